@@ -1,0 +1,155 @@
+"""Runs the outside judges of our output: mlir-opt accepts it, LLVM executes it, gcc and clang compile it.
+
+An oracle that is not installed skips the test that needs it; with AFFDSL_REQUIRE_ORACLES set it fails the test instead.
+"""
+
+import atexit
+import functools
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests import native
+
+MISSING_ORACLE = "oracle missing: "
+
+# Tool -> (the version it must have, or None for any; the package that has it).
+TOOLS = {
+    "mlir-opt-22": ("22", "mlir-22-tools"),
+    "mlir-translate-22": ("22", "mlir-22-tools"),
+    "mlir-runner-22": ("22", "mlir-22-tools"),
+    "llc-22": ("22", "llvm-22"),
+    "clang-22": ("22", "clang-22"),
+    "gcc": (None, "gcc"),
+    "g++": (None, "g++"),
+}
+
+TIMEOUT = 120  # seconds, for each run of a tool
+
+# Every dialect that affdsl prints, down to LLVM. Functions get a C interface: one pointer for each memref, and one for
+# the results where there are several or a memref.
+LOWERING = """builtin.module(
+    func.func(llvm-request-c-wrappers, lower-affine, convert-vector-to-scf, arith-expand),
+    convert-scf-to-cf, convert-math-to-llvm, convert-math-to-funcs, convert-math-to-libm, convert-vector-to-llvm,
+    expand-strided-metadata, lower-affine, finalize-memref-to-llvm, convert-func-to-llvm, convert-cf-to-llvm,
+    convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm, reconcile-unrealized-casts)"""
+
+
+def require(tool: str) -> str:
+    """The path of a tool, under its versioned name or the plain one if that has the right version."""
+    path = _find(tool)
+    if path is None:
+        message = f"{MISSING_ORACLE}needs {tool} (package {TOOLS[tool][1]})"
+        if os.environ.get("AFFDSL_REQUIRE_ORACLES"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return path
+
+
+def mlir_opt(text: str, *arguments: str) -> str:
+    """What mlir-opt prints for a module; fails with its diagnostics where it refuses the text."""
+    return _run([require("mlir-opt-22"), *arguments, "-"], text).decode()
+
+
+def run_mlir(text: str, function: str, arguments: Sequence[native.Argument] = ()) -> native.Results:
+    """Lower a module with mlir-opt, compile it with LLVM, and call one of its functions on NumPy arrays, in place.
+
+    Takes and returns what native.call does: arrays for memrefs, numbers for scalars; None, one result, or a tuple.
+    The call is made in a forked child, so that a crash is a failure of one test.
+    """
+    library, types = _lowered(text)
+    if function not in types:
+        raise AssertionError(f"no function @{function} in the module, only {', '.join(types)}:\n{text}")
+    return native.call(library, function, native.signature(types[function]), arguments)
+
+
+def compile_c(
+    sources: Mapping[str, str], compiler: str = "gcc", flags: Sequence[str] = (), *, shared: bool = True
+) -> Path:
+    """A shared library (or a program, with shared=False) made of C or C++ files; headers are written next to them.
+
+    Fails with the command and what the compiler said if it said anything at all.
+    """
+    path = require(compiler)
+    folder = Path(tempfile.mkdtemp(dir=_scratch()))
+    for name, text in sources.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    units = [name for name in sources if not name.endswith((".h", ".hpp"))]
+    kind = ["-shared", "-fPIC"] if shared else []
+    output = folder / ("lib.so" if shared else "program")
+    command = [path, *flags, *kind, "-o", str(output), *units, "-lm"]
+    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+    if done.returncode or done.stderr or done.stdout:
+        said = (done.stdout + done.stderr).decode(errors="replace")
+        raise AssertionError(f"{shlex.join(command)}\n{said}\n" + _listing(sources))
+    return output
+
+
+@functools.cache
+def _find(tool: str) -> str | None:
+    version, _ = TOOLS[tool]
+    for name in dict.fromkeys((tool, tool.removesuffix(f"-{version}"))):
+        path = shutil.which(name)
+        if path is not None and (version is None or _version(path) == version):
+            return path
+    return None
+
+
+def _version(path: str) -> str | None:
+    said = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
+    found = re.search(r"version (\d+)\.", said.stdout.decode(errors="replace"))
+    return found[1] if found else None
+
+
+@functools.cache
+def _lowered(text: str) -> tuple[Path, dict[str, str]]:
+    """The shared library of a module, and the types of its functions."""
+    llvm = _run([require("mlir-translate-22"), "--mlir-to-llvmir"], mlir_opt(text, f"--pass-pipeline={LOWERING}"))
+    stem = _scratch() / hashlib.sha256(text.encode()).hexdigest()
+    code, library = stem.with_suffix(".o"), stem.with_suffix(".so")
+    _run([require("llc-22"), "-O0", "-filetype=obj", "-relocation-model=pic", "-o", str(code)], llvm)
+    # A reference that nothing defines must fail here, not end the process at the call.
+    command = [require("gcc"), "-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-o", str(library), str(code)]
+    _run([*command, *_runner_libraries(), "-lm"], "")
+    return library, native.function_types(mlir_opt(text, "--mlir-print-op-generic"))
+
+
+def _runner_libraries() -> list[str]:
+    """MLIR's own run-time support (memrefCopy, printing, bf16 conversions), linked only where a module needs it."""
+    folder = Path(require("mlir-opt-22")).resolve().parent.parent / "lib"
+    found = [
+        next(iter(sorted(folder.glob(f"libmlir_{name}_utils.so*"))), None) for name in ("c_runner", "runner", "float16")
+    ]
+    return [f"-Wl,-rpath,{folder}", *(str(path) for path in found if path is not None)]
+
+
+def _run(command: Sequence[str], given: str | bytes) -> bytes:
+    given = given.encode() if isinstance(given, str) else given
+    done = subprocess.run(command, input=given, capture_output=True, timeout=TIMEOUT)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace")
+        raise AssertionError(f"{shlex.join(command)}\n{said}\n" + _listing({"input": given.decode(errors="replace")}))
+    return done.stdout
+
+
+def _listing(sources: Mapping[str, str]) -> str:
+    """Sources with line numbers, as the tools' messages count them."""
+    return "\n".join(
+        f"{name}:\n" + "\n".join(f"{number:4} {line}" for number, line in enumerate(text.splitlines(), 1))
+        for name, text in sources.items()
+    )
+
+
+@functools.cache
+def _scratch() -> Path:
+    folder = tempfile.mkdtemp(prefix="affdsl-oracles-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)

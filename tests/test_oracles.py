@@ -1,0 +1,408 @@
+"""Tests of the oracles themselves: a judge that is wrong would pass everything."""
+
+import ctypes
+import math
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import native, oracles
+from tests.oracles import compile_c, mlir_opt, require, run_mlir
+
+
+def test_mlir_opt_prints_the_module():
+    assert "func.func @f(%arg0: index)" in mlir_opt("func.func @f(%n: index) { return }")
+
+
+def test_mlir_opt_takes_arguments():
+    text = "func.func @f() -> index { %0 = affine.apply affine_map<() -> (3 + 4)>() return %0 : index }"
+    assert "arith.constant 7 : index" in mlir_opt(text, "--canonicalize")
+
+
+def test_mlir_opt_shows_the_diagnostic_and_the_text():
+    with pytest.raises(AssertionError, match=r"(?s)expected ':'.*   1 func.func @f\(%n\)"):
+        mlir_opt("func.func @f(%n) { return }")
+
+
+def test_affine_nest_changes_arrays_in_place():
+    text = """
+    func.func @matmul(%M: index, %N: index, %K: index, %A: memref<?x?xf32>, %B: memref<?x?xf32>, %C: memref<?x?xf32>) {
+      affine.for %i = 0 to %M { affine.for %j = 0 to %N { affine.for %k = 0 to %K {
+        %a = affine.load %A[%i, %k] : memref<?x?xf32>
+        %b = affine.load %B[%k, %j] : memref<?x?xf32>
+        %c = affine.load %C[%i, %j] : memref<?x?xf32>
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %c, %p : f32
+        affine.store %s, %C[%i, %j] : memref<?x?xf32>
+      } } }
+      return
+    }"""
+    for m, n, k in [(2, 3, 4), (1, 1, 1), (0, 3, 2), (2, 3, 0)]:
+        a, b = np.arange(m * k, dtype=np.float32).reshape(m, k), np.ones((k, n), np.float32)
+        c = np.zeros((m, n), np.float32)
+        assert run_mlir(text, "matmul", [m, n, k, a, b, c]) is None
+        np.testing.assert_array_equal(c, a @ b)
+
+
+@pytest.mark.parametrize(
+    ("kind", "element", "expected"),
+    [("addf", "f64", 6.0), ("mulf", "f64", -24.0), ("maximumf", "f64", 4.0), ("muli", "i32", -24), ("ori", "i32", -1)],
+)
+def test_parallel_reduction(kind, element, expected):
+    text = f"""
+    func.func @f(%n: index, %A: memref<?x{element}>) -> {element} {{
+      %r = affine.parallel (%i) = (0) to (%n) reduce ("{kind}") -> {element} {{
+        %v = affine.load %A[%i] : memref<?x{element}>
+        affine.yield %v : {element}
+      }}
+      return %r : {element}
+    }}"""
+    dtype = np.float64 if element == "f64" else np.int32
+    assert run_mlir(text, "f", [4, np.array([1, -2, 3, 4], dtype)]) == expected
+
+
+def test_affine_min_max_and_steps():
+    text = """
+    func.func @f(%n: index, %A: memref<?xindex>) -> (index, index) {
+      affine.for %i = 0 to %n step 3 {
+        %m = affine.min affine_map<(d0)[s0] -> (d0 + 3, s0)>(%i)[%n]
+        affine.for %j = max affine_map<(d0) -> (d0, 1)>(%i) to min affine_map<(d0)[s0] -> (d0 + 3, s0)>(%i)[%n] {
+          affine.store %m, %A[%j] : memref<?xindex>
+        }
+      }
+      %low = affine.min affine_map<()[s0] -> (s0 floordiv 2, 5)>()[%n]
+      %high = affine.max affine_map<()[s0] -> (s0 mod 4, s0 ceildiv 3)>()[%n]
+      return %low, %high : index, index
+    }"""
+    a = np.full(8, -1)
+    assert run_mlir(text, "f", [8, a]) == (4, 3)
+    np.testing.assert_array_equal(a, [-1, 3, 3, 6, 6, 6, 8, 8])
+
+
+def test_affine_if_and_iter_args():
+    text = """
+    #even = affine_set<(d0) : (d0 mod 2 == 0)>
+    func.func @f(%n: index) -> i64 {
+      %zero = arith.constant 0 : i64
+      %r = affine.for %i = 0 to %n iter_args(%acc = %zero) -> i64 {
+        %v = affine.if #even(%i) -> i64 {
+          %w = arith.index_cast %i : index to i64
+          affine.yield %w : i64
+        } else {
+          affine.yield %zero : i64
+        }
+        %next = arith.addi %acc, %v : i64
+        affine.yield %next : i64
+      }
+      return %r : i64
+    }"""
+    assert [run_mlir(text, "f", [n]) for n in (0, 1, 7)] == [0, 0, 12]
+
+
+def test_results_of_every_kind():
+    text = """
+    func.func @none() { return }
+    func.func @scalar(%x: f32) -> f32 { %y = arith.negf %x : f32 return %y : f32 }
+    func.func @array(%n: index) -> memref<?x2xi32> {
+      %c = arith.constant 7 : i32
+      %a = memref.alloc(%n) : memref<?x2xi32>
+      affine.for %i = 0 to %n { affine.for %j = 0 to 2 { affine.store %c, %a[%i, %j] : memref<?x2xi32> } }
+      return %a : memref<?x2xi32>
+    }
+    func.func @several(%n: index, %x: f64) -> (i1, memref<?x2xi32>, f64, f32) {
+      %a = call @array(%n) : (index) -> memref<?x2xi32>
+      %t = arith.constant true
+      %h = arith.truncf %x : f64 to f32
+      return %t, %a, %x, %h : i1, memref<?x2xi32>, f64, f32
+    }"""
+    assert run_mlir(text, "none") is None
+    negated = run_mlir(text, "scalar", [1.5])
+    assert negated == -1.5
+    assert negated.dtype == np.float32
+    for n in (0, 3):
+        array = run_mlir(text, "array", [n])
+        assert array.dtype == np.int32
+        np.testing.assert_array_equal(array, np.full((n, 2), 7))
+    flag, array, double, single = run_mlir(text, "several", [3, 2.5])
+    assert (flag, double, single) == (True, 2.5, 2.5)
+    assert [flag.dtype, double.dtype, single.dtype] == [np.bool_, np.float64, np.float32]
+    np.testing.assert_array_equal(array, np.full((3, 2), 7))
+
+
+@pytest.mark.parametrize(
+    ("element", "value"),
+    [
+        *[("i1", True), ("i1", False), ("i8", -128), ("i16", -3), ("i32", -(2**31)), ("i64", 2**63 - 1), ("index", -5)],
+        *[("f16", 1.5), ("f16", 6e-8), ("bf16", -3.0), ("f32", math.inf), ("f64", 0.1)],
+    ],
+)
+def test_scalars_pass_through_alone_and_in_company(element, value):
+    text = f"""
+    func.func @one(%x: {element}) -> {element} {{ return %x : {element} }}
+    func.func @two(%x: {element}, %A: memref<1x{element}>) -> ({element}, {element}) {{
+      %y = affine.load %A[0] : memref<1x{element}>
+      affine.store %x, %A[0] : memref<1x{element}>
+      return %y, %x : {element}, {element}
+    }}"""
+    result = run_mlir(text, "one", [value])
+    assert result == (np.float16(value) if element == "f16" else value)
+    slot = np.zeros(1, np.uint16 if element == "bf16" else result.dtype)
+    assert run_mlir(text, "two", [value, slot]) == (0, result)
+    if element != "bf16":
+        assert slot[0] == result
+
+
+def test_unsigned_values_wrap_into_signless_types():
+    assert run_mlir("func.func @f(%x: i8) -> i8 { return %x : i8 }", "f", [255]) == -1
+
+
+@pytest.mark.parametrize(
+    "operation", ["exp", "tanh", "sin", "sqrt", "erf", "log1p", "cbrt", "floor", "absf", "rsqrt", "atan"]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_math_operations(operation, dtype):
+    other = {"absf": abs, "rsqrt": lambda x: 1 / math.sqrt(x)}
+    element = {np.float32: "f32", np.float64: "f64"}[dtype]
+    text = f"func.func @f(%x: {element}) -> {element} {{ %y = math.{operation} %x : {element} return %y : {element} }}"
+    expected = (other.get(operation) or getattr(math, operation))(0.7)
+    np.testing.assert_allclose(run_mlir(text, "f", [dtype(0.7)]), expected, rtol=4 * np.finfo(dtype).eps)
+
+
+def test_math_with_integers_and_two_operands():
+    text = """
+    func.func @f(%x: f64, %n: i32) -> (f64, i32, i32, f64) {
+      %a = math.fpowi %x, %n : f64, i32
+      %b = math.ipowi %n, %n : i32
+      %c = math.ctlz %n : i32
+      %d = math.atan2 %x, %x : f64
+      return %a, %b, %c, %d : f64, i32, i32, f64
+    }"""
+    assert run_mlir(text, "f", [2.0, 3]) == (8.0, 27, 30, math.atan(1))
+
+
+def test_arith_operations():
+    text = """
+    func.func @f(%x: i32, %y: i32) -> (i32, i32, i32, i1, i64, f32, i32) {
+      %q = arith.floordivsi %x, %y : i32
+      %c = arith.ceildivsi %x, %y : i32
+      %r = arith.remsi %x, %y : i32
+      %l = arith.cmpi slt, %x, %y : i32
+      %w = arith.extsi %x : i32 to i64
+      %f = arith.sitofp %x : i32 to f32
+      %s = arith.select %l, %x, %y : i32
+      return %q, %c, %r, %l, %w, %f, %s : i32, i32, i32, i1, i64, f32, i32
+    }"""
+    assert run_mlir(text, "f", [-7, 2]) == (-4, -3, -1, True, -7, -7.0, -7)
+
+
+def test_memref_alloc_dealloc_dim_and_contiguous_copy():
+    text = """
+    func.func @f(%A: memref<?xf32>) -> index {
+      %c0 = arith.constant 0 : index
+      %n = memref.dim %A, %c0 : memref<?xf32>
+      %b = memref.alloc(%n) : memref<?xf32>
+      memref.copy %A, %b : memref<?xf32> to memref<?xf32>
+      affine.for %i = 0 to %n {
+        %v = affine.load %b[%n - %i - 1] : memref<?xf32>
+        affine.store %v, %A[%i] : memref<?xf32>
+      }
+      memref.dealloc %b : memref<?xf32>
+      return %n : index
+    }"""
+    for n in (0, 1, 5):
+        a = np.arange(n, dtype=np.float32)
+        assert run_mlir(text, "f", [a]) == n
+        np.testing.assert_array_equal(a, np.arange(n)[::-1])
+
+
+def test_strided_arrays_and_strided_copy():
+    layout = "memref<?x?xf64, strided<[?, ?], offset: ?>>"
+    text = f"func.func @f(%A: {layout}, %B: {layout}) {{ memref.copy %A, %B : {layout} to {layout} return }}"
+    source, target = np.arange(12.0).reshape(3, 4), np.zeros((8, 6))
+    run_mlir(text, "f", [source.T, target[::2, 1:6:2][::-1]])
+    expected = np.zeros((8, 6))
+    expected[::2, 1:6:2] = source.T[::-1]
+    np.testing.assert_array_equal(target, expected)
+
+
+def test_rank_zero_memref_and_overlapping_arguments():
+    text = """
+    func.func @f(%s: memref<f64>, %A: memref<?xf64>, %B: memref<?xf64>) {
+      %v = affine.load %s[] : memref<f64>
+      affine.store %v, %A[1] : memref<?xf64>
+      %w = affine.load %B[0] : memref<?xf64>
+      affine.store %w, %s[] : memref<f64>
+      return
+    }"""
+    s, a = np.array(5.0), np.zeros(3)
+    run_mlir(text, "f", [s, a[:2], a[1:]])
+    assert s == 5.0
+    np.testing.assert_array_equal(a, [0, 5, 0])
+
+
+def test_vectors():
+    text = """
+    func.func @f(%A: memref<8xf32>, %B: memref<8x8xf32>) -> f32 {
+      %v = affine.vector_load %A[4] : memref<8xf32>, vector<4xf32>
+      affine.vector_store %v, %A[0] : memref<8xf32>, vector<4xf32>
+      %zero = arith.constant 0.0 : f32
+      %c2 = arith.constant 2 : index
+      %t = vector.transfer_read %B[%c2, %c2], %zero {permutation_map = affine_map<(d0, d1) -> (d0)>}
+        : memref<8x8xf32>, vector<4xf32>
+      %r = vector.reduction <add>, %t : vector<4xf32> into f32
+      return %r : f32
+    }"""
+    a, b = np.arange(8, dtype=np.float32), np.arange(64, dtype=np.float32).reshape(8, 8)
+    assert run_mlir(text, "f", [a, b]) == b[2:6, 2].sum()
+    np.testing.assert_array_equal(a, [4, 5, 6, 7, 4, 5, 6, 7])
+
+
+def test_argument_attributes_and_maps_do_not_hide_the_signature():
+    text = """
+    func.func @f(%n: index {affdsl.x = "-> (f32), sym_name"}, %A: memref<?x?xf32, affine_map<(d0, d1) -> (d1, d0)>>
+        {affdsl.shape = affine_map<()[M, N] -> (M, N)>}) -> (f32 {affdsl.y = 1}) {
+      %v = affine.load %A[1, 0] : memref<?x?xf32, affine_map<(d0, d1) -> (d1, d0)>>
+      return %v : f32
+    }"""
+    # LLVM cannot express this layout, so only the signature is read.
+    found = native.signature(native.function_types(mlir_opt(text, "--mlir-print-op-generic"))["f"])
+    array = native.Type("f32", (None, None))
+    assert found == native.Signature((native.Type("index"), array), (native.Type("f32"),))
+
+
+IDENTITY = "func.func @f(%A: memref<?x3xf32>, %n: i8) { return }"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([np.zeros((2, 3), np.float32)], "@f takes 2 arguments, got 1"),
+        ([[1.0], 1], r"argument 0 of @f must be an array, got \[1.0\]"),
+        ([np.zeros((2, 3)), 1], r"argument 0 of @f must have dtype float32 \(f32\), got float64"),
+        ([np.zeros(3, np.float32), 1], r"must have the shape \(None, 3\), got \(3,\)"),
+        ([np.zeros((3, 2), np.float32), 1], r"must have the shape \(None, 3\), got \(3, 2\)"),
+        ([np.zeros((2, 3), np.float32), 1.5], r"argument 1 of @f must be an integer \(i8\), got 1.5"),
+        ([np.zeros((2, 3), np.float32), np.zeros(1)], r"argument 1 of @f must be a number \(i8\), got an array"),
+        ([np.zeros((2, 3), np.float32), 256], "argument 1 of @f: 256 does not fit i8"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        run_mlir(IDENTITY, "f", arguments)
+
+
+def test_strides_that_no_memref_has_are_refused():
+    fields = np.zeros(4, [("x", "f4"), ("y", "i1")])
+    with pytest.raises(TypeError, match="no multiples of its item size"):
+        run_mlir("func.func @f(%A: memref<?xf32, strided<[?]>>) { return }", "f", [fields["x"]])
+
+
+def test_a_bf16_must_be_exact():
+    with pytest.raises(TypeError, match=r"0\.1 is not a bf16"):
+        run_mlir("func.func @f(%x: bf16) { return }", "f", [0.1])
+
+
+def test_types_that_cannot_be_passed_are_refused():
+    with pytest.raises(TypeError, match="no way to pass the type vector<4xf32>"):
+        run_mlir("func.func @f(%v: vector<4xf32>) { return }", "f", [1])
+    run_mlir("func.func @f(%v: vector<4xf32>) { return }\nfunc.func @g() { return }", "g")
+
+
+def test_an_unknown_function_is_named():
+    with pytest.raises(AssertionError, match="no function @g in the module, only f"):
+        run_mlir(IDENTITY, "g")
+
+
+def test_an_undefined_reference_fails_before_the_call():
+    with pytest.raises(AssertionError, match="_mlir_ciface_g"):
+        run_mlir("func.func private @g()\nfunc.func @f() { call @g() : () -> () return }", "f")
+
+
+def test_a_write_to_a_read_only_array_is_seen():
+    text = "func.func @f(%A: memref<2xi32>, %x: i32) { affine.store %x, %A[1] : memref<2xi32> return }"
+    a = np.zeros(2, np.int32)
+    a.flags.writeable = False
+    with pytest.raises(AssertionError, match="@f wrote to a read-only array"):
+        run_mlir(text, "f", [a, 1])
+    assert not a.any()
+
+
+def test_a_crash_is_a_failure():
+    text = """
+    func.func @f(%A: memref<?xf32>, %i: index) -> f32 {
+      %v = memref.load %A[%i] : memref<?xf32>
+      return %v : f32
+    }"""
+    with pytest.raises(AssertionError, match="@f crashed with SIGSEGV"):
+        run_mlir(text, "f", [np.zeros(1, np.float32), 2**44])
+
+
+def test_an_endless_loop_is_a_failure(monkeypatch):
+    monkeypatch.setattr(native, "TIME_LIMIT", 1)
+    text = """
+    func.func @f() {
+      cf.br ^again
+    ^again:
+      cf.br ^again
+    }"""
+    with pytest.raises(AssertionError, match="@f ran for more than 1 seconds"):
+        run_mlir(text, "f")
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+def test_compile_c_makes_a_library_with_headers(compiler):
+    sources = {
+        "twice.c": '#include "twice.h"\nint twice(int x) { return FACTOR * x; }\n',
+        "twice.h": "#define FACTOR 2\n",
+    }
+    library = compile_c(sources, compiler, ["-std=c11", "-O1"])
+    assert ctypes.CDLL(str(library)).twice(21) == 42
+
+
+def test_compile_c_makes_a_program():
+    program = compile_c({"main.cpp": "int main() { return 3; }\n"}, "g++", shared=False)
+    assert subprocess.run([program], check=False).returncode == 3
+
+
+def test_compile_c_fails_on_a_warning():
+    with pytest.raises(AssertionError, match=r"(?s)gcc -Wall .*unused variable.*1 void f"):
+        compile_c({"f.c": "void f(void) { int x; }\n"}, "gcc", ["-Wall"])
+
+
+@pytest.fixture
+def fake_tools(tmp_path, monkeypatch):
+    """An empty PATH on which scripts can stand for tools."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    oracles._find.cache_clear()
+    yield tmp_path
+    oracles._find.cache_clear()
+
+
+def _script(path: Path, version: str) -> None:
+    path.write_text(f"#!/bin/sh\necho 'LLVM version {version}'\n")
+    path.chmod(0o755)
+
+
+def test_a_missing_oracle_skips_or_fails(fake_tools, monkeypatch):
+    monkeypatch.delenv("AFFDSL_REQUIRE_ORACLES", raising=False)
+    message = r"oracle missing: needs mlir-opt-22 \(package mlir-22-tools\)"
+    with pytest.raises(pytest.skip.Exception, match=message):
+        require("mlir-opt-22")
+    monkeypatch.setenv("AFFDSL_REQUIRE_ORACLES", "1")
+    with pytest.raises(pytest.fail.Exception, match=message):
+        require("mlir-opt-22")
+
+
+def test_the_plain_name_counts_if_the_version_is_right(fake_tools):
+    _script(fake_tools / "mlir-opt", "22.1.0")
+    assert require("mlir-opt-22") == os.fspath(fake_tools / "mlir-opt")
+
+
+def test_another_version_does_not_count(fake_tools, monkeypatch):
+    monkeypatch.setenv("AFFDSL_REQUIRE_ORACLES", "1")
+    _script(fake_tools / "mlir-opt", "21.1.0")
+    with pytest.raises(pytest.fail.Exception, match="needs mlir-opt-22"):
+        require("mlir-opt-22")

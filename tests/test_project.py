@@ -1,0 +1,156 @@
+"""Tests of the whole project: documents run, modules say what they give, the wheel is complete, start-up is lazy."""
+
+import ast
+import doctest
+import re
+import subprocess
+import sys
+import textwrap
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ["affdsl", "passes", "codegen"]
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+# A block that opens with ```python or ```pycon and closes with ```, at any indentation of the fence.
+BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>python|pycon)\n(?P<code>.*?)^ *```$", re.M | re.S)
+
+
+def name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def run_blocks(text: str, filename: str) -> int:
+    """Execute the Python blocks of a document in one namespace, in order; tracebacks show the document's lines."""
+    namespace = {"__name__": "__main__"}
+    count = 0
+    for count, block in enumerate(BLOCK.finditer(text), 1):  # noqa: B007  # the last count is the number of blocks
+        line = text.count("\n", 0, block.start("code"))
+        code = re.sub(f"^{block['indent']}", "", block["code"], flags=re.M)
+        if block["language"] == "python":
+            exec(compile("\n" * line + code, filename, "exec"), namespace)
+        else:
+            example = doctest.DocTestParser().get_doctest(code, namespace, filename, filename, line)
+            doctest.DebugRunner(optionflags=doctest.ELLIPSIS).run(example, clear_globs=False)
+    return count
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name)
+def test_blocks_of_documents_run(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run_blocks(path.read_text(encoding="utf-8"), str(path))
+
+
+def test_the_readme_shows_code():
+    assert BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def test_blocks_share_a_namespace_and_fail_with_the_line_of_the_document():
+    fine = "# Title\n```python\nx = 2\n```\n* item\n  ```pycon\n  >>> x + 1\n  3\n  ```\n"
+    assert run_blocks(fine, "fine.md") == 2
+    with pytest.raises(doctest.DocTestFailure):
+        run_blocks(fine.replace("  3", "  4"), "wrong.md")
+    with pytest.raises(ZeroDivisionError) as caught:
+        run_blocks("\n```python\nx = 1\nx / 0\n```\n", "broken.md")
+    frame = caught.tb.tb_next.tb_next
+    assert (frame.tb_frame.f_code.co_filename, frame.tb_lineno) == ("broken.md", 4)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_every_module_opens_with_a_sentence(path):
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    assert docstring, f"{name(path)} has no docstring"
+    sentence = docstring.split("\n\n")[0]
+    assert sentence.endswith((".", "?")), f"{name(path)} opens with {sentence!r}, which is no sentence"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_package_is_typed(package):
+    assert (ROOT / package / "__init__.py").is_file()
+    assert (ROOT / package / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("file", [".ci/run", "Makefile", "pyproject.toml"])
+def test_scripts_name_no_path_of_one_machine(file):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
+    paths = [
+        path for line in lines if not line.startswith("#") for path in re.findall(r"(?<![\w.$})*/])/\w[\w./-]*", line)
+    ]
+    assert set(paths) <= {"/dev/null"}
+
+
+def test_ci_run_is_a_program():
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+
+
+def test_import_is_lazy():
+    show = "import sys; print('\\n'.join(sys.modules))"
+    bare, loaded = (
+        set(
+            subprocess.run(
+                [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+            ).stdout.split()
+        )
+        for code in (show, f"import affdsl; {show}")
+    )
+    assert "affdsl" in loaded
+    assert not (loaded - bare) & {"islpy", "networkx", "subprocess", "ctypes", "passes", "codegen"}
+
+
+def test_the_wheel_has_every_file_of_the_packages(tmp_path):
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=True)
+    (wheel,) = tmp_path.glob("affdsl-*.whl")
+    held = {entry for entry in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in entry}
+    files = {name(path) for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()}
+    assert held == {file for file in files if "__pycache__" not in file}
+
+
+def run_pytest(folder: Path, test: str, *options: str) -> str:
+    """Run one test in a project of its own that has only our conftest, and return what pytest printed."""
+    (folder / "tests").mkdir(exist_ok=True)
+    (folder / "tests" / "test_it.py").write_text(test)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "tests.conftest",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+    ]
+    command += [*options, "-rs", str(folder / "tests" / "test_it.py")]
+    return subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
+
+
+def test_golden_files_are_written_compared_and_rewritten(tmp_path):
+    test = 'def test_it(golden): golden("one\\n", "x.txt")'
+    assert "tests/golden/test_it/x.txt does not exist; pytest --update-golden writes it" in run_pytest(tmp_path, test)
+    assert "1 passed" in run_pytest(tmp_path, test, "--update-golden")
+    assert (tmp_path / "tests/golden/test_it/x.txt").read_text() == "one\n"
+    assert "1 passed" in run_pytest(tmp_path, test)
+    assert "differs from tests/golden/test_it/x.txt" in run_pytest(tmp_path, test.replace("one", "two"))
+
+
+def test_skipped_oracles_are_counted(tmp_path, monkeypatch):
+    monkeypatch.delenv("AFFDSL_REQUIRE_ORACLES", raising=False)
+    test = """
+    import pytest
+    from tests import oracles
+
+    @pytest.mark.parametrize("n", range(3))
+    def test_it(n, monkeypatch):
+        monkeypatch.setenv("PATH", "")
+        oracles._find.cache_clear()
+        oracles.mlir_opt("")
+
+    def test_other():
+        pytest.skip("for another reason")
+    """
+    assert "oracle tests skipped: 3 (install mlir-22-tools" in run_pytest(tmp_path, textwrap.dedent(test))
