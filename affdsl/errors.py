@@ -1,0 +1,47 @@
+"""The errors a user can meet, in one tree.
+
+    AffdslError
+    ├── ProgramError            the kernel as written is wrong; names the user's file and line
+    │   ├── ProgramTypeError    ... because of a type, rank or dtype (also a TypeError)
+    │   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
+    │   └── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
+    ├── VerificationError       the IR breaks a rule of its dialect
+    ├── UnsupportedError        the program is right, but this output cannot express it
+    └── InternalError           a bug of ours
+
+The toolchain's and the call's errors live beside the code that raises them, in `codegen.errors`.
+"""
+
+from __future__ import annotations
+
+
+class AffdslError(Exception):
+    """The root of every error that affdsl raises on purpose."""
+
+
+class ProgramError(AffdslError):
+    """The kernel as written is wrong: what, where, why, and what to write instead."""
+
+
+class ProgramTypeError(ProgramError, TypeError):
+    """A wrong type, rank or dtype in a kernel."""
+
+
+class ProgramIndexError(ProgramError, IndexError):
+    """A wrong index or bound in a kernel."""
+
+
+class ProgramNameError(ProgramError, NameError):
+    """A name that is unknown, used twice, or out of scope in a kernel."""
+
+
+class VerificationError(AffdslError):
+    """The IR breaks a rule of its dialect."""
+
+
+class UnsupportedError(AffdslError):
+    """The program is right, but the chosen output has no way to say it."""
+
+
+class InternalError(AffdslError):
+    """A bug of affdsl: please report it with the kernel that shows it."""

@@ -1,0 +1,1 @@
+"""The affine IR: data, traversal, verifier, interpreter."""

@@ -1,0 +1,138 @@
+"""Operations: frozen dataclasses that read values, define values and hold blocks.
+
+An operation declares the role of each field by its annotation; fields without a role are attributes:
+
+    Operand, Operands, Exprs, ...   what it reads
+    Result, Results                 what it defines for the operations after it
+    Argument, Arguments             what it defines inside its own blocks
+    Region                          a block that it holds
+    Shapes, Facts                   what it promises about the values that it defines inside (its contract)
+
+A block is a tuple of operations. A terminator that carries no value is not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import Annotated, ClassVar, TypeAlias, get_type_hints
+
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.location import Location
+
+
+class Role(Enum):
+    """What a field of an operation is."""
+
+    OPERAND = "operand"
+    RESULT = "result"
+    ARGUMENT = "argument"
+    REGION = "region"
+    CONTRACT = "contract"
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One operation. Two operations are the same only if they are the same object."""
+
+    name: ClassVar[str] = ""
+    is_terminator: ClassVar[bool] = False
+
+    location: Location | None = field(default=None, kw_only=True, repr=False)
+
+    def reads(self) -> Iterator[Value]:
+        """The values that this operation itself reads, in order, repeated where read again."""
+        for name in roles(type(self)).operands:
+            yield from _values(getattr(self, name))
+
+    def defines(self) -> Iterator[Value]:
+        """The values that this operation defines for those after it."""
+        for name in roles(type(self)).results:
+            yield from _values(getattr(self, name))
+
+    def binds(self) -> Iterator[Value]:
+        """The values that this operation defines inside its own blocks."""
+        for name in roles(type(self)).arguments:
+            yield from _values(getattr(self, name))
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks that this operation holds."""
+        for name in roles(type(self)).regions:
+            block: Block | None = getattr(self, name)
+            if block is not None:
+                yield block
+
+    def __str__(self) -> str:
+        return _printer(self) if _printer is not None else repr(self)
+
+
+Block: TypeAlias = tuple[Op, ...]
+
+Operand: TypeAlias = Annotated[Value, Role.OPERAND]
+Operands: TypeAlias = Annotated[tuple[Value, ...], Role.OPERAND]
+Expr: TypeAlias = Annotated[Affine, Role.OPERAND]
+Exprs: TypeAlias = Annotated[tuple[Affine, ...], Role.OPERAND]
+ExprGroups: TypeAlias = Annotated[tuple[tuple[Affine, ...], ...], Role.OPERAND]
+Constraints: TypeAlias = Annotated[tuple[Constraint, ...], Role.OPERAND]
+Result: TypeAlias = Annotated[Value, Role.RESULT]
+Results: TypeAlias = Annotated[tuple[Value, ...], Role.RESULT]
+Argument: TypeAlias = Annotated[Value, Role.ARGUMENT]
+Arguments: TypeAlias = Annotated[tuple[Value, ...], Role.ARGUMENT]
+Region: TypeAlias = Annotated[Block, Role.REGION]
+Shapes: TypeAlias = Annotated[tuple[tuple[Affine, ...] | None, ...], Role.CONTRACT]
+Facts: TypeAlias = Annotated[tuple[Constraint, ...], Role.CONTRACT]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """The fields of one class of operations, by role."""
+
+    operands: tuple[str, ...]
+    results: tuple[str, ...]
+    arguments: tuple[str, ...]
+    regions: tuple[str, ...]
+    contract: tuple[str, ...]
+
+
+_roles: dict[type[Op], Roles] = {}
+
+
+def roles(cls: type[Op]) -> Roles:
+    """What the fields of a class of operations are, from its annotations: read once for each class."""
+    found = _roles.get(cls)
+    if found is None:
+        found = _roles[cls] = _read_roles(cls)
+    return found
+
+
+def _read_roles(cls: type[Op]) -> Roles:
+    hints = get_type_hints(cls, include_extras=True)
+    role_of = {f.name: next(iter(getattr(hints[f.name], "__metadata__", ())), None) for f in fields(cls)}
+
+    def named(role: Role) -> tuple[str, ...]:
+        return tuple(name for name, r in role_of.items() if r is role)
+
+    return Roles(*(named(role) for role in Role))
+
+
+_printer: Callable[[Op], str] | None = None
+
+
+def set_printer(printer: Callable[[Op], str]) -> None:
+    """Make str(op) call `printer`: the layer above, which owns the textual form, hands it down once."""
+    global _printer
+    _printer = printer
+
+
+def _values(part: object) -> Iterator[Value]:
+    match part:
+        case Value():
+            yield part
+        case Affine() | Constraint():
+            yield from part.values()
+        case tuple():
+            for item in part:
+                yield from _values(item)
+        case _:
+            raise TypeError(f"neither a value nor an expression: {part!r}")

@@ -1,0 +1,67 @@
+"""The func dialect: modules, functions, calls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from affdsl.ir.core import Arguments, Facts, Op, Operands, Region, Results, Shapes
+from affdsl.ir.types import FunctionType, Type
+
+
+@dataclass(frozen=True, eq=False)
+class Func(Op):
+    """A function: arguments, one block, and its contract.
+
+    `shapes` has one entry for each argument: the sizes of a memref as expressions over the index arguments, or None
+    where nothing is promised; the empty tuple promises nothing at all. `assumes` are facts about the index arguments.
+    `unsigned` names the positions of arguments, and `unsigned_results` those of results, whose integer elements the
+    caller means as unsigned (the IR's integers have no sign).
+    """
+
+    name = "func.func"
+    symbol: str
+    args: Arguments
+    body: Region
+    result_types: tuple[Type, ...] = ()
+    shapes: Shapes = ()
+    assumes: Facts = ()
+    unsigned: frozenset[int] = frozenset()
+    unsigned_results: frozenset[int] = frozenset()
+    private: bool = False
+
+    @property
+    def type(self) -> FunctionType:
+        """What the function takes and gives."""
+        return FunctionType(tuple(a.type for a in self.args), self.result_types)
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Op):
+    """results = callee(operands)"""
+
+    name = "func.call"
+    results: Results
+    callee: str
+    args: Operands
+
+
+@dataclass(frozen=True, eq=False)
+class Return(Op):
+    """Leave the function with values."""
+
+    name = "func.return"
+    is_terminator = True
+    values: Operands
+
+
+@dataclass(frozen=True, eq=False)
+class Module(Op):
+    """Functions that may call each other by their symbols."""
+
+    name = "builtin.module"
+    body: Region
+
+    @property
+    def functions(self) -> tuple[Func, ...]:
+        """The functions, in order."""
+        return tuple(op for op in self.body if isinstance(op, Func))

@@ -1,0 +1,313 @@
+"""Values, and affine expressions over them in one canonical form: constant + sum of coefficient * atom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import count
+from math import gcd
+from typing import TYPE_CHECKING, TypeAlias
+
+from affdsl.ir.location import Location
+
+if TYPE_CHECKING:  # a value has a type, and a memref type has a layout written with values
+    from affdsl.ir.types import Type
+
+_ids = count()
+
+
+class Value:
+    """A name for something computed once. Two values are the same only if they are the same object.
+
+    `hint` is the name that the user gave it, or an empty string; printers make it unique.
+    """
+
+    __slots__ = ("hint", "id", "location", "type")
+
+    def __init__(self, type: Type, hint: str = "", location: Location | None = None, *, id: int | None = None) -> None:
+        self.type = type
+        self.hint = hint
+        self.location = location
+        self.id = next(_ids) if id is None else id
+
+    def __repr__(self) -> str:
+        return f"%{self.hint or 'v'}.{self.id}"
+
+    @property
+    def key(self) -> Key:
+        """What orders the atoms of an expression."""
+        return (0, self.id)
+
+    def __add__(self, other: Term) -> Affine:
+        return Affine.of(self) + other
+
+    def __sub__(self, other: Term) -> Affine:
+        return Affine.of(self) - other
+
+    def __rsub__(self, other: Term) -> Affine:
+        return Affine.of(other) - self
+
+    def __mul__(self, other: Term) -> Affine:
+        return Affine.of(self) * other
+
+    def __floordiv__(self, divisor: Term) -> Affine:
+        return Affine.of(self) // divisor
+
+    def __mod__(self, divisor: Term) -> Affine:
+        return Affine.of(self) % divisor
+
+    def __neg__(self) -> Affine:
+        return -Affine.of(self)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+@dataclass(frozen=True)
+class FloorDiv:
+    """floor(dividend / divisor), an atom. The divisor is a positive number, or (semi-affine) a symbolic expression."""
+
+    dividend: Affine
+    divisor: int | Affine
+
+    @cached_property
+    def key(self) -> Key:
+        """What orders the atoms of an expression."""
+        return (1, self.dividend.key, Affine.of(self.divisor).key)
+
+
+@dataclass(frozen=True)
+class Product:
+    """A product of two or more atoms, an atom (semi-affine): at most one factor varies, the others are symbols."""
+
+    factors: tuple[Atom, ...]
+
+    @cached_property
+    def key(self) -> Key:
+        """What orders the atoms of an expression."""
+        return (2, tuple(factor.key for factor in self.factors))
+
+
+@dataclass(frozen=True)
+class Affine:
+    """constant + sum(coefficient * atom), atoms in one fixed order: equal expressions are equal objects.
+
+    Operators build new expressions: `+ - *` by a number or another expression, `// %` by a positive number or
+    a symbolic expression, `ceildiv`. What they build is simplified as far as holds for all integers:
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i = Value(INDEX, "i")
+    >>> (i * 4 + 5) // 4 == i + 1 + (i * 0)
+    True
+    """
+
+    terms: tuple[tuple[Atom, int], ...] = ()
+    constant: int = 0
+
+    @staticmethod
+    def of(term: Term) -> Affine:
+        """Any term as an expression."""
+        if isinstance(term, Affine):
+            return term
+        if isinstance(term, int):
+            return Affine((), int(term))
+        return Affine(((term, 1),))
+
+    @cached_property
+    def key(self) -> Key:
+        """What orders expressions inside atoms."""
+        return (tuple((atom.key, c) for atom, c in self.terms), self.constant)
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.terms, self.constant))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the expression is a number."""
+        return not self.terms
+
+    @property
+    def value(self) -> Value | None:
+        """The one value that the expression is, if it is nothing else."""
+        match self.terms:
+            case ((Value() as v, 1),) if self.constant == 0:
+                return v
+        return None
+
+    def __add__(self, other: Term) -> Affine:
+        other = Affine.of(other)
+        if not other.terms:
+            return Affine(self.terms, self.constant + other.constant)
+        return _sum({}, (self, 1), (other, 1))
+
+    def __sub__(self, other: Term) -> Affine:
+        return _sum({}, (self, 1), (Affine.of(other), -1))
+
+    def __rsub__(self, other: Term) -> Affine:
+        return Affine.of(other) - self
+
+    def __neg__(self) -> Affine:
+        return self * -1
+
+    def __mul__(self, other: Term) -> Affine:
+        other = Affine.of(other)
+        if not other.terms:
+            factor = other.constant
+            return Affine(tuple((a, c * factor) for a, c in self.terms if factor), self.constant * factor)
+        if not self.terms:
+            return other * self.constant
+        return _product(self, other)
+
+    def __floordiv__(self, divisor: Term) -> Affine:
+        divisor = Affine.of(divisor)
+        if divisor.terms:
+            return Affine(((FloorDiv(self, divisor), 1),)) if self.terms or self.constant else self
+        return _floor(self, divisor.constant)
+
+    def __mod__(self, divisor: Term) -> Affine:
+        return self - (self // divisor) * divisor
+
+    def ceildiv(self, divisor: Term) -> Affine:
+        """The smallest integer that is at least self / divisor."""
+        divisor = Affine.of(divisor)
+        if divisor.terms:
+            return -((-self) // divisor)
+        return _floor(self + (divisor.constant - 1), divisor.constant)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def values(self) -> Iterator[Value]:
+        """Every value read, in order, repeated where it is read again."""
+        for atom, _ in self.terms:
+            yield from _values(atom)
+
+    def substitute(self, new: Mapping[Value, Term]) -> Affine:
+        """self with values replaced by other expressions."""
+        if not any(v in new for v in self.values()):
+            return self
+        result = Affine((), self.constant)
+        for atom, coefficient in self.terms:
+            result += _substitute(atom, new) * coefficient
+        return result
+
+    def evaluate(self, env: Mapping[Value, int]) -> int:
+        """The integer that the expression stands for.
+
+        Raises ZeroDivisionError where a symbolic divisor is not positive.
+        """
+        return self.constant + sum(c * _evaluate(atom, env) for atom, c in self.terms)
+
+
+Atom: TypeAlias = Value | FloorDiv | Product
+Term: TypeAlias = Affine | Value | FloorDiv | Product | int
+Key: TypeAlias = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """expr >= 0, or expr == 0 where `equality`."""
+
+    expr: Affine
+    equality: bool = False
+
+    def values(self) -> Iterator[Value]:
+        """Every value read."""
+        return self.expr.values()
+
+    def substitute(self, new: Mapping[Value, Term]) -> Constraint:
+        """self with values replaced by expressions."""
+        return Constraint(self.expr.substitute(new), self.equality)
+
+    def holds(self, env: Mapping[Value, int]) -> bool:
+        """Whether the constraint is true where the values are as `env` says."""
+        number = self.expr.evaluate(env)
+        return number == 0 if self.equality else number >= 0
+
+
+def _sum(start: dict[Atom, int], *parts: tuple[Affine, int]) -> Affine:
+    """start plus factor * expression for each part, in canonical order."""
+    sums, constant = start, 0
+    for expr, factor in parts:
+        constant += expr.constant * factor
+        for atom, c in expr.terms:
+            sums[atom] = sums.get(atom, 0) + c * factor
+    return Affine(tuple(sorted(((a, c) for a, c in sums.items() if c), key=lambda t: t[0].key)), constant)
+
+
+def _product(left: Affine, right: Affine) -> Affine:
+    parts: list[tuple[Affine, int]] = [(left, right.constant), (right, left.constant)]
+    for a, c in left.terms:
+        for b, d in right.terms:
+            factors = tuple(sorted((*_factors(a), *_factors(b)), key=lambda f: f.key))
+            parts.append((Affine(((Product(factors), 1),)), c * d))
+    return _sum({}, *parts) + -left.constant * right.constant
+
+
+def _factors(atom: Atom) -> tuple[Atom, ...]:
+    return atom.factors if isinstance(atom, Product) else (atom,)
+
+
+def _floor(expr: Affine, divisor: int) -> Affine:
+    """floor(expr / divisor): whole multiples come out, a common factor cancels, nested divisions merge."""
+    if divisor <= 0:
+        raise ZeroDivisionError(f"division of an index needs a positive divisor, got {divisor}")
+    whole = Affine(tuple((a, c // divisor) for a, c in expr.terms if c // divisor), expr.constant // divisor)
+    terms = tuple((a, c % divisor) for a, c in expr.terms if c % divisor)
+    if not terms:
+        return whole
+    common = gcd(divisor, *(c for _, c in terms))
+    rest = Affine(tuple((a, c // common) for a, c in terms), expr.constant % divisor // common)
+    divisor //= common
+    match rest.terms:
+        case ((FloorDiv(dividend, int() as inner), 1),):  # floor((floor(x / a) + k) / b) = floor((x + k*a) / (a*b))
+            return whole + _floor(dividend + rest.constant * inner, inner * divisor)
+    return whole + Affine(((FloorDiv(rest, divisor), 1),))
+
+
+def _values(atom: Atom) -> Iterator[Value]:
+    match atom:
+        case Value():
+            yield atom
+        case FloorDiv(dividend, divisor):
+            yield from dividend.values()
+            if isinstance(divisor, Affine):
+                yield from divisor.values()
+        case Product(factors):
+            for factor in factors:
+                yield from _values(factor)
+
+
+def _substitute(atom: Atom, new: Mapping[Value, Term]) -> Affine:
+    match atom:
+        case Value():
+            return Affine.of(new.get(atom, atom))
+        case FloorDiv(dividend, divisor):
+            by = divisor.substitute(new) if isinstance(divisor, Affine) else divisor
+            return dividend.substitute(new) // by
+        case Product(factors):
+            result = Affine((), 1)
+            for factor in factors:
+                result *= _substitute(factor, new)
+            return result
+
+
+def _evaluate(atom: Atom, env: Mapping[Value, int]) -> int:
+    match atom:
+        case Value():
+            return env[atom]
+        case FloorDiv(dividend, int() as divisor):
+            return dividend.evaluate(env) // divisor
+        case FloorDiv(dividend, divisor):
+            number = Affine.of(divisor).evaluate(env)
+            if number <= 0:
+                raise ZeroDivisionError(f"the divisor of a floordiv or mod must be positive, but is {number}")
+            return dividend.evaluate(env) // number
+        case Product(factors):
+            result = 1
+            for factor in factors:
+                result *= _evaluate(factor, env)
+            return result

@@ -1,0 +1,171 @@
+"""Affine expressions as text, with `mod` and `ceildiv` restored where they were meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+
+Name = Callable[[Value], str]
+
+
+def hint(value: Value) -> str:
+    """The name of a value where no printer has given it one."""
+    return value.hint or repr(value)
+
+
+def spell_constraint(constraint: Constraint, name: Name = hint) -> str:
+    """constraint in MLIR's syntax."""
+    return f"{spell(constraint.expr, name)} {'==' if constraint.equality else '>='} 0"
+
+
+def spell(expr: Affine, name: Name = hint) -> str:
+    """expr in MLIR's syntax, its values called as `name` says.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> spell((i + 3) % 8 - n * 2 + (i + n).ceildiv(4) - 1)
+    '(i + 3) mod 8 - n * 2 + (i + n) ceildiv 4 - 1'
+    >>> spell(n - 1 - i), spell(7 - i % n)
+    ('n - i - 1', '7 - i mod n')
+    """
+    pieces, constant = _pieces(expr)
+    text = ""
+    if pieces and pieces[0][0] < 0 < constant:
+        text, constant = str(constant), 0
+    for factor, piece in pieces:
+        if text:
+            text = f"{text} {'-' if factor < 0 else '+'} {_scaled(piece, abs(factor), name)}"
+        elif factor == -1:
+            text = f"-{name(piece)}" if isinstance(piece, Value) else f"-({_spelled(piece, name)})"
+        else:
+            text = _scaled(piece, factor, name)
+    if constant or not text:
+        text = f"{text} {'-' if constant < 0 else '+'} {abs(constant)}" if text else str(constant)
+    return text
+
+
+@dataclass(frozen=True)
+class _Quotient:
+    """dividend <kind> divisor, as found again in an expression; kind is mod or ceildiv."""
+
+    dividend: Affine
+    kind: str
+    divisor: int | Affine
+
+
+@dataclass(frozen=True)
+class _Times:
+    """A product with a quotient among its factors."""
+
+    factors: tuple[Atom | _Quotient, ...]
+
+
+_Piece = Atom | _Quotient | _Times
+
+
+def _scaled(piece: _Piece, factor: int, name: Name) -> str:
+    text = _spelled(piece, name)
+    if factor == 1:
+        return text
+    return f"({text}) * {factor}" if isinstance(piece, _Quotient | FloorDiv) else f"{text} * {factor}"
+
+
+def _spelled(piece: _Piece, name: Name) -> str:
+    match piece:
+        case Value():
+            return name(piece)
+        case Product(factors) | _Times(factors):
+            return " * ".join([name(f) if isinstance(f, Value) else f"({_spelled(f, name)})" for f in factors])
+        case FloorDiv(dividend, int() as divisor) if dividend.constant == divisor - 1:
+            return f"{_operand(dividend - dividend.constant, name)} ceildiv {divisor}"
+        case FloorDiv(dividend, divisor):
+            return f"{_operand(dividend, name)} floordiv {_operand(Affine.of(divisor), name)}"
+        case _Quotient(dividend, kind, divisor):
+            return f"{_operand(dividend, name)} {kind} {_operand(Affine.of(divisor), name)}"
+
+
+def _operand(expr: Affine, name: Name) -> str:
+    text = spell(expr, name)
+    plain = expr.value is not None or (expr.is_constant and expr.constant >= 0)
+    return text if plain else f"({text})"
+
+
+def _pieces(expr: Affine) -> tuple[list[tuple[int, _Piece]], int]:
+    """expr as factors and pieces, quotients restored; a positive one leads if there is one."""
+    if all(isinstance(atom, Value) for atom, _ in expr.terms):
+        pieces: list[tuple[int, _Piece]] = [(c, atom) for atom, c in expr.terms]
+        rest = expr
+    else:
+        rest, mods = _mods(expr)
+        place = {atom: position for position, (atom, _) in enumerate(expr.terms)}
+        placed: list[tuple[int, int, _Piece]] = [(place[a], *_ceiling(a, c)) for a, c in rest.terms]
+        placed += [(place[first], factor, mod) for first, factor, mod in mods]
+        placed.sort(key=lambda part: part[0])
+        pieces = [(factor, piece) for _, factor, piece in placed]
+    if pieces and pieces[0][0] < 0:
+        leader = next((p for p in pieces if p[0] > 0), None)
+        if leader is not None:
+            pieces.remove(leader)
+            pieces.insert(0, leader)
+    return pieces, rest.constant
+
+
+def _mods(expr: Affine) -> tuple[Affine, list[tuple[Atom, int, _Quotient]]]:
+    """expr without its remainders k * (x - d * floor(x / d)); these as: the atom whose place it takes, k, x mod d."""
+    rest, found = expr, []
+    for atom, c in expr.terms:
+        for floor in _floors(atom):
+            whole = Affine.of(floor) * floor.divisor  # d * floor(x / d)
+            coefficients = dict(rest.terms)
+            share = dict(whole.terms).get(atom)
+            if share is None or c % share:
+                continue
+            factor = -c // share
+            if any(coefficients.get(a, 0) != -factor * x for a, x in whole.terms):
+                continue
+            if not _has(rest, floor.dividend * factor):
+                continue
+            rest = rest + (whole - floor.dividend) * factor
+            first = floor.dividend.terms[0][0] if floor.dividend.terms else atom
+            found.append((first, factor, _Quotient(floor.dividend, "mod", floor.divisor)))
+    return rest, found
+
+
+def _floors(atom: Atom) -> Iterator[FloorDiv]:
+    """The divisions that the atom can be the multiple of."""
+    match atom:
+        case FloorDiv():
+            yield atom
+        case Product(factors):
+            yield from (f for f in factors if isinstance(f, FloorDiv) and isinstance(f.divisor, Affine))
+
+
+def _has(expr: Affine, part: Affine) -> bool:
+    """Whether taking part away from expr makes no coefficient larger."""
+    coefficients = dict(expr.terms)
+    if part.is_constant:
+        return 0 <= part.constant <= expr.constant or expr.constant <= part.constant <= 0
+    return all(x * (had := coefficients.get(a, 0)) > 0 and abs(had) >= abs(x) for a, x in part.terms)
+
+
+def _ceiling(atom: Atom, factor: int) -> tuple[int, _Piece]:
+    """factor * atom, where -floor(-x / s) and floor((x + s - 1) / s), for a symbol s, have become x ceildiv s."""
+    match atom:
+        case FloorDiv(dividend, Affine() as divisor):
+            if all(c < 0 for _, c in dividend.terms) and dividend.constant <= 0:
+                return -factor, _Quotient(-dividend, "ceildiv", divisor)
+            rounded = dividend - divisor + 1
+            if len(rounded.terms) == len(dividend.terms) - len(divisor.terms):
+                return factor, _Quotient(rounded, "ceildiv", divisor)
+        case Product(factors):
+            shown: list[Atom | _Quotient] = []
+            for inner in factors:
+                sign, piece = _ceiling(inner, 1)
+                factor *= sign
+                assert not isinstance(piece, _Times), "products are flat"
+                shown.append(piece)
+            if any(isinstance(piece, _Quotient) for piece in shown):
+                return factor, _Times(tuple(shown))
+    return factor, atom

@@ -1,0 +1,152 @@
+"""All recursion over IR: walk, users, rewrite, substitute, clone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TypeVar
+
+from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.expr import Affine, Constraint, Term, Value
+from affdsl.ir.types import INDEX
+
+OpT = TypeVar("OpT", bound=Op)
+
+
+def walk(op: Op) -> Iterator[Op]:
+    """op and everything inside, parents first."""
+    stack: list[Iterator[Op]] = [iter((op,))]
+    while stack:
+        for inner in stack[-1]:
+            yield inner
+            if roles(type(inner)).regions:
+                stack.append(o for block in inner.blocks() for o in block)
+                break
+        else:
+            stack.pop()
+
+
+def users(root: Op) -> dict[Value, list[Op]]:
+    """Who reads what inside root: computed when asked for, never stored."""
+    result: dict[Value, list[Op]] = defaultdict(list)
+    for op in walk(root):
+        for value in op.reads():
+            result[value].append(op)
+    return result
+
+
+def definitions(root: Op) -> dict[Value, Op]:
+    """Which operation inside root defines each value, as a result or as an argument of its blocks."""
+    return {v: op for op in walk(root) for values in (op.defines(), op.binds()) for v in values}
+
+
+def with_fields(op: OpT, **new: object) -> OpT:
+    """op with some fields replaced. Much cheaper than `dataclasses.replace`, which runs the constructor."""
+    copy = object.__new__(type(op))
+    copy.__dict__.update(op.__dict__)
+    copy.__dict__.update(new)
+    return copy
+
+
+def map_blocks(op: OpT, on_block: Callable[[Block], Block]) -> OpT:
+    """op with every block that it holds passed through on_block; op itself if none changes."""
+    new: dict[str, object] = {}
+    for name in roles(type(op)).regions:
+        block = getattr(op, name)
+        if block is not None and (changed := on_block(block)) is not block:
+            new[name] = changed
+    return with_fields(op, **new) if new else op
+
+
+def rewrite(root: OpT, rule: Callable[[Op], Op | Iterable[Op] | None]) -> OpT:
+    """root with rule applied to every inner operation, innermost first. None keeps an operation, () removes it."""
+
+    def on_block(block: Block) -> Block:
+        out: list[Op] = []
+        for op in block:
+            inner = map_blocks(op, on_block) if roles(type(op)).regions else op
+            new = rule(inner)
+            if new is None:
+                out.append(inner)
+            elif isinstance(new, Op):
+                out.append(new)
+            else:
+                out.extend(new)
+        same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
+        return block if same else tuple(out)
+
+    return map_blocks(root, on_block)
+
+
+def substitute(op: OpT, new: Mapping[Value, Term]) -> OpT:
+    """op with the values that it and its blocks read replaced; what it defines stays.
+
+    An affine position takes any expression; a plain operand takes a value, and raises ValueError otherwise:
+    give it an `affine.apply` first.
+    """
+    changed: dict[str, object] = {}
+    role = roles(type(op))
+    for name in (*role.operands, *role.contract):
+        part = getattr(op, name)
+        replaced = _replace(part, new)
+        if replaced is not part:
+            changed[name] = replaced
+    for name in role.regions:
+        block: Block | None = getattr(op, name)
+        if block:
+            inner = tuple(substitute(o, new) for o in block)
+            if any(a is not b for a, b in zip(inner, block, strict=True)):
+                changed[name] = inner
+    return with_fields(op, **changed) if changed else op
+
+
+def clone(op: OpT, new: dict[Value, Term]) -> OpT:
+    """A copy of op that defines fresh values; `new` maps old values to their copies and grows."""
+    for inner in walk(op):
+        for values in (inner.defines(), inner.binds()):
+            for v in values:
+                new[v] = Value(v.type, v.hint, v.location)
+    return _redefine(op, new)
+
+
+def clone_block(block: Block, new: dict[Value, Term]) -> Block:
+    """Copies of the operations of a block, in order; `new` grows as in `clone`."""
+    return tuple(clone(op, new) for op in block)
+
+
+def _redefine(op: OpT, new: Mapping[Value, Term]) -> OpT:
+    cls = type(op)
+    role = roles(cls)
+    changed: dict[str, object] = {name: _replace(getattr(op, name), new) for name in role.operands}
+    for name in (*role.results, *role.arguments, *role.contract):
+        changed[name] = _replace(getattr(op, name), new)
+    for name in role.regions:
+        block: Block | None = getattr(op, name)
+        changed[name] = None if block is None else tuple(_redefine(o, new) for o in block)
+    return with_fields(op, **changed)
+
+
+def _replace(part: object, new: Mapping[Value, Term]) -> object:
+    match part:
+        case Value():
+            term = new.get(part, part)
+            if isinstance(term, Value):
+                return term
+            value = Affine.of(term).value
+            if value is None:
+                raise ValueError(f"{part!r} is a plain operand: it can be replaced by a value, not by an expression")
+            return value
+        case Affine() | Constraint():
+            return part.substitute(new)
+        case None:
+            return None
+        case tuple():
+            items = tuple(_replace(item, new) for item in part)
+            return items if any(a is not b for a, b in zip(items, part, strict=True)) else part
+        case _:
+            raise TypeError(f"neither a value nor an expression: {part!r}")
+
+
+def fresh(like: Value | None = None, hint: str = "") -> Value:
+    """A new index value, called as `hint` says or as the value that it is like."""
+    return Value(INDEX if like is None else like.type, hint or ("" if like is None else like.hint))

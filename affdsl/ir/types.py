@@ -1,0 +1,133 @@
+"""The types of values: index, integers, floats, vectors, memrefs and functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:  # a layout may be a map, whose positions have a type
+    from affdsl.ir.maps import AffineMap
+
+FloatName: TypeAlias = Literal["f16", "bf16", "f32", "f64"]
+FLOAT_WIDTHS: dict[str, int] = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+
+
+@dataclass(frozen=True, slots=True)
+class IndexType:
+    """A loop counter, size or subscript: 64 bits, signed."""
+
+    def __str__(self) -> str:
+        return "index"
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType:
+    """A signless integer of `width` bits."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.width <= 64:
+            raise ValueError(f"an integer type needs a width from 1 to 64 bits, got {self.width}")
+
+    def __str__(self) -> str:
+        return f"i{self.width}"
+
+
+@dataclass(frozen=True, slots=True)
+class FloatType:
+    """A floating-point number in one of the formats of `FLOAT_WIDTHS`."""
+
+    name: FloatName
+
+    def __post_init__(self) -> None:
+        if self.name not in FLOAT_WIDTHS:
+            raise ValueError(f"unknown float type {self.name!r}; known: {', '.join(FLOAT_WIDTHS)}")
+
+    @property
+    def width(self) -> int:
+        """Bits."""
+        return FLOAT_WIDTHS[self.name]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+ScalarType: TypeAlias = IndexType | IntegerType | FloatType
+
+
+@dataclass(frozen=True, slots=True)
+class VectorType:
+    """A fixed number of scalars, processed together."""
+
+    shape: tuple[int, ...]
+    element: ScalarType
+
+    def __str__(self) -> str:
+        return f"vector<{''.join(f'{size}x' for size in self.shape)}{self.element}>"
+
+
+@dataclass(frozen=True, slots=True)
+class StridedLayout:
+    """Element (i, j, ...) lies at offset + i * strides[0] + j * strides[1] + ...; None is known only at run time."""
+
+    strides: tuple[int | None, ...]
+    offset: int | None = 0
+
+    def __str__(self) -> str:
+        strides = ", ".join(_number(s) for s in self.strides)
+        offset = "" if self.offset == 0 else f", offset: {_number(self.offset)}"
+        return f"strided<[{strides}]{offset}>"
+
+
+@dataclass(frozen=True, slots=True)
+class MemRefType:
+    """A buffer of elements: its shape (None is a size known only at run time), layout and memory space.
+
+    A layout of None is row-major and contiguous.
+    """
+
+    shape: tuple[int | None, ...]
+    element: ScalarType | VectorType
+    layout: StridedLayout | AffineMap | None = None
+    space: int = 0
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    def __str__(self) -> str:
+        sizes = "".join(f"{_number(size)}x" for size in self.shape)
+        match self.layout:
+            case None:
+                layout = ""
+            case StridedLayout():
+                layout = f", {self.layout}"
+            case map:
+                layout = f", affine_map<{map}>"
+        return f"memref<{sizes}{self.element}{layout}{f', {self.space}' if self.space else ''}>"
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionType:
+    """What a function takes and gives."""
+
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        results = [str(t) for t in self.results]
+        shown = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        return f"({', '.join(map(str, self.inputs))}) -> {shown}"
+
+
+Type: TypeAlias = IndexType | IntegerType | FloatType | VectorType | MemRefType | FunctionType
+
+INDEX = IndexType()
+I1, I8, I16, I32, I64 = (IntegerType(w) for w in (1, 8, 16, 32, 64))
+F16, BF16, F32, F64 = FloatType("f16"), FloatType("bf16"), FloatType("f32"), FloatType("f64")
+
+
+def _number(n: int | None) -> str:
+    return "?" if n is None else str(n)
