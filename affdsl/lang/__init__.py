@@ -1,0 +1,1 @@
+"""The language: with-blocks and operators that build affine IR as they run."""

@@ -1,0 +1,101 @@
+"""What a kernel's arguments are: arrays with symbolic shapes, scalars, sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from affdsl.errors import ProgramNameError, ProgramTypeError
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.location import Location
+from affdsl.ir.spelling import spell
+from affdsl.ir.types import MemRefType
+from affdsl.lang.indices import Index
+from affdsl.lang.scalars import DType
+from affdsl.lang.source import problem
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """An array: element type, sizes as expressions over symbols, and whether the kernel may only read it."""
+
+    dtype: DType
+    shape: tuple[Affine, ...]
+    const: bool = False
+
+    @staticmethod
+    def of(dtype: DType, sizes: tuple[object, ...]) -> ArrayType:
+        """The type that `dtype[sizes]` means."""
+        return ArrayType(dtype, tuple(_size(dtype, size) for size in sizes))
+
+    @property
+    def memref(self) -> MemRefType:
+        """The IR's type: sizes that are not numbers are dynamic."""
+        return MemRefType(tuple(e.constant if e.is_constant else None for e in self.shape), self.dtype.type)
+
+    def __repr__(self) -> str:
+        shown = f"{self.dtype}[{', '.join(map(spell, self.shape)) or '()'}]"
+        return f"const({shown})" if self.const else shown
+
+
+DType.array = ArrayType.of
+
+
+def const(array: ArrayType) -> ArrayType:
+    """An array argument that the kernel promises only to read: `A: const(f32[N])`."""
+    if not isinstance(array, ArrayType):
+        raise problem(ProgramTypeError, f"const takes an array type like affdsl.f32[N], got {array!r}")
+    return ArrayType(array.dtype, array.shape, const=True)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One argument of a kernel: an array, a scalar, or the value of a symbol."""
+
+    name: str
+    type: ArrayType | DType | Index
+
+    @property
+    def symbol(self) -> Value | None:
+        """The symbol that this argument is the value of."""
+        return self.type.expr.value if isinstance(self.type, Index) else None
+
+
+def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location) -> tuple[Value, ...]:
+    """The symbols that the shapes of the arguments give, in the order in which they appear.
+
+    Raises ProgramNameError for a symbol whose value no shape and no argument gives.
+    """
+    given = {p.symbol for p in parameters if p.symbol is not None}
+    shapes = [p.type.shape for p in parameters if isinstance(p.type, ArrayType)]
+    found = dict.fromkeys(v for shape in shapes for e in shape for v in e.values() if v not in given)
+    for symbol in found:
+        if not any(solves(e, symbol) for shape in shapes for e in shape):
+            raise problem(
+                ProgramNameError,
+                f"nothing says what {symbol.hint} is when {kernel} is called",
+                f"no argument has {symbol.hint} alone, or a multiple of it plus a number, as one of its sizes",
+                f"add an argument `{symbol.hint.lower()}: {symbol.hint}`, or an array with the size {symbol.hint}",
+                location=location,
+            )
+    return tuple(found)
+
+
+def solves(expr: Affine, symbol: Value) -> bool:
+    """Whether the value of `symbol` follows from that of expr: it is c * symbol + k with c > 0."""
+    return len(expr.terms) == 1 and expr.terms[0][0] is symbol and expr.terms[0][1] > 0
+
+
+def _size(dtype: DType, size: object) -> Affine:
+    if isinstance(size, Index):
+        return size.expr
+    if isinstance(size, int | np.integer) and not isinstance(size, bool):
+        if size < 0:
+            raise problem(ProgramTypeError, f"affdsl.{dtype}[...]: a size cannot be negative, got {size}")
+        return Affine((), int(size))
+    raise problem(
+        ProgramTypeError,
+        f"affdsl.{dtype}[...] takes sizes, got {size!r}",
+        "a size is a whole number, a symbol from affdsl.symbols, or an affine expression of symbols like N + 1",
+    )

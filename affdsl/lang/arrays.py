@@ -1,0 +1,192 @@
+"""Arrays in a kernel: `a[i, j]` loads, `a[i, j] = x` stores; allocation."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from affdsl.errors import ProgramIndexError, ProgramTypeError
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.lang.annotations import ArrayType
+from affdsl.lang.builder import current
+from affdsl.lang.indices import Index, as_value, index_of
+from affdsl.lang.scalars import Operand, Scalar, Traced, constant, emit_scalar
+from affdsl.lang.source import assigned_name, here, problem
+
+
+class Array:
+    """A buffer that the kernel reads and writes, element by element."""
+
+    __array_ufunc__ = None
+
+    def __init__(self, value: Value, type: ArrayType) -> None:
+        self.value = value
+        self.type = type
+
+    @property
+    def name(self) -> str:
+        """What the user called it."""
+        return self.value.hint or "the array"
+
+    @property
+    def shape(self) -> tuple[Index, ...]:
+        """The sizes, as indices."""
+        return tuple(Index(e) for e in self.type.shape)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.type.shape)
+
+    def __getitem__(self, index: object) -> Scalar:
+        place = self._place(index)
+        exprs = _affine(place)
+        if exprs is not None:
+            return emit_scalar(self.type.dtype, lambda r: affine.Load(r, self.value, exprs))
+        indices = tuple(as_value(x) for x in place)
+        return emit_scalar(self.type.dtype, lambda r: memref.Load(r, self.value, indices))
+
+    def __setitem__(self, index: object, x: Operand) -> None:
+        if self.type.const:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is declared const and cannot be stored to",
+                f"annotate it as {self.name}: affdsl.{ArrayType(self.type.dtype, self.type.shape)!r} to make it writable",
+            )
+        place = self._place(index)
+        value = self._element(x).value
+        current().written.add(self.value)
+        exprs = _affine(place)
+        if exprs is not None:
+            current().emit(affine.Store(value, self.value, exprs))
+        else:
+            current().emit(memref.Store(value, self.value, tuple(as_value(x) for x in place)))
+
+    def _element(self, x: Operand) -> Scalar:
+        """x as an element of this array. Raises ProgramTypeError: nothing is converted in silence."""
+        dtype = self.type.dtype
+        if isinstance(x, Array):
+            raise problem(
+                ProgramTypeError,
+                f"one element of {self.name} cannot hold the array {x.name}",
+                f"store its elements one by one, or all with affdsl.copy({x.name}, {self.name})",
+            )
+        if not isinstance(x, Traced):
+            if not isinstance(x, int | float | np.generic):
+                raise problem(ProgramTypeError, f"{self.name} holds {dtype} and cannot store {type(x).__name__}")
+            return constant(x, dtype)
+        scalar = x.scalar()
+        if scalar.dtype != dtype:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} holds {dtype} and cannot store {x.describe()}",
+                f"convert it: affdsl.{dtype}(...)",
+            )
+        return scalar
+
+    def _place(self, index: object) -> tuple[Index | Scalar, ...]:
+        items = index if isinstance(index, tuple) else (index,)
+        if self.ndim == 0 and len(items) == 1 and items[0] is ...:
+            items = ()
+        for item in items:
+            if item is ... or item is None or isinstance(item, slice):
+                raise problem(
+                    ProgramIndexError,
+                    f"{self.name} is indexed element by element, not by slices",
+                    "write loops with affdsl.for_ over the elements",
+                )
+        if len(items) != self.ndim:
+            raise problem(
+                ProgramIndexError,
+                f"{self.name} has {self.ndim} dimension{'s' if self.ndim != 1 else ''} and needs as many indices, "
+                f"got {len(items)}",
+                f"its type is {self.type!r}",
+            )
+        return tuple(index_of(item, f"index {n} of {self.name}") for n, item in enumerate(items))
+
+    def __iter__(self) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.name} cannot be iterated over while the kernel is built",
+            f"write `with affdsl.for_({self.name}.shape[0]) as i:` and use {self.name}[i]",
+        )
+
+    def __len__(self) -> int:
+        raise problem(
+            ProgramTypeError,
+            f"the length of {self.name} is known only when the kernel runs",
+            f"use {self.name}.shape[0]",
+        )
+
+    def _arithmetic(self, *_: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.name} is an array: operators work on its elements",
+            f"write a loop and use {self.name}[{', '.join('ijkl'[: self.ndim])}]",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
+    __matmul__ = __rmatmul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = _arithmetic
+
+    def __repr__(self) -> str:
+        return f"{self.name}: {self.type!r}"
+
+
+def _affine(place: tuple[Index | Scalar, ...]) -> tuple[Affine, ...] | None:
+    """The subscripts as expressions if the affine dialect takes them all."""
+    exprs = []
+    for x in place:
+        if not isinstance(x, Index):
+            return None
+        for value in x.expr.values():
+            current().require(value)
+        if not current().is_affine(x.expr):
+            return None
+        exprs.append(x.expr)
+    return tuple(exprs)
+
+
+def alloc(type: ArrayType) -> Array:
+    """A new array on the heap, its elements not set: `alloc(f32[M, N + 1])`.
+
+    It lives until the with-block around ends, or is returned by the kernel.
+    """
+    array = _new("alloc", type, memref.Alloc)
+    current().block.owned.append(array.value)
+    return array
+
+
+def alloca(type: ArrayType) -> Array:
+    """A new small array on the stack, its elements not set. It lives until the with-block around ends."""
+    return _new("alloca", type, memref.Alloca)
+
+
+def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca]) -> Array:
+    if not isinstance(type, ArrayType):
+        raise problem(ProgramTypeError, f"{what} takes an array type like affdsl.f32[M, N], got {type!r}")
+    sizes = tuple(as_value(Index(e)) for e in type.shape if not e.is_constant)
+    result = Value(type.memref, assigned_name(), here())
+    current().emit(op(result, sizes))
+    return Array(result, ArrayType(type.dtype, type.shape))
+
+
+def copy(source: Array, target: Array) -> None:
+    """Copy all elements of source to target: same type, same shape, no overlap."""
+    for x in (source, target):
+        if not isinstance(x, Array):
+            raise problem(ProgramTypeError, f"copy takes two arrays, got {x!r}")
+    if (source.type.dtype, source.type.shape) != (target.type.dtype, target.type.shape):
+        raise problem(
+            ProgramTypeError,
+            f"copy from {source!r} to {target!r}: type and shape must be the same",
+            "copy the elements with loops",
+        )
+    if target.type.const:
+        raise problem(ProgramTypeError, f"{target.name} is declared const and cannot be stored to")
+    if source.value is target.value:
+        raise problem(ProgramTypeError, f"copy of {source.name} to itself")
+    current().written.add(target.value)
+    current().emit(memref.Copy(source.value, target.value))

@@ -1,0 +1,192 @@
+"""The function being built: its open blocks, and which values may be used where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from affdsl.errors import ProgramError, ProgramNameError
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.location import Location
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.types import INDEX, IndexType
+from affdsl.lang.source import here, problem
+
+if TYPE_CHECKING:
+    from affdsl.lang.trace import Program
+
+
+class SymbolValue(Value):
+    """The value of a symbol: which number it is, each kernel finds in its arguments' shapes."""
+
+    __slots__ = ()
+
+
+@dataclass
+class OpenBlock:
+    """A block that is still growing."""
+
+    what: str
+    location: Location
+    ops: list[Op] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    owned: list[Value] = field(default_factory=list)
+    inputs: tuple[Value, ...] = ()
+    yielded: tuple[Value, ...] | None = None
+    yields: tuple[object, ...] = ()
+    """The element types of what the block must yield."""
+    last_closed: object = None
+    """The branch that ended just before, which an `else_` may follow."""
+    awaiting: Location | None = None
+    """Where the branch began that cannot be emitted before its `else_`."""
+
+
+class Builder:
+    """What one kernel's body has built so far.
+
+    Blocks open and close like a stack; a value may be used while the block that defined it is open.
+    """
+
+    def __init__(self, name: str, location: Location, values: Iterable[Value]) -> None:
+        self.name = name
+        inputs = tuple(values)
+        self.blocks = [OpenBlock(f"kernel {name}", location, values=list(inputs), inputs=inputs)]
+        self.visible: set[Value] = set(self.blocks[0].values)
+        self.gone: dict[Value, OpenBlock] = {}
+        self.varying: set[Value] = set()
+        self.symbols: set[Value] = {v for v in self.visible if isinstance(v.type, IndexType)}
+        self.assumes: list[Constraint] = []
+        self.written: set[Value] = set()
+        self.callees: dict[str, Program] = {}
+
+    @property
+    def block(self) -> OpenBlock:
+        """The innermost open block."""
+        return self.blocks[-1]
+
+    def emit(self, op: Op) -> None:
+        """Append op to the innermost block; what it reads must be usable here."""
+        self.require_complete()
+        for value in op.reads():
+            self.require(value)
+        if op.location is None:
+            op = with_fields(op, location=here())
+        self.block.ops.append(op)
+        self.block.last_closed = None
+        self.define(op.defines())
+
+    def define(self, values: Iterable[Value]) -> None:
+        """Make values usable until the innermost block closes."""
+        for value in values:
+            self.visible.add(value)
+            self.block.values.append(value)
+            if len(self.blocks) == 1 and isinstance(value.type, IndexType):
+                self.symbols.add(value)
+
+    def require_complete(self) -> None:
+        """Raise ProgramError if the innermost block still waits for an `else_`."""
+        if self.block.awaiting is not None:
+            raise problem(
+                ProgramError,
+                "an if_ with results needs an else_ right after it, which yields them too",
+                "write `with affdsl.else_():` and `affdsl.yield_(...)` directly after its block",
+                location=self.block.awaiting,
+            )
+
+    def open(self, what: str, values: Iterable[Value] = ()) -> OpenBlock:
+        """Begin a block inside the innermost one, in which the given values are defined."""
+        self.blocks.append(OpenBlock(what, here()))
+        self.define(values)
+        return self.block
+
+    def close(self) -> Block:
+        """End the innermost block: its buffers are given back, its values are gone."""
+        self.require_complete()
+        block = self.blocks[-1]
+        for buffer in reversed(block.owned):
+            block.ops.append(memref.Dealloc(buffer, location=block.location))
+        self.discard()
+        return tuple(block.ops)
+
+    def discard(self) -> None:
+        """Drop the innermost block, as after an exception."""
+        block = self.blocks.pop()
+        for value in block.values:
+            self.visible.discard(value)
+            self.gone[value] = block
+
+    def require(self, value: Value) -> None:
+        """Raise ProgramNameError unless value may be used here."""
+        if value in self.visible:
+            return
+        name = value.hint or "a value"
+        if value in self.gone:
+            block = self.gone[value]
+            raise problem(
+                ProgramNameError,
+                f"{name} is used outside of {block.what}, where it is defined",
+                f"{block.what} at line {block.location.line} has ended; use {name} inside of it, or carry its value "
+                "out with iter_args and yield_",
+            )
+        if isinstance(value, SymbolValue):
+            raise problem(
+                ProgramNameError,
+                f"the symbol {name} is not bound by any argument of {self.name}",
+                f"use {name} as a size of an argument, as in affdsl.f32[{name}], or add an argument annotated {name}",
+            )
+        raise problem(
+            ProgramNameError,
+            f"{name} does not belong to kernel {self.name}",
+            "it was computed in another kernel; pass it as an argument",
+        )
+
+    def is_affine(self, expr: Affine) -> bool:
+        """Whether expr reads only loop variables and symbols, as an affine subscript or bound must."""
+        return all(v in self.varying or v in self.symbols for v in expr.values())
+
+    def is_symbolic(self, expr: Affine) -> bool:
+        """Whether expr keeps one value all through the kernel."""
+        return all(v in self.symbols for v in expr.values())
+
+    def operand(self, expr: Affine) -> Value:
+        """expr as one value, computed here if it is not one yet."""
+        if expr.value is not None:
+            return expr.value
+        result = Value(INDEX, location=here())
+        self.emit(arith.Constant(result, expr.constant) if expr.is_constant else affine.Apply(result, expr))
+        return result
+
+
+_current: ContextVar[Builder | None] = ContextVar("affdsl_builder", default=None)
+
+
+def active() -> Builder | None:
+    """The builder of the kernel being traced in this thread, if there is one."""
+    return _current.get()
+
+
+def current() -> Builder:
+    """The builder of the kernel being traced. Raises ProgramError outside of a kernel."""
+    builder = _current.get()
+    if builder is None:
+        raise problem(
+            ProgramError,
+            "this can be used only while a kernel is built",
+            "write it inside a function decorated with @affdsl.kernel",
+        )
+    return builder
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[Builder]:
+    """Make builder the current one; whatever happens, the previous one is current again afterwards."""
+    token = _current.set(builder)
+    try:
+        yield builder
+    finally:
+        _current.reset(token)

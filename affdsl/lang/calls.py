@@ -1,0 +1,193 @@
+"""A kernel called from another kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
+
+from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.ir.dialects import func, memref
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.lang.annotations import ArrayType, Parameter, solves
+from affdsl.lang.arrays import Array
+from affdsl.lang.builder import current
+from affdsl.lang.indices import Index, as_value, index_of
+from affdsl.lang.scalars import DType, Scalar, Traced, constant
+from affdsl.lang.source import assigned_names, here, problem, user_frame
+from affdsl.lang.trace import Program, recursion
+
+
+def is_traced(x: object) -> bool:
+    """Whether x belongs to a kernel being built."""
+    return isinstance(x, Array | Traced)
+
+
+def call(program: Program, args: Sequence[object]) -> Array | Scalar | tuple[Array | Scalar, ...] | None:
+    """Build a call of program; what it returns, as the caller sees it.
+
+    Raises ProgramTypeError where an argument does not fit, ProgramError where sizes disagree or arrays overlap.
+    """
+    builder = current()
+    symbol = program.func.symbol
+    if symbol == builder.name and program.func.location == builder.block.location:
+        raise recursion(symbol)
+    if len(args) != len(program.parameters):
+        raise problem(
+            ProgramTypeError,
+            f"{symbol} takes {len(program.parameters)} arguments, got {len(args)}",
+            f"its arguments are {', '.join(p.name for p in program.parameters)}",
+        )
+    bound: dict[Value, Term] = {}
+    given = [_argument(symbol, p, x, bound) for p, x in zip(program.parameters, args, strict=True)]
+    arrays = [(p, p.type, x) for p, x in zip(program.parameters, given, strict=True)
+              if isinstance(x, Array) and isinstance(p.type, ArrayType)]  # fmt: skip
+    _solve(program, arrays, bound)
+    _check_sizes(symbol, arrays, bound)
+    _check_overlap(symbol, program, given)
+    _require_assumed(symbol, program, bound)
+    operands = [as_value(Index(Affine.of(bound[s]))) for s in program.sizes]
+    for n, (p, x) in enumerate(zip(program.parameters, given, strict=True)):
+        if isinstance(x, Array):
+            if n in program.written:
+                _mark_written(symbol, p, x)
+            operands.append(_as_type(x, program.func.args[len(program.sizes) + n]))
+        else:
+            operands.append(as_value(x))
+    callee = next(s for s in _spellings(symbol) if builder.callees.get(s, program) is program)
+    builder.callees[callee] = program
+    return _emit(callee, program, operands, bound)
+
+
+def _spellings(symbol: str) -> Iterator[str]:
+    """The symbol, then the symbol with numbers: kernels of one name may come from different places."""
+    yield symbol
+    yield from (f"{symbol}_{n}" for n in count(1))
+
+
+def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) -> Array | Scalar | Index:
+    match p.type:
+        case ArrayType(dtype, shape):
+            if not isinstance(x, Array):
+                raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is the array {p.type!r}, got {x!r}")
+            if x.type.dtype != dtype or x.ndim != len(shape):
+                raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}")
+            return x
+        case Index():
+            size = index_of(x, f"argument {p.name} of {symbol}")
+            if not isinstance(size, Index):
+                raise problem(
+                    ProgramTypeError, f"argument {p.name} of {symbol} is a size, but {size.describe()} is known only "
+                    "as data", "pass a number, a symbol, or an expression of them")  # fmt: skip
+            assert p.symbol is not None
+            bound[p.symbol] = size.expr
+            return size
+        case DType(kind="index"):
+            return index_of(x, f"argument {p.name} of {symbol}")
+        case DType():
+            if not isinstance(x, Traced):
+                return constant(_number(symbol, p, x), p.type)
+            scalar = x.scalar()
+            if scalar.dtype != p.type:
+                raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {scalar.describe()}",
+                              f"convert it: affdsl.{p.type}(...)")  # fmt: skip
+            return scalar
+
+
+def _number(symbol: str, p: Parameter, x: object) -> int | float:
+    if isinstance(x, int | float):
+        return x
+    raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}")
+
+
+def _solve(program: Program, arrays: Sequence[tuple[Parameter, ArrayType, Array]], bound: dict[Value, Term]) -> None:
+    """Find each size of the callee from the arrays that it is given."""
+    for size in program.sizes:
+        candidates = [
+            (x.type.shape[d] - expr.constant) // expr.terms[0][1]
+            for _, type, x in arrays
+            for d, expr in enumerate(type.shape)
+            if solves(expr, size)
+        ]
+        bound[size] = candidates[0]
+
+
+def _check_sizes(
+    symbol: str, arrays: Sequence[tuple[Parameter, ArrayType, Array]], bound: Mapping[Value, Term]
+) -> None:
+    for p, type, x in arrays:
+        for d, expr in enumerate(type.shape):
+            needed, got = expr.substitute(bound), x.type.shape[d]
+            if needed != got:
+                raise problem(
+                    ProgramError,
+                    f"dimension {d} of argument {p.name} of {symbol} must be {spell(expr)} = {spell(needed)}, "
+                    f"but {x.name} has {spell(got)} there",
+                    "sizes of a call must agree as expressions; give both arrays the same symbol",
+                )
+
+
+def _check_overlap(symbol: str, program: Program, given: Sequence[object]) -> None:
+    arrays = [(n, x) for n, x in enumerate(given) if isinstance(x, Array)]
+    for k, (n, x) in enumerate(arrays):
+        for m, y in arrays[:k]:
+            if x.value is y.value and (n in program.written or m in program.written):
+                names = program.parameters[m].name, program.parameters[n].name
+                raise problem(
+                    ProgramError,
+                    f"{symbol} is given the array {x.name} twice, as {names[0]} and as {names[1]}, and writes to it",
+                    "arguments of a kernel may not overlap where one is written; copy it first with affdsl.copy",
+                )
+
+
+def _require_assumed(symbol: str, program: Program, bound: Mapping[Value, Term]) -> None:
+    """What the callee assumes must hold: by numbers, or as an assumption of the caller too."""
+    builder = current()
+    arguments = dict(zip(program.func.args, (*program.sizes, *(p.symbol for p in program.parameters)), strict=True))
+    names: dict[Value, Term] = {v: bound[s] for v, s in arguments.items() if s is not None and s in bound}
+    for constraint in program.func.assumes:
+        here_ = constraint.substitute(names)
+        if here_.expr.is_constant and here_.holds({}):
+            continue
+        if here_.expr.is_constant or any(v not in builder.blocks[0].inputs for v in here_.expr.values()):
+            raise problem(
+                ProgramError,
+                f"{symbol} assumes {spell_constraint(constraint)}, here {spell_constraint(here_)}, which is not known",
+                "a caller's sizes must make it true, or it must be about the caller's own symbols",
+            )
+        builder.assumes.append(here_)
+
+
+def _mark_written(symbol: str, p: Parameter, x: Array) -> None:
+    if x.type.const:
+        raise problem(
+            ProgramTypeError, f"{x.name} is declared const, but {symbol} writes to its argument {p.name}",
+            f"annotate it as {x.name}: affdsl.{ArrayType(x.type.dtype, x.type.shape)!r}")  # fmt: skip
+    current().written.add(x.value)
+
+
+def _as_type(x: Array, like: Value) -> Value:
+    """The array under the callee's type, which may know less of its sizes."""
+    if x.value.type == like.type:
+        return x.value
+    result = Value(like.type, x.value.hint, here())
+    current().emit(memref.Cast(result, x.value))
+    return result
+
+
+def _emit(
+    symbol: str, program: Program, operands: Sequence[Value], bound: Mapping[Value, Term]
+) -> Array | Scalar | tuple[Array | Scalar, ...] | None:
+    names = assigned_names(user_frame())
+    hints = names if len(names) == len(program.results) else ("",) * len(program.results)
+    results = tuple(Value(t, h, here()) for t, h in zip(program.func.result_types, hints, strict=True))
+    current().emit(func.Call(results, symbol, tuple(operands)))
+    seen: list[Array | Scalar] = []
+    for value, type in zip(results, program.results, strict=True):
+        if isinstance(type, ArrayType):
+            shape = tuple(e.substitute(bound) for e in type.shape)
+            seen.append(Array(value, ArrayType(type.dtype, shape)))
+            current().block.owned.append(value)
+        else:
+            seen.append(Scalar(value, type))
+    return None if not seen else seen[0] if len(seen) == 1 else tuple(seen)

@@ -1,0 +1,397 @@
+"""Loops, branches and parallel bands as with-blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.location import Location
+from affdsl.ir.types import INDEX
+from affdsl.lang.builder import OpenBlock, current
+from affdsl.lang.indices import Condition, Index, bounds_of
+from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, constant, index
+from affdsl.lang.source import assigned_names, here, problem, user_frame
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class _Block:
+    """A with-block that becomes an operation when it ends without an exception."""
+
+    what = ""
+
+    def __init__(self) -> None:
+        self.location = here()
+        self.entered = False
+
+    def __enter__(self) -> object:
+        if self.entered:
+            raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
+        self.entered = True
+        return self.begin(assigned_names(user_frame()))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        builder = current()
+        inside = len(builder.blocks)
+        try:
+            if kind is None:
+                self.end()
+        finally:
+            if len(builder.blocks) == inside:
+                builder.discard()
+
+    def begin(self, names: tuple[str, ...]) -> object:
+        """Open the block; what `as` binds."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Close the block and emit the operation."""
+        raise NotImplementedError
+
+
+class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
+    """A loop: `with for_(n) as i:`, `with for_(start, stop, step) as i:`.
+
+    The loop runs for i = start, start + step, ... below stop. A bound is an affine index, or min or max of several
+    (`for_(max(0, i - 1), min(n, i + 2))`), or data, and then the loop is an `scf.for`. The step is a positive number.
+
+    `iter_args` are values carried from one iteration to the next: `with for_(n, iter_args=[f32(0)]) as (i, s):` and
+    `yield_(s + a[i])` as the last thing in the block. After the block, s is what the last iteration yielded.
+
+    Raises ProgramError and its kinds, with the user's line.
+    """
+
+    what = "for_"
+
+    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: Scalar | Sequence[Scalar] = ()) -> None:
+        super().__init__()
+        if not 1 <= len(bounds) <= 3:
+            raise problem(
+                ProgramTypeError, f"for_ takes (stop), (start, stop) or (start, stop, step), got {len(bounds)}"
+            )
+        if len(bounds) == 3 and step is not None:
+            raise problem(ProgramTypeError, "for_ is given its step twice")
+        start, stop = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+        by = bounds[2] if len(bounds) == 3 else 1 if step is None else step
+        self.lower = bounds_of(start, affine.Max, "the start of a loop")
+        self.upper = bounds_of(stop, affine.Min, "the end of a loop")
+        self.step = _step(by)
+        self.inits = _initial(iter_args)
+        self.is_affine = isinstance(self.lower, tuple) and isinstance(self.upper, tuple)
+        if not self.is_affine:
+            self.range = (
+                _value(self.lower, affine.Max),
+                _value(self.upper, affine.Min),
+                constant(self.step, index).value,
+            )
+
+    def begin(self, names: tuple[str, ...]) -> Index | Scalar | tuple[Index | Scalar, ...]:
+        """The loop variable, followed by the carried values."""
+        builder = current()
+        name = names[0] if names else "i"
+        self.iv = Value(INDEX, name, self.location)
+        hints = names[1:] if len(names) == 1 + len(self.inits) else ("",) * len(self.inits)
+        self.carried = [
+            Scalar(Value(x.dtype.type, hint, self.location), x.dtype) for x, hint in zip(self.inits, hints, strict=True)
+        ]
+        block = builder.open(f"the loop {name}", [self.iv, *(c.value for c in self.carried)])
+        block.yields = tuple(c.dtype for c in self.carried)
+        if self.is_affine:
+            builder.varying.add(self.iv)
+        iv = Index(Affine.of(self.iv)) if self.is_affine else Scalar(self.iv, index)
+        return (iv, *self.carried) if self.carried else iv
+
+    def end(self) -> None:
+        """Emit the loop; the carried values become its results."""
+        yielded = _yielded(self.what, current().block)
+        arguments = tuple(c.value for c in self.carried)
+        results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
+        inits = tuple(x.value for x in self.inits)
+        if isinstance(self.lower, tuple) and isinstance(self.upper, tuple):
+            body = _closed(affine.Yield, yielded, self.location)
+            op: Op = affine.For(
+                self.iv, self.lower, self.upper, body, self.step, inits, arguments, results, location=self.location
+            )
+        else:
+            body = _closed(scf.Yield, yielded, self.location)
+            op = scf.For(self.iv, *self.range, body, inits, arguments, results, location=self.location)
+        current().emit(op)
+        for carried, result in zip(self.carried, results, strict=True):
+            carried.bind(result)
+
+
+class parallel(_Block):  # noqa: N801
+    """Loops whose iterations may run in any order and at once: `with parallel(M, N) as (i, j):`.
+
+    Each bound is a stop, a (start, stop) or a (start, stop, step). `reduce` lists pairs of a kind and a type:
+    `with parallel(N, reduce=[("addf", f64)]) as (i, s):` and `yield_(x[i])`; after the block s is the sum, combined
+    in any order. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers).
+    """
+
+    what = "parallel"
+
+    def __init__(self, *bounds: object, reduce: Sequence[tuple[str, DType]] = ()) -> None:
+        super().__init__()
+        if not bounds:
+            raise problem(ProgramTypeError, "parallel needs at least one bound, like affdsl.parallel(M, N)")
+        ranges = [_range(bound) for bound in bounds]
+        self.lower = tuple(r[0] for r in ranges)
+        self.upper = tuple(r[1] for r in ranges)
+        self.steps = tuple(r[2] for r in ranges)
+        self.reduce = tuple(_reduction(pair) for pair in reduce)
+
+    def begin(self, names: tuple[str, ...]) -> Index | tuple[Index | Scalar, ...]:
+        """The loop variables, followed by what will be the results."""
+        builder = current()
+        count = len(self.steps)
+        hints = names if len(names) in (count, count + len(self.reduce)) else ()
+        letters = [hints[n] if hints else f"i{n}" for n in range(count)]
+        self.ivs = tuple(Value(INDEX, name, self.location) for name in letters)
+        self.outcomes = [Scalar(None, dtype) for _, dtype in self.reduce]
+        self.hints = hints[count:] if len(hints) > count else ("",) * len(self.reduce)
+        block = builder.open(f"the parallel loop {', '.join(letters)}", self.ivs)
+        block.yields = tuple(dtype for _, dtype in self.reduce)
+        builder.varying.update(self.ivs)
+        given: tuple[Index | Scalar, ...] = (*(Index(Affine.of(iv)) for iv in self.ivs), *self.outcomes)
+        return given if len(given) > 1 else Index(Affine.of(self.ivs[0]))
+
+    def end(self) -> None:
+        """Emit the band; the outcomes become its results."""
+        body = _closed(affine.Yield, _yielded(self.what, current().block), self.location)
+        results = tuple(Value(d.type, h, self.location) for (_, d), h in zip(self.reduce, self.hints, strict=True))
+        kinds = tuple(kind for kind, _ in self.reduce)
+        current().emit(
+            affine.Parallel(self.ivs, self.lower, self.upper, self.steps, body, kinds, results, location=self.location)
+        )
+        for outcome, result in zip(self.outcomes, results, strict=True):
+            outcome.bind(result)
+
+
+class if_(_Block):  # noqa: N801
+    """A branch: `with if_(i >= 1):`, optionally followed by `with else_():`.
+
+    The condition is affine (comparisons of indices, combined with & | ~) or a bool_ computed from data, and then it is
+    an `scf.if`. With result types, `with if_(i >= 1, f32) as x:`, both blocks `yield_` a value, and after them x is it.
+    """
+
+    what = "if_"
+
+    def __init__(self, condition: object, *results: DType) -> None:
+        super().__init__()
+        if isinstance(condition, bool | np.bool_):
+            condition = Condition((), negated=not condition)
+        if isinstance(condition, Traced) and not isinstance(condition, Condition):
+            condition = scalar = condition.scalar()
+            if scalar.dtype != bool_:
+                raise problem(ProgramTypeError, f"if_ needs a condition, got {scalar.describe()}", "compare it: x != 0")
+        if not isinstance(condition, Condition | Scalar):
+            raise problem(ProgramTypeError, f"if_ needs a condition like i < n, got {condition!r}")
+        if isinstance(condition, Condition) and not all(current().is_affine(c.expr) for c in condition.constraints):
+            condition = condition.scalar()
+        for dtype in results:
+            if not isinstance(dtype, DType):
+                raise problem(ProgramTypeError, f"the results of if_ are given by their types, got {dtype!r}")
+        self.condition = condition
+        self.results = results
+
+    def begin(self, names: tuple[str, ...]) -> Scalar | tuple[Scalar, ...] | None:
+        """What will be the results."""
+        self.hints = names if len(names) == len(self.results) else ("",) * len(self.results)
+        self.outcomes = tuple(Scalar(None, dtype) for dtype in self.results)
+        current().open(f"the branch at line {self.location.line}").yields = self.results
+        return None if not self.outcomes else self.outcomes[0] if len(self.outcomes) == 1 else self.outcomes
+
+    def end(self) -> None:
+        """Emit the branch; an else_ that follows replaces it by one with both blocks."""
+        self.then = self._block()
+        if not self.results:
+            current().emit(self._operation(()))
+        else:
+            current().require_complete()
+            current().block.awaiting = self.location
+        current().block.last_closed = self
+
+    def finish(self, orelse: Block) -> None:
+        """Emit the branch with both of its blocks."""
+        current().block.awaiting = None
+        if not self.results:
+            current().block.ops.pop()
+        op = self._operation(orelse)
+        current().emit(op)
+        for outcome, result in zip(self.outcomes, op.results, strict=True):
+            outcome.bind(result)
+
+    def _block(self) -> Block:
+        yielded = _yielded(self.what, current().block)
+        return _closed(affine.Yield if isinstance(self.condition, Condition) else scf.Yield, yielded, self.location)
+
+    def _operation(self, orelse: Block) -> affine.If | scf.If:
+        results = tuple(Value(d.type, h, self.location) for d, h in zip(self.results, self.hints, strict=True))
+        then = self.then
+        if isinstance(self.condition, Scalar):
+            return scf.If(self.condition.value, then, orelse, results, location=self.location)
+        if self.condition.negated:
+            then, orelse = orelse, then
+        constraints = self.condition.constraints or (Constraint(Affine()),)
+        return affine.If(constraints, then, orelse, results, location=self.location)
+
+
+class else_(_Block):  # noqa: N801
+    """What runs where the `if_` just before did not: `with else_():`."""
+
+    what = "else_"
+
+    def begin(self, names: tuple[str, ...]) -> None:
+        """Find the if_ that this belongs to."""
+        before = current().block.last_closed
+        if not isinstance(before, if_):
+            raise problem(
+                ProgramError,
+                "else_ must follow the block of an if_ directly",
+                "put `with affdsl.else_():` right after the with-block of its if_, at the same indentation",
+            )
+        self.branch = before
+        block = current().open(f"the else_ at line {self.location.line}")
+        block.yields = before.results
+
+    def end(self) -> None:
+        """Emit the whole branch."""
+        self.branch.finish(self.branch._block())
+
+
+def yield_(*values: Operand) -> None:
+    """Hand values to the loop or branch around, as the last thing in its block.
+
+    Raises ProgramError where the block takes none, and ProgramTypeError where number or types differ.
+    """
+    block = current().block
+    if block.yielded is not None:
+        raise problem(ProgramError, f"{block.what} yields twice; yield_ once, as the last thing in the block")
+    if len(current().blocks) == 1 or not block.yields:
+        raise problem(
+            ProgramError,
+            f"{block.what} takes no yield_",
+            "declare what it carries: affdsl.for_(n, iter_args=[x]), affdsl.if_(c, affdsl.f32), or "
+            'affdsl.parallel(n, reduce=[("addf", affdsl.f32)]); a kernel gives its results with return',
+        )
+    expected = [d for d in block.yields if isinstance(d, DType)]
+    if len(values) != len(expected):
+        raise problem(ProgramTypeError, f"{block.what} takes {len(expected)} yielded values, got {len(values)}")
+    block.yielded = tuple(_converted(x, dtype, block) for x, dtype in zip(values, expected, strict=True))
+
+
+def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:
+    if isinstance(x, int | float | np.generic):
+        return constant(x, dtype).value
+    scalar = x.scalar() if isinstance(x, Traced) else None
+    if scalar is None or scalar.dtype != dtype:
+        got = x.describe() if isinstance(x, Traced) else repr(x)
+        raise problem(
+            ProgramTypeError, f"{block.what} takes a yielded {dtype}, got {got}", f"convert it: affdsl.{dtype}(...)"
+        )
+    return scalar.value
+
+
+def _yielded(what: str, block: OpenBlock) -> tuple[Value, ...]:
+    if block.yields and block.yielded is None:
+        types = ", ".join(map(str, block.yields))
+        raise problem(
+            ProgramError,
+            f"{block.what} must end with yield_({types})",
+            "each of its iterations or branches hands on the values that it declares",
+            location=block.location,
+        )
+    return block.yielded or ()
+
+
+def _closed(terminator: type[affine.Yield] | type[scf.Yield], yielded: tuple[Value, ...], location: Location) -> Block:
+    """The innermost block, ended, with its terminator where it yields."""
+    for value in yielded:
+        current().require(value)
+    block = current().close()
+    return (*block, terminator(yielded, location=location)) if yielded else block
+
+
+def _step(step: object) -> int:
+    if isinstance(step, int | np.integer) and not isinstance(step, bool):
+        if step > 0:
+            return int(step)
+        raise problem(
+            ProgramIndexError,
+            f"the step of a loop must be positive, got {step}",
+            "to count down, run up and index with n - 1 - i" if step < 0 else "a loop with step 0 would never end",
+        )
+    raise problem(
+        ProgramTypeError,
+        f"the step of a loop must be a whole number known now, got {step.describe() if isinstance(step, Traced) else step!r}",
+        "for a symbolic step s write `with for_((n + s - 1) // s) as t:` and use t * s",
+    )
+
+
+def _initial(iter_args: object) -> tuple[Scalar, ...]:
+    items = (iter_args,) if isinstance(iter_args, Traced) or not isinstance(iter_args, Sequence) else iter_args
+    found = []
+    for x in items:
+        if not isinstance(x, Traced):
+            raise problem(
+                ProgramTypeError, f"iter_args needs typed values, got {x!r}", f"give it a type: affdsl.f32({x!r})"
+            )
+        scalar = x.scalar()
+        current().require(scalar.value)
+        found.append(scalar)
+    return tuple(found)
+
+
+def _range(bound: object) -> tuple[tuple[Affine, ...], tuple[Affine, ...], int]:
+    parts = bound if isinstance(bound, tuple) else (0, bound)
+    if not 2 <= len(parts) <= 3:
+        raise problem(ProgramTypeError, "a bound of parallel is a stop, (start, stop) or (start, stop, step)")
+    lower = bounds_of(parts[0], affine.Max, "the start of a parallel loop")
+    upper = bounds_of(parts[1], affine.Min, "the end of a parallel loop")
+    if not (isinstance(lower, tuple) and isinstance(upper, tuple)):
+        raise problem(
+            ProgramIndexError,
+            "the bounds of parallel must be affine, but one is known only as data",
+            "use affdsl.for_, or compute the bound before all loops",
+        )
+    return lower, upper, _step(parts[2] if len(parts) == 3 else 1)
+
+
+def _reduction(pair: object) -> tuple[str, DType]:
+    kinds = {
+        "float": ("addf", "mulf", "maximumf", "minimumf"),
+        "signed": ("addi", "muli", "andi", "ori"),
+        "unsigned": ("addi", "muli", "andi", "ori"),
+    }
+    if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], DType)):
+        raise problem(ProgramTypeError, f'reduce takes pairs like ("addf", affdsl.f32), got {pair!r}')
+    kind, dtype = pair
+    allowed = kinds.get(dtype.kind, ())
+    if kind not in allowed:
+        raise problem(
+            ProgramTypeError,
+            f"a parallel reduction of {dtype} cannot be {kind!r}",
+            f"possible: {', '.join(allowed)}" if allowed else "reduce floats or integers",
+            "for the smallest or largest integer use affdsl.for_ with iter_args",
+        )
+    return kind, dtype
+
+
+def _value(bound: tuple[Affine, ...] | Value, kind: type[affine.Min] | type[affine.Max]) -> Value:
+    if isinstance(bound, Value):
+        return bound
+    if len(bound) == 1:
+        return current().operand(bound[0])
+    result = Value(INDEX, location=here())
+    current().emit(kind(result, bound))
+    return result

@@ -1,0 +1,210 @@
+"""Functions of numbers: elementary functions, extremes, choice, and what the author knows about sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.ir.dialects import affine, arith, math
+from affdsl.lang.builder import current
+from affdsl.lang.indices import Condition, Extremum, affine_extremum
+from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, cast, emit_scalar, operands
+from affdsl.lang.scalars import power as pow_
+from affdsl.lang.source import problem
+
+def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:
+    """The function called `name` here, with the operation that it is for floats and for integers."""
+
+    def function(x: Operand) -> Scalar:
+        scalar = _typed(name, x)
+        kind = float_kind if scalar.dtype.kind == "float" else integer_kind
+        if kind is None or scalar.dtype.kind == "bool":
+            wanted = "a float" if integer_kind is None else "an integer"
+            raise problem(
+                ProgramTypeError,
+                f"{name} needs {wanted}, got {scalar.describe()}",
+                "convert it: affdsl.f64(x)" if integer_kind is None else "convert it: affdsl.i64(x)",
+            )
+        if name == "abs":
+            return scalar.__abs__()
+        return emit_scalar(scalar.dtype, lambda r: math.Unary(r, kind, scalar.value))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"{name}(x), of a number of the same type (`math.{float_kind or integer_kind}`)."
+    return function
+
+
+abs = _unary("abs", "absf", "absi")
+acos = _unary("acos", "acos")
+acosh = _unary("acosh", "acosh")
+asin = _unary("asin", "asin")
+asinh = _unary("asinh", "asinh")
+atan = _unary("atan", "atan")
+atanh = _unary("atanh", "atanh")
+cbrt = _unary("cbrt", "cbrt")
+ceil = _unary("ceil", "ceil")
+cos = _unary("cos", "cos")
+cosh = _unary("cosh", "cosh")
+erf = _unary("erf", "erf")
+erfc = _unary("erfc", "erfc")
+exp = _unary("exp", "exp")
+exp2 = _unary("exp2", "exp2")
+expm1 = _unary("expm1", "expm1")
+floor = _unary("floor", "floor")
+log = _unary("log", "log")
+log10 = _unary("log10", "log10")
+log1p = _unary("log1p", "log1p")
+log2 = _unary("log2", "log2")
+round = _unary("round", "round")
+roundeven = _unary("roundeven", "roundeven")
+rsqrt = _unary("rsqrt", "rsqrt")
+sin = _unary("sin", "sin")
+sinh = _unary("sinh", "sinh")
+sqrt = _unary("sqrt", "sqrt")
+tan = _unary("tan", "tan")
+tanh = _unary("tanh", "tanh")
+trunc = _unary("trunc", "trunc")
+ctlz = _unary("ctlz", None, "ctlz")
+cttz = _unary("cttz", None, "cttz")
+ctpop = _unary("ctpop", None, "ctpop")
+
+
+def _test(kind: str) -> Callable[[Operand], Scalar]:
+    def function(x: Operand) -> Scalar:
+        scalar = _float(kind, x)
+        return emit_scalar(bool_, lambda r: math.Unary(r, kind, scalar.value))
+
+    function.__name__ = function.__qualname__ = kind
+    function.__doc__ = f"Whether x {kind[:2]} {kind[2:]}, as a bool_."
+    return function
+
+
+isfinite = _test("isfinite")
+isinf = _test("isinf")
+isnan = _test("isnan")
+isnormal = _test("isnormal")
+
+
+def atan2(y: Operand, x: Operand) -> Scalar:
+    """The angle of the point (x, y), from -pi to pi."""
+    return _float_binary("atan2", y, x)
+
+
+def copysign(x: Operand, sign: Operand) -> Scalar:
+    """The magnitude of x with the sign of the second."""
+    return _float_binary("copysign", x, sign)
+
+
+def pow(base: Operand, exponent: Operand) -> Scalar:
+    """base ** exponent."""
+    return pow_(base, exponent)
+
+
+def fmod(a: Operand, b: Operand) -> Scalar:
+    """C's remainder of a / b: the sign of a."""
+    x, y = operands("fmod", a, b)
+    _float("fmod", x)
+    return emit_scalar(x.dtype, lambda r: arith.Binary(r, "remf", x.value, y.value))
+
+
+def fma(a: Operand, b: Operand, c: Operand) -> Scalar:
+    """a * b + c, rounded once."""
+    x, y = operands("fma", a, b)
+    x, z = operands("fma", x, c)
+    _float("fma", x)
+    return emit_scalar(x.dtype, lambda r: math.Fma(r, x.value, y.value, z.value))
+
+
+def min(*xs: Operand) -> Extremum | Scalar:
+    """The smallest: of indices as `affine.min` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
+    return _extremum("min", affine.Min, xs)
+
+
+def max(*xs: Operand) -> Extremum | Scalar:
+    """The largest: of indices as `affine.max` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
+    return _extremum("max", affine.Max, xs)
+
+
+def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
+    """if_true where condition holds, else if_false; both are computed."""
+    chosen = condition.scalar() if isinstance(condition, Traced) else cast(condition, bool_)
+    if chosen.dtype != bool_:
+        raise problem(ProgramTypeError, f"select needs a condition, got {chosen.describe()}", "compare it: x != 0")
+    a, b = operands("select", if_true, if_false)
+    return emit_scalar(a.dtype, lambda r: arith.Select(r, chosen.value, a.value, b.value))
+
+
+def bitcast(x: Operand, dtype: DType) -> Scalar:
+    """The bits of x as another type of the same width."""
+    scalar = _typed("bitcast", x)
+    a, b = getattr(scalar.dtype.type, "width", None), getattr(dtype.type, "width", None)
+    if a is None or a != b:
+        raise problem(ProgramTypeError, f"bitcast of {scalar.describe()} to {dtype}: the widths differ")
+    if scalar.dtype.type == dtype.type:
+        return Scalar(scalar.value, dtype)
+    return emit_scalar(dtype, lambda r: arith.Cast(r, "bitcast", scalar.value))
+
+
+def assume(*conditions: object) -> None:
+    """State what holds for the sizes of every call: `assume(N >= 2)`. Each call checks it.
+
+    Raises ProgramError where a condition is not a conjunction of affine constraints on symbols.
+    """
+    builder = current()
+    for condition in conditions:
+        if not isinstance(condition, Condition) or condition.negated:
+            raise problem(
+                ProgramError,
+                "assume takes comparisons of symbols, like affdsl.assume(N >= 2, M == 2 * K)",
+                "it cannot depend on data, and != and | cannot be assumed",
+            )
+        inputs = set(builder.blocks[0].inputs)
+        for constraint in condition.constraints:
+            strange = [v for v in constraint.expr.values() if v not in inputs]
+            if strange:
+                builder.require(strange[0])
+                raise problem(
+                    ProgramError,
+                    f"assume speaks of sizes and index arguments, but {strange[0].hint or 'a value'} is computed inside",
+                    "use affdsl.if_ for what depends on a loop or on data",
+                )
+        builder.assumes += condition.constraints
+
+
+def _extremum(name: str, kind: type[affine.Min] | type[affine.Max], xs: tuple[Operand, ...]) -> Extremum | Scalar:
+    if len(xs) < 2:
+        raise problem(ProgramTypeError, f"{name} needs two or more numbers, got {len(xs)}")
+    indices = affine_extremum(kind, xs)
+    if indices is not None and any(isinstance(x, Traced) for x in xs):
+        return indices
+    result: Operand = xs[0]
+    for x in xs[1:]:
+        a, b = operands(name, result, x)
+        result = _pairwise(_KINDS[a.dtype.kind].format(name), a, b)
+    return result  # type: ignore[return-value]
+
+
+_KINDS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
+
+
+def _pairwise(kind: str, a: Scalar, b: Scalar) -> Scalar:
+    return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
+
+
+def _typed(name: str, x: Operand) -> Scalar:
+    if isinstance(x, Traced):
+        return x.scalar()
+    raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.f64({x!r})")
+
+
+def _float(name: str, x: Operand) -> Scalar:
+    scalar = _typed(name, x)
+    if scalar.dtype.kind != "float":
+        raise problem(ProgramTypeError, f"{name} needs a float, got {scalar.describe()}", "convert it: affdsl.f64(x)")
+    return scalar
+
+
+def _float_binary(kind: str, a: Operand, b: Operand) -> Scalar:
+    x, y = operands(kind, a, b)
+    _float(kind, x)
+    return emit_scalar(x.dtype, lambda r: math.Binary(r, kind, x.value, y.value))

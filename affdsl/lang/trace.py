@@ -1,0 +1,230 @@
+"""A Python function, run once with placeholders for its arguments, as IR."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+
+from affdsl.errors import ProgramError, ProgramNameError, ProgramTypeError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects.func import Call, Func, Module, Return
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.location import Location
+from affdsl.ir.traverse import rewrite, substitute, with_fields
+from affdsl.ir.types import INDEX
+from affdsl.lang.annotations import ArrayType, Parameter, sizes_of
+from affdsl.lang.arrays import Array
+from affdsl.lang.builder import Builder, SymbolValue, building
+from affdsl.lang.exits import refuse_early_exits
+from affdsl.lang.indices import Index
+from affdsl.lang.scalars import DType, Scalar, Traced
+from affdsl.lang.source import problem
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A kernel as IR, with what the IR does not say: its Python arguments and results, and the kernels it calls.
+
+    The function's arguments are `sizes` followed by one for each parameter; the parameters' shapes and the results'
+    are written with `symbols`, which stand for the first arguments and for those that are the value of a symbol.
+    """
+
+    func: Func
+    parameters: tuple[Parameter, ...]
+    sizes: tuple[Value, ...]
+    results: tuple[ArrayType | DType, ...]
+    written: frozenset[int]
+    callees: Mapping[str, Program] = field(default_factory=dict)
+
+    @property
+    def module(self) -> Module:
+        """The function and all that it calls, callees first; symbols that clash are renamed."""
+        names: dict[Program, str] = {}
+        _name(self, names)
+        return Module(tuple(_linked(program, names) for program in reversed(names)))
+
+
+def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tuple[object, ...] = ()) -> Program:
+    """Run function on placeholders, after the arguments `before`, and give what it built.
+
+    Raises ProgramError and its kinds; what the body itself raises comes out as it is.
+    """
+    name = function.__name__
+    location = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    refuse_early_exits(function)
+    sizes = sizes_of(name, parameters, location)
+    inputs = [*sizes, *(_input(p, location) for p in parameters)]
+    builder = Builder(name, location, inputs)
+    with building(builder):
+        given = [_placeholder(p, v) for p, v in zip(parameters, inputs[len(sizes) :], strict=True)]
+        try:
+            returned = function(*before, *given)
+        except NameError as error:
+            if error.name != name:
+                raise
+            raise recursion(name, location) from None
+        results = _results(builder, returned)
+        body = builder.close()
+    values = tuple(x.value for x in results)
+    if values:
+        body = (*body, Return(values, location=location))
+    written = frozenset(n for n, v in enumerate(inputs[len(sizes) :]) if v in builder.written)
+    built = _function(name, inputs, len(sizes), parameters, body, results, builder, location)
+    types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
+    return Program(built, parameters, sizes, types, written, builder.callees)
+
+
+def parameters_of(function: FunctionType, namespace: Mapping[str, object], skip: int = 0) -> tuple[Parameter, ...]:
+    """The arguments of a kernel, from its annotations; names in them are looked up in namespace.
+
+    Raises ProgramTypeError and ProgramNameError, with the line of the function.
+    """
+    location = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    try:
+        annotations = inspect.get_annotations(function, locals=dict(namespace), eval_str=True)
+    except NameError as error:
+        raise problem(
+            ProgramNameError,
+            f"an annotation of {function.__name__} uses {error.name}, which is not defined",
+            f'a symbolic size is defined before the kernel: {error.name} = affdsl.symbols("{error.name}")',
+            location=location,
+        ) from None
+    found = list(inspect.signature(function).parameters.values())[skip:]
+    return tuple(_parameter(function.__name__, p, annotations, location) for p in found)
+
+
+def recursion(name: str, location: Location | None = None) -> ProgramError:
+    """The error for a kernel that calls itself."""
+    return problem(
+        ProgramError,
+        f"kernel {name} calls itself",
+        "a kernel's loops are known when it is built, so it cannot be recursive; write a loop with affdsl.for_",
+        location=location,
+    )
+
+
+def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, object], location: Location) -> Parameter:
+    wanted = "affdsl.f32[M, N] for an array, affdsl.f32 for a number, affdsl.index or a symbol for a size"
+    if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+        raise problem(ProgramTypeError, f"kernel {kernel} has the argument *{p.name}; name each argument",
+                      f"annotate each one: {wanted}", location=location)  # fmt: skip
+    if p.default is not p.empty:
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has a default, which kernels do not take",
+                      "pass it at each call", location=location)  # fmt: skip
+    if p.name not in annotations:
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has no annotation",
+                      f"write {wanted}", location=location)  # fmt: skip
+    type = annotations[p.name]
+    if isinstance(type, Index) and not isinstance(type.expr.value, SymbolValue):
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}, not a symbol alone",
+                      f"write {wanted}", location=location)  # fmt: skip
+    if not isinstance(type, ArrayType | DType | Index):
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}",
+                      f"write {wanted}", location=location)  # fmt: skip
+    return Parameter(p.name, type)
+
+
+def _input(p: Parameter, location: Location) -> Value:
+    match p.type:
+        case ArrayType():
+            return Value(p.type.memref, p.name, location)
+        case DType():
+            return Value(p.type.type, p.name, location)
+        case Index():
+            assert p.symbol is not None
+            return p.symbol
+
+
+def _placeholder(p: Parameter, value: Value) -> Array | Scalar | Index:
+    match p.type:
+        case ArrayType():
+            return Array(value, p.type)
+        case DType() if p.type.type != INDEX:
+            return Scalar(value, p.type)
+        case _:
+            return Index(value + 0)
+
+
+def _results(builder: Builder, returned: object) -> list[Array | Scalar]:
+    """What the kernel returns, checked; returned arrays are no longer given back at its end."""
+    items = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
+    results: list[Array | Scalar] = []
+    for item in items:
+        match item:
+            case Array():
+                _release(builder, item)
+                results.append(item)
+            case Traced():
+                scalar = item.scalar()
+                builder.require(scalar.value)
+                results.append(scalar)
+            case _:
+                raise problem(
+                    ProgramTypeError,
+                    f"kernel {builder.name} returns {item!r}",
+                    "a kernel returns arrays that it allocates and numbers that it computes; "
+                    "give a Python number a type: affdsl.f64(x)",
+                    location=builder.block.location,
+                )
+    return results
+
+
+def _release(builder: Builder, array: Array) -> None:
+    top = builder.blocks[0]
+    at = top.location
+    if array.value in top.inputs:
+        raise problem(ProgramError, f"kernel {builder.name} returns its argument {array.name}",
+                      f"{array.name} is changed in place: the caller has it already", location=at)  # fmt: skip
+    builder.require(array.value)
+    if array.value not in top.owned:
+        raise problem(ProgramError, f"kernel {builder.name} returns {array.name}, which it cannot give away",
+                      "return each array once, and allocate it with affdsl.alloc outside of all loops and branches",
+                      location=at)  # fmt: skip
+    inputs = set(top.inputs)
+    if any(v not in inputs for e in array.type.shape for v in e.values()):
+        raise problem(ProgramError, f"kernel {builder.name} returns {array!r}, whose size is computed from data",
+                      "the caller must know the size from the arguments; take it as an argument", location=at)  # fmt: skip
+    top.owned.remove(array.value)
+
+
+def _function(
+    name: str, inputs: list[Value], sizes: int, parameters: tuple[Parameter, ...], body: tuple[Op, ...],
+    results: Iterable[Array | Scalar], builder: Builder, location: Location,
+) -> Func:  # fmt: skip
+    """The IR function; symbols, which kernels share, are replaced by arguments of its own."""
+    dtypes = [None] * sizes + [p.type.dtype if isinstance(p.type, ArrayType) else p.type for p in parameters]
+    result_dtypes = [x.type.dtype if isinstance(x, Array) else x.dtype for x in results]
+    shapes = [None] * sizes + [p.type.shape if isinstance(p.type, ArrayType) else None for p in parameters]
+    shared = Func(
+        name, tuple(inputs), body, tuple(x.value.type for x in results), tuple(shapes), tuple(builder.assumes),
+        _unsigned(dtypes), _unsigned(result_dtypes), location=location,
+    )  # fmt: skip
+    own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}
+    return with_fields(substitute(shared, own), args=tuple(own.get(v, v) for v in inputs))
+
+
+def _unsigned(dtypes: Iterable[object]) -> frozenset[int]:
+    return frozenset(n for n, d in enumerate(dtypes) if isinstance(d, DType) and d.kind == "unsigned")
+
+
+def _name(program: Program, names: dict[Program, str]) -> None:
+    """Give program and all that it calls their symbols, callers before callees."""
+    if program in names:
+        del names[program]  # seen from a later caller: it must come before that one too
+    taken = set(names.values())
+    base = program.func.symbol
+    names[program] = next(n for n in (base, *(f"{base}_{k}" for k in range(len(taken) + 1))) if n not in taken)
+    for callee in program.callees.values():
+        _name(callee, names)
+
+
+def _linked(program: Program, names: Mapping[Program, str]) -> Func:
+    def rule(op: Op) -> Op | None:
+        if isinstance(op, Call) and names[program.callees[op.callee]] != op.callee:
+            return with_fields(op, callee=names[program.callees[op.callee]])
+        return None
+
+    linked = rewrite(program.func, rule)
+    return linked if linked.symbol == names[program] else with_fields(linked, symbol=names[program])
