@@ -1,0 +1,560 @@
+/* The call of a compiled kernel from Python: checks the arguments and calls the library, with the GIL released.
+
+   A Caller knows a kernel's signature as a row of slots. One call checks each argument against its slot, lays the
+   addresses and sizes out as the packed ABI wants them (see caller.py) and calls. Whatever is wrong, this file says
+   nothing about it: it hands the arguments to one Python function, `explain`, which finds the reason and raises. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+
+/* Signatures up to these sizes are called without touching the heap. */
+#define SMALL_POINTERS 16
+#define SMALL_SIZES 32
+
+/* The statuses of the ABI; REFUSED is ours: the arguments never reached the library. */
+enum { FINE = 0, REFUSED = -1 };
+
+typedef int32_t (*Entry)(void *const *pointers, const int64_t *sizes);
+typedef int32_t (*Results)(const int64_t *sizes, void *const *pointers, int64_t *result_sizes);
+
+typedef union {
+    int64_t i64;
+    uint64_t u64;
+    int32_t i32;
+    uint32_t u32;
+    int16_t i16;
+    uint16_t u16;
+    int8_t i8;
+    uint8_t u8;
+    double f64;
+    float f32;
+    char f16[2];
+} Scalar;
+
+typedef struct {
+    char kind; /* NumPy's letter: b, i, u or f */
+    char is_array;
+    char written;
+    int width; /* bytes of an element */
+    int type_num;
+    int rank;
+} Slot;
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    Entry entry;
+    Results results; /* NULL when no result is an array */
+    Py_ssize_t argument_count;
+    Py_ssize_t result_count;
+    Py_ssize_t size_count; /* the ranks of all arguments, and then of all results, added up */
+    Py_ssize_t result_size_count;
+    Slot *slots;        /* the arguments, then the results */
+    PyObject *names;    /* a tuple of str, one for each argument */
+    PyObject *explain;  /* (status, arguments, keywords) -> raises */
+    PyObject *is_plain; /* whether a subclass of ndarray keeps all its meaning in its data */
+} Caller;
+
+/* What one call works on; small signatures live on the C stack. */
+typedef struct {
+    void **pointers;
+    Scalar *scalars;
+    PyObject **made; /* the results, as they are made */
+    int64_t *sizes;
+    int64_t *result_sizes;
+    void *heap;
+    void *small_pointers[SMALL_POINTERS];
+    Scalar small_scalars[SMALL_POINTERS];
+    PyObject *small_made[SMALL_POINTERS];
+    int64_t small_sizes[SMALL_SIZES];
+} Frame;
+
+static int frame_open(Frame *frame, const Caller *self)
+{
+    size_t count = (size_t)(self->argument_count + self->result_count);
+    size_t sizes = (size_t)(self->size_count + self->result_size_count);
+    if (count <= SMALL_POINTERS && sizes <= SMALL_SIZES) {
+        frame->heap = NULL;
+        frame->pointers = frame->small_pointers;
+        frame->scalars = frame->small_scalars;
+        frame->made = frame->small_made;
+        frame->sizes = frame->small_sizes;
+    } else {
+        char *heap = PyMem_Malloc(count * (2 * sizeof(void *) + sizeof(Scalar)) + sizes * sizeof(int64_t));
+        if (heap == NULL) {
+            PyErr_NoMemory();
+            return 0;
+        }
+        frame->heap = heap;
+        frame->scalars = (Scalar *)heap;
+        frame->sizes = (int64_t *)(frame->scalars + count);
+        frame->pointers = (void **)(frame->sizes + sizes);
+        frame->made = (PyObject **)(frame->pointers + count);
+    }
+    frame->result_sizes = frame->sizes + self->size_count;
+    for (Py_ssize_t i = 0; i < self->result_count; i++)
+        frame->made[i] = NULL;
+    return 1;
+}
+
+static void frame_close(Frame *frame, const Caller *self)
+{
+    for (Py_ssize_t i = 0; i < self->result_count; i++)
+        Py_XDECREF(frame->made[i]);
+    if (frame->heap != NULL)
+        PyMem_Free(frame->heap);
+}
+
+/* Each of the readers below gives 1 for a good argument and 0 for a bad one, in the latter case perhaps with a Python
+   error set that is not about the argument (no memory, an interrupt). */
+
+static int read_integer(const Slot *slot, PyObject *value, Scalar *scalar)
+{
+    PyObject *number;
+    if (PyLong_Check(value))
+        number = Py_NewRef(value);
+    else if (PyArray_IsScalar(value, Integer) && !PyArray_IsScalar(value, Timedelta))
+        number = PyNumber_Index(value);
+    else
+        return 0;
+    if (number == NULL)
+        return 0;
+    int good;
+    if (slot->kind == 'u') {
+        uint64_t read = PyLong_AsUnsignedLongLong(number);
+        good = !PyErr_Occurred();
+        if (!good && PyErr_ExceptionMatches(PyExc_OverflowError))
+            PyErr_Clear();
+        good = good && (slot->width == 8 || read >> (8 * slot->width) == 0);
+        switch (slot->width) {
+        case 1: scalar->u8 = (uint8_t)read; break;
+        case 2: scalar->u16 = (uint16_t)read; break;
+        case 4: scalar->u32 = (uint32_t)read; break;
+        default: scalar->u64 = read; break;
+        }
+    } else {
+        int overflow;
+        int64_t read = PyLong_AsLongLongAndOverflow(number, &overflow);
+        int64_t top = INT64_MAX >> (64 - 8 * slot->width);
+        good = !overflow && read <= top && read >= -top - 1;
+        switch (slot->width) {
+        case 1: scalar->i8 = (int8_t)read; break;
+        case 2: scalar->i16 = (int16_t)read; break;
+        case 4: scalar->i32 = (int32_t)read; break;
+        default: scalar->i64 = read; break;
+        }
+    }
+    Py_DECREF(number);
+    return good;
+}
+
+/* Store a double as the slot's type; 0 if a finite value leaves the range. Rounds; *stored is what it became. */
+static int store_float(const Slot *slot, double value, Scalar *scalar, double *stored)
+{
+    if (slot->width == 8) {
+        scalar->f64 = *stored = value;
+        return 1;
+    }
+    if (slot->width == 4) {
+        scalar->f32 = (float)value;
+        *stored = scalar->f32;
+        return !(isfinite(value) && isinf(scalar->f32));
+    }
+    if (PyFloat_Pack2(value, scalar->f16, PY_LITTLE_ENDIAN) < 0) {
+        if (PyErr_ExceptionMatches(PyExc_OverflowError))
+            PyErr_Clear();
+        return 0;
+    }
+    *stored = PyFloat_Unpack2(scalar->f16, PY_LITTLE_ENDIAN);
+    return 1;
+}
+
+static int read_float(const Slot *slot, PyObject *value, Scalar *scalar)
+{
+    double stored;
+    if (PyFloat_Check(value))
+        return store_float(slot, PyFloat_AS_DOUBLE(value), scalar, &stored);
+    if (PyArray_IsScalar(value, Float) || PyArray_IsScalar(value, Half)) {
+        double read = PyFloat_AsDouble(value);
+        return !PyErr_Occurred() && store_float(slot, read, scalar, &stored);
+    }
+    PyObject *number;
+    if (PyLong_Check(value))
+        number = Py_NewRef(value);
+    else if (PyArray_IsScalar(value, Integer) && !PyArray_IsScalar(value, Timedelta))
+        number = PyNumber_Index(value);
+    else
+        return 0;
+    if (number == NULL)
+        return 0;
+    /* An integer must arrive exactly: a float was rounded before, an integer never was. */
+    int good = 0;
+    double read = PyLong_AsDouble(number);
+    if (PyErr_Occurred()) {
+        if (PyErr_ExceptionMatches(PyExc_OverflowError))
+            PyErr_Clear();
+    } else if (store_float(slot, read, scalar, &stored)) {
+        PyObject *back = PyLong_FromDouble(stored);
+        good = back != NULL && PyObject_RichCompareBool(number, back, Py_EQ) == 1;
+        Py_XDECREF(back);
+    }
+    Py_DECREF(number);
+    return good;
+}
+
+static int read_bool(PyObject *value, Scalar *scalar)
+{
+    if (!PyBool_Check(value) && !PyArray_IsScalar(value, Bool))
+        return 0;
+    scalar->u8 = (uint8_t)(PyObject_IsTrue(value) == 1);
+    return 1;
+}
+
+static int read_scalar(const Slot *slot, PyObject *value, Scalar *scalar)
+{
+    switch (slot->kind) {
+    case 'f': return read_float(slot, value, scalar);
+    case 'b': return read_bool(value, scalar);
+    default: return read_integer(slot, value, scalar);
+    }
+}
+
+static int accepts(const Caller *self, const Slot *slot, PyObject *value)
+{
+    if (!PyArray_CheckExact(value)) {
+        if (!PyArray_Check(value))
+            return 0;
+        PyObject *answer = PyObject_CallOneArg(self->is_plain, value);
+        if (answer == NULL)
+            return 0;
+        int is_plain = answer == Py_True;
+        Py_DECREF(answer);
+        if (!is_plain)
+            return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)value;
+    if (PyArray_TYPE(array) != slot->type_num) {
+        /* C has two types of 64 bits; NumPy numbers them apart, though they are one. */
+        const PyArray_Descr *type = PyArray_DESCR(array);
+        if (type->type_num >= NPY_USERDEF || type->kind != slot->kind || PyArray_ITEMSIZE(array) != slot->width)
+            return 0;
+    }
+    int flags = slot->written ? NPY_ARRAY_CARRAY : NPY_ARRAY_CARRAY_RO;
+    return PyArray_NDIM(array) == slot->rank && PyArray_CHKFLAGS(array, flags) && PyArray_ISNOTSWAPPED(array);
+}
+
+/* Whether two contiguous arrays share a byte. */
+static int overlap(PyObject *left, PyObject *right)
+{
+    PyArrayObject *a = (PyArrayObject *)left, *b = (PyArrayObject *)right;
+    uintptr_t a_start = (uintptr_t)PyArray_DATA(a), b_start = (uintptr_t)PyArray_DATA(b);
+    uintptr_t a_size = (uintptr_t)PyArray_NBYTES(a), b_size = (uintptr_t)PyArray_NBYTES(b);
+    return a_size != 0 && b_size != 0 && a_start < b_start + b_size && b_start < a_start + a_size;
+}
+
+/* Check all arguments and fill in the frame's pointers and sizes. */
+static int check(const Caller *self, PyObject *const *arguments, Frame *frame)
+{
+    const Slot *slots = self->slots;
+    Py_ssize_t count = self->argument_count;
+    /* Scalars first: reading one may run Python code, which could still change an array. */
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (slots[i].is_array)
+            continue;
+        if (!read_scalar(&slots[i], arguments[i], &frame->scalars[i]))
+            return 0;
+        frame->pointers[i] = &frame->scalars[i];
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (slots[i].is_array && !accepts(self, &slots[i], arguments[i]))
+            return 0;
+    int64_t *sizes = frame->sizes;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!slots[i].is_array)
+            continue;
+        PyArrayObject *array = (PyArrayObject *)arguments[i];
+        frame->pointers[i] = PyArray_DATA(array);
+        for (int k = 0; k < slots[i].rank; k++)
+            *sizes++ = PyArray_DIM(array, k);
+        for (Py_ssize_t j = 0; j < i; j++)
+            if (slots[j].is_array && (slots[i].written || slots[j].written) && overlap(arguments[i], arguments[j]))
+                return 0;
+    }
+    return 1;
+}
+
+/* Make the arrays and places that the results are written to; gives a status, or REFUSED with a Python error set. */
+static int32_t make_results(const Caller *self, Frame *frame)
+{
+    Py_ssize_t count = self->argument_count;
+    if (self->results != NULL) {
+        int32_t status = self->results(frame->sizes, frame->pointers, frame->result_sizes);
+        if (status != FINE)
+            return status;
+    }
+    const int64_t *sizes = frame->result_sizes;
+    for (Py_ssize_t i = 0; i < self->result_count; i++) {
+        const Slot *slot = &self->slots[count + i];
+        if (slot->is_array) {
+            npy_intp shape[NPY_MAXDIMS];
+            for (int k = 0; k < slot->rank; k++)
+                shape[k] = (npy_intp)*sizes++;
+            frame->made[i] = PyArray_EMPTY(slot->rank, shape, slot->type_num, 0);
+            if (frame->made[i] == NULL)
+                return REFUSED;
+            frame->pointers[count + i] = PyArray_DATA((PyArrayObject *)frame->made[i]);
+        } else {
+            frame->scalars[count + i].u64 = 0;
+            frame->pointers[count + i] = &frame->scalars[count + i];
+        }
+    }
+    return FINE;
+}
+
+/* The results as Python wants them: nothing, one, or a tuple. The caller of this owns what it gives. */
+static PyObject *take_results(const Caller *self, Frame *frame)
+{
+    Py_ssize_t count = self->argument_count;
+    for (Py_ssize_t i = 0; i < self->result_count; i++) {
+        const Slot *slot = &self->slots[count + i];
+        if (slot->is_array)
+            continue;
+        PyArray_Descr *type = PyArray_DescrFromType(slot->type_num);
+        if (type == NULL)
+            return NULL;
+        frame->made[i] = PyArray_Scalar(&frame->scalars[count + i], type, NULL);
+        Py_DECREF(type);
+        if (frame->made[i] == NULL)
+            return NULL;
+    }
+    if (self->result_count == 0)
+        Py_RETURN_NONE;
+    if (self->result_count == 1)
+        return Py_NewRef(frame->made[0]);
+    PyObject *results = PyTuple_New(self->result_count);
+    for (Py_ssize_t i = 0; results != NULL && i < self->result_count; i++)
+        PyTuple_SET_ITEM(results, i, Py_NewRef(frame->made[i]));
+    return results;
+}
+
+/* Have Python find out and raise what is wrong with this call. */
+static PyObject *refuse(const Caller *self, int32_t status, PyObject *const *given, Py_ssize_t count, PyObject *names)
+{
+    if (PyErr_Occurred())
+        return NULL;
+    PyObject *arguments = PyTuple_New(count), *keywords = PyDict_New(), *answer = NULL;
+    if (arguments == NULL || keywords == NULL)
+        goto done;
+    for (Py_ssize_t i = 0; i < count; i++)
+        PyTuple_SET_ITEM(arguments, i, Py_NewRef(given[i]));
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), given[count + i]) < 0)
+            goto done;
+    answer = PyObject_CallFunction(self->explain, "iOO", (int)status, arguments, keywords);
+    if (answer != NULL) {
+        Py_CLEAR(answer);
+        PyErr_SetString(PyExc_SystemError, "a kernel refused its arguments, but the explanation raised nothing");
+    }
+done:
+    Py_XDECREF(arguments);
+    Py_XDECREF(keywords);
+    return answer;
+}
+
+/* Call with one argument for each slot. */
+static PyObject *run(const Caller *self, PyObject *const *arguments)
+{
+    Frame frame;
+    PyObject *answer = NULL;
+    if (!frame_open(&frame, self))
+        return NULL;
+    int32_t status = REFUSED;
+    if (check(self, arguments, &frame)) {
+        status = make_results(self, &frame);
+        if (status == FINE) {
+            /* Another thread may drop or resize an array while the GIL is released; a reference of ours forbids it. */
+            for (Py_ssize_t i = 0; i < self->argument_count; i++)
+                Py_INCREF(arguments[i]);
+            Py_BEGIN_ALLOW_THREADS
+            status = self->entry(frame.pointers, frame.sizes);
+            Py_END_ALLOW_THREADS
+            for (Py_ssize_t i = 0; i < self->argument_count; i++)
+                Py_DECREF(arguments[i]);
+        }
+    }
+    if (status == FINE)
+        answer = take_results(self, &frame);
+    else
+        refuse(self, status, arguments, self->argument_count, NULL);
+    frame_close(&frame, self);
+    return answer;
+}
+
+/* The position of an argument's name, or -1. */
+static Py_ssize_t position(const Caller *self, PyObject *name)
+{
+    for (Py_ssize_t i = 0; i < self->argument_count; i++) {
+        PyObject *other = PyTuple_GET_ITEM(self->names, i);
+        if (name == other || PyUnicode_Compare(name, other) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* Put positional and keyword arguments in order; 0 if one is missing, doubled or unknown. */
+static int bind(const Caller *self, PyObject *const *given, Py_ssize_t count, PyObject *names, PyObject **bound)
+{
+    for (Py_ssize_t i = 0; i < self->argument_count; i++)
+        bound[i] = i < count ? given[i] : NULL;
+    /* As many as there are slots, none doubled and none unknown: so none is missing either. */
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        Py_ssize_t at = position(self, PyTuple_GET_ITEM(names, i));
+        if (at < 0 || bound[at] != NULL)
+            return 0;
+        bound[at] = given[count + i];
+    }
+    return 1;
+}
+
+static PyObject *Caller_vectorcall(PyObject *callable, PyObject *const *given, size_t flags, PyObject *names)
+{
+    const Caller *self = (const Caller *)callable;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    Py_ssize_t named = names == NULL ? 0 : PyTuple_GET_SIZE(names);
+    if (count + named != self->argument_count)
+        return refuse(self, REFUSED, given, count, names);
+    if (named == 0)
+        return run(self, given);
+    PyObject *small[SMALL_POINTERS], *answer;
+    PyObject **bound = small;
+    if (self->argument_count > SMALL_POINTERS) {
+        bound = PyMem_New(PyObject *, (size_t)self->argument_count);
+        if (bound == NULL)
+            return PyErr_NoMemory();
+    }
+    if (bind(self, given, count, names, bound))
+        answer = run(self, bound);
+    else
+        answer = refuse(self, REFUSED, given, count, names);
+    if (bound != small)
+        PyMem_Free(bound);
+    return answer;
+}
+
+/* Fill in one slot from (is_array, written, type_num, kind, width, rank). */
+static int read_slot(Slot *slot, PyObject *row)
+{
+    int is_array, written, kind;
+    if (!PyArg_ParseTuple(row, "ppiCii", &is_array, &written, &slot->type_num, &kind, &slot->width, &slot->rank))
+        return 0;
+    slot->is_array = (char)is_array;
+    slot->written = (char)written;
+    slot->kind = (char)kind;
+    return 1;
+}
+
+/* Caller(entry, results, names, slots, explain, is_plain): addresses, tuple of str, tuple of rows, two callables. */
+static PyObject *Caller_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    unsigned long long entry, results;
+    PyObject *names, *slots, *explain, *is_plain;
+    static char *words[] = {"entry", "results", "names", "slots", "explain", "is_plain", NULL};
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "KKO!O!OO", words, &entry, &results, &PyTuple_Type, &names,
+                                     &PyTuple_Type, &slots, &explain, &is_plain))
+        return NULL;
+    Caller *self = (Caller *)type->tp_alloc(type, 0);
+    if (self == NULL)
+        return NULL;
+    self->vectorcall = Caller_vectorcall;
+    self->entry = (Entry)(uintptr_t)entry;
+    self->results = (Results)(uintptr_t)results;
+    self->names = Py_NewRef(names);
+    self->explain = Py_NewRef(explain);
+    self->is_plain = Py_NewRef(is_plain);
+    self->argument_count = PyTuple_GET_SIZE(names);
+    self->result_count = PyTuple_GET_SIZE(slots) - self->argument_count;
+    self->slots = PyMem_New(Slot, (size_t)PyTuple_GET_SIZE(slots) + 1);
+    if (self->slots == NULL) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(slots); i++) {
+        Slot *slot = &self->slots[i];
+        if (!read_slot(slot, PyTuple_GET_ITEM(slots, i))) {
+            Py_DECREF(self);
+            return NULL;
+        }
+        if (slot->is_array && i < self->argument_count)
+            self->size_count += slot->rank;
+        else if (slot->is_array)
+            self->result_size_count += slot->rank;
+    }
+    return (PyObject *)self;
+}
+
+static int Caller_traverse(Caller *self, visitproc visit, void *arg)
+{
+    Py_VISIT(self->names);
+    Py_VISIT(self->explain);
+    Py_VISIT(self->is_plain);
+    return 0;
+}
+
+/* No tp_clear: a Caller never changes, so that a call needs no check of its fields; the functions that it refers to
+   clear themselves, and that breaks any cycle. */
+static void Caller_dealloc(Caller *self)
+{
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(self->names);
+    Py_XDECREF(self->explain);
+    Py_XDECREF(self->is_plain);
+    PyMem_Free(self->slots);
+    Py_TYPE(self)->tp_free((PyObject *)self);
+}
+
+static PyTypeObject CallerType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "affdsl.Caller",
+    .tp_doc = "A compiled kernel, called with NumPy arrays and scalars.",
+    .tp_basicsize = sizeof(Caller),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_vectorcall_offset = offsetof(Caller, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_new = Caller_new,
+    .tp_traverse = (traverseproc)Caller_traverse,
+    .tp_dealloc = (destructor)Caller_dealloc,
+};
+
+static int module_exec(PyObject *module)
+{
+    import_array1(-1);
+    if (PyType_Ready(&CallerType) < 0)
+        return -1;
+    return PyModule_AddObjectRef(module, "Caller", (PyObject *)&CallerType);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, (void *)module_exec},
+#ifdef Py_GIL_DISABLED
+    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+    {0, NULL},
+};
+
+static PyModuleDef module_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "affdsl_entry",
+    .m_doc = "The call of a compiled kernel.",
+    .m_slots = module_slots,
+};
+
+PyMODINIT_FUNC PyInit_affdsl_entry(void)
+{
+    return PyModuleDef_Init(&module_definition);
+}

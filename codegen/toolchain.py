@@ -1,0 +1,318 @@
+"""The C compiler: found, identified, and run on one source text to give a shared library.
+
+This is the only module that starts other programs. Each run has an argument vector (never a shell), an environment
+of PATH, TMPDIR and LANG alone, no standard input, a private folder, a time limit and resource limits. The limits
+need the `prlimit` program or, failing that, Linux's prlimit call; elsewhere the time limit stands alone.
+"""
+
+import functools
+import hashlib
+import os
+import platform
+import resource
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codegen.errors import ToolchainError
+
+TIMEOUT = 300  # seconds of wall-clock time, and of processor time, for one run
+MEMORY = 16 << 30  # bytes of address space
+FILE_SIZE = 1 << 30  # bytes of any file that is written
+MESSAGE = 20_000  # characters of compiler output that an error repeats
+
+CANDIDATES = ("gcc", "clang", "cc")
+VARIABLES = ("AFFDSL_CC", "CC")
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: an absolute path, not resolved (a compiler may look at its own name), and leading arguments."""
+
+    path: Path
+    arguments: tuple[str, ...] = ()
+
+    def fingerprint(self) -> str:
+        """A text that changes when a program of the command is replaced; computed without running anything."""
+        words = [str(self.path), *self.arguments]
+        programs = [str(self.path), *(found for word in self.arguments if (found := _which(word, os.environ)))]
+        for program in programs:
+            resolved = os.path.realpath(program)
+            facts = os.stat(resolved)
+            words.append(f"{resolved} {facts.st_size} {facts.st_mtime_ns}")
+        return "\n".join(words)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler and what it can do."""
+
+    path: Path
+    arguments: tuple[str, ...]
+    identity: str
+    kind: Literal["gcc", "clang"]
+    has_openmp: bool
+    has_native: bool
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The start of each command line."""
+        return (str(self.path), *self.arguments)
+
+
+def find_compiler(environment: Mapping[str, str] = os.environ) -> Command:
+    """The C compiler of $AFFDSL_CC, else of $CC, else the first of gcc, clang and cc on PATH.
+
+    The variables may hold arguments, quoted as for a POSIX shell; nothing but quotes is interpreted. A variable that
+    names a program that is not there is an error: the next candidate would not be what its author asked for.
+
+    Raises
+    ------
+    ToolchainError
+        If there is none; says what was looked for and where.
+    """
+    for variable in VARIABLES:
+        text = environment.get(variable, "").strip()
+        if not text:
+            continue
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise ToolchainError(f"${variable} is {text!r}, which is not a command: {error}") from None
+        found = _which(words[0], environment) if words else None
+        if found is None:
+            raise ToolchainError(
+                f"${variable} is {text!r}, but there is no program {words[0] if words else ''!r}; "
+                f"set it to the path of gcc or clang, or unset it (PATH is {_search_path(environment)})"
+            )
+        return Command(Path(found), tuple(words[1:]))
+    for name in CANDIDATES:
+        if found := _which(name, environment):
+            return Command(Path(found))
+    raise ToolchainError(
+        f"no C compiler: {' and '.join('$' + v for v in VARIABLES)} are not set, and none of {', '.join(CANDIDATES)} "
+        f"is on PATH ({_search_path(environment)}); install gcc or clang, or set AFFDSL_CC to the path of one"
+    )
+
+
+def identify(command: Command) -> Compiler:
+    """Run a compiler to learn its version and whether it has OpenMP and -march=native.
+
+    Raises
+    ------
+    ToolchainError
+        If it does not run, or is neither gcc nor clang.
+    """
+    line = (str(command.path), *command.arguments, "--version")
+    with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
+        version = _run(line, Path(folder))
+    if "clang" in version.lower():
+        kind: Literal["gcc", "clang"] = "clang"
+    elif "Free Software Foundation" in version:
+        kind = "gcc"
+    else:
+        raise ToolchainError(
+            f"{shlex.join(line)} names neither gcc nor clang but {_first_line(version)!r}; set AFFDSL_CC to one of them"
+        )
+    identity = f"{_first_line(version)}\n{command.fingerprint()}"
+    plain = Compiler(command.path, command.arguments, identity, kind, has_openmp=False, has_native=False)
+    return Compiler(
+        command.path,
+        command.arguments,
+        identity,
+        kind,
+        has_openmp=_builds(plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp")),
+        has_native=_builds(plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native")),
+    )
+
+
+def jit_flags(compiler: Compiler) -> tuple[str, ...]:
+    """The flags for code that runs on this machine only. See the note "Flags and floating point" below."""
+    return (
+        "-std=c11",
+        "-O3",
+        *(("-march=native",) if compiler.has_native else ()),
+        "-ffp-contract=off",
+        "-fno-math-errno",
+        "-fno-trapping-math",
+        "-fPIC",
+        "-shared",
+        "-fvisibility=hidden",
+        *(("-fopenmp",) if compiler.has_openmp else ()),
+    )
+
+
+def compile_shared(compiler: Compiler, source: str, flags: Sequence[str]) -> bytes:
+    """Compile C source text; give the bytes of the shared library.
+
+    Parameters
+    ----------
+    compiler
+        Which compiler.
+    source
+        One translation unit; it is linked with libm.
+    flags
+        All flags, among them `-shared` and `-fPIC`.
+
+    Raises
+    ------
+    ToolchainError
+        If the compiler fails: with its command line and what it wrote.
+    """
+    with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
+        folder = Path(name)
+        (folder / "kernel.c").write_text(source, encoding="utf-8")
+        # Relative names: the private folder's random one must not reach the library, which is hashed.
+        _run((*compiler.command, *flags, "kernel.c", "-o", "kernel.so", "-lm"), folder)
+        return (folder / "kernel.so").read_bytes()
+
+
+@functools.cache
+def machine() -> str:
+    """A text that differs between machines that cannot share code built with -march=native."""
+    libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None
+    return f"{sys.platform} {platform.machine()} {libc} {_processor()}"
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            facts = []
+            for line in file:
+                if not line.strip():
+                    break  # the other cores repeat the first, and reading a few hundred is slow
+                if line.partition(":")[0].strip() in _PROCESSOR_FACTS:
+                    facts.append(line)
+    except OSError:
+        facts = []
+    # Without a description of the processor, the machine's name stands for it.
+    return hashlib.sha256("".join(facts).encode()).hexdigest() if facts else platform.node()
+
+
+def _builds(compiler: Compiler, source: str, flags: Sequence[str]) -> bool:
+    try:
+        compile_shared(compiler, source, flags)
+    except ToolchainError:
+        return False
+    return True
+
+
+def _run(command: Sequence[str], folder: Path) -> str:
+    """Run a command in a private folder; give its output, or raise with its command line and output."""
+    shown = shlex.join(command)
+    prefix, limit_later = _limiter()
+    environment = {"PATH": _search_path(os.environ), "TMPDIR": str(folder), "LANG": "C"}
+    try:
+        process = subprocess.Popen(
+            [*prefix, *command],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ToolchainError(f"the compiler cannot be started: {error}\n    {shown}") from None
+    try:
+        if limit_later:
+            _limit(process.pid)
+        output, errors = process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise ToolchainError(f"the compiler took more than {TIMEOUT} seconds and was stopped:\n    {shown}") from None
+    finally:
+        if process.poll() is None:  # a timeout, or an interrupt from the keyboard
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    if process.returncode:
+        status = process.returncode
+        how = f"exit status {status}" if status > 0 else f"killed by {signal.Signals(-status).name}"
+        said = errors.decode("utf-8", errors="replace").strip() or "(it wrote nothing to stderr)"
+        if len(said) > MESSAGE:
+            said = said[:MESSAGE] + f"\n... ({len(said) - MESSAGE} more characters)"
+        raise ToolchainError(f"the compiler failed ({how}):\n    {shown}\n{said}")
+    return output.decode("utf-8", errors="replace")
+
+
+def _limits() -> dict[str, int]:
+    """The limits of one run, by prlimit's option name; never above what this process itself may use."""
+    wanted = {"cpu": TIMEOUT, "as": MEMORY, "fsize": FILE_SIZE, "core": 0}
+    limits = {}
+    for name, value in wanted.items():
+        hard = resource.getrlimit(_RESOURCES[name])[1]
+        limits[name] = value if hard == resource.RLIM_INFINITY else min(value, hard)
+    return limits
+
+
+def _limiter() -> tuple[tuple[str, ...], bool]:
+    """The words that start a limited program, and whether its limits must be set after the start instead."""
+    if program := shutil.which("prlimit", path="/usr/bin:/bin"):
+        return (program, *(f"--{name}={value}:{value}" for name, value in _limits().items()), "--"), False
+    return (), hasattr(resource, "prlimit")
+
+
+def _limit(process: int) -> None:
+    with suppress(ProcessLookupError):  # it has already ended
+        for name, value in _limits().items():
+            resource.prlimit(process, _RESOURCES[name], (value, value))
+
+
+def _search_path(environment: Mapping[str, str]) -> str:
+    """PATH without its relative entries: what a run starts must not depend on the working directory."""
+    entries = environment.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry))
+
+
+def _which(program: str, environment: Mapping[str, str]) -> str | None:
+    if os.path.dirname(program) and not os.path.isabs(program):
+        return None
+    return shutil.which(program, path=_search_path(environment))
+
+
+def _first_line(text: str) -> str:
+    return text.strip().partition("\n")[0]
+
+
+_RESOURCES = {
+    "cpu": resource.RLIMIT_CPU,
+    "as": resource.RLIMIT_AS,
+    "fsize": resource.RLIMIT_FSIZE,
+    "core": resource.RLIMIT_CORE,
+}
+
+# The lines of /proc/cpuinfo that decide what code a processor can run: x86, POWER and RISC-V; then ARM.
+_PROCESSOR_FACTS = frozenset(["vendor_id", "cpu family", "model", "stepping", "flags", "cpu", "isa"]) | frozenset(
+    ["CPU implementer", "CPU architecture", "CPU variant", "CPU part", "Features"]
+)
+
+_OPENMP_PROBE = """
+double affdsl_probe(const double *x, long n);
+double affdsl_probe(const double *x, long n)
+{
+    double sum = 0.0;
+#pragma omp parallel for reduction(+ : sum)
+    for (long i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+"""
+
+_NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n"
+
+# Flags and floating point
+# ------------------------
+# Results must be those of the IR, bit for bit, so nothing here lets the compiler change a value: no fast-math, no
+# reassociation, and no contraction into fused multiply-adds (which clang does unless told not to). Two flags give up
+# side effects that no kernel can observe: -fno-math-errno (a kernel cannot read errno, and without it sqrt is one
+# instruction) and -fno-trapping-math (a kernel cannot read the exception flags, and without it a guarded division
+# cannot be vectorized). -fvisibility=hidden leaves only the symbols that the source marks visible: two kernels in one
+# process never see each other's functions.

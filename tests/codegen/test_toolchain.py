@@ -1,0 +1,207 @@
+"""The compiler is found, identified, limited, and its failures are shown whole."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from codegen import toolchain
+from codegen.errors import ToolchainError
+from codegen.toolchain import Command, compile_shared, find_compiler, identify, jit_flags, machine
+
+SHARED = ("-std=c11", "-fPIC", "-shared")
+GOOD = "int answer(void);\nint answer(void) { return 42; }\n"
+
+
+def script(path: Path, text: str) -> Path:
+    """An executable shell script."""
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture(scope="module")
+def compiler() -> toolchain.Compiler:
+    return identify(find_compiler())
+
+
+def test_the_variables_come_first_and_may_hold_quoted_arguments(tmp_path: Path) -> None:
+    mine = script(tmp_path / "my cc", "exit 0")
+    environment = {"AFFDSL_CC": f"'{mine}' -B 'a b' \"-DX=;\"", "CC": "/nowhere", "PATH": "/usr/bin:/bin"}
+    assert find_compiler(environment) == Command(mine, ("-B", "a b", "-DX=;"))
+    assert find_compiler({"CC": f"'{mine}'", "AFFDSL_CC": " "}) == Command(mine)
+
+
+def test_candidates_are_tried_in_order_and_never_in_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clang = script(tmp_path / "clang", "exit 0")
+    here = tmp_path / "here"
+    here.mkdir()
+    script(here / "gcc", "exit 0")
+    monkeypatch.chdir(here)
+    assert find_compiler({"PATH": f".::{tmp_path}"}) == Command(clang)
+
+
+def test_a_missing_compiler_is_named_with_all_that_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(ToolchainError, match="no C compiler") as caught:
+        find_compiler({"PATH": str(tmp_path)})
+    message = str(caught.value)
+    for part in ("$AFFDSL_CC", "$CC", "gcc, clang, cc", str(tmp_path), "install gcc or clang", "set AFFDSL_CC"):
+        assert part in message
+
+
+@pytest.mark.parametrize("text", ["no-such-compiler -O2", "./gcc", "/nowhere/gcc", "''"])
+def test_a_variable_that_names_no_program_is_an_error(text: str) -> None:
+    with pytest.raises(ToolchainError, match=r"\$AFFDSL_CC is .*but there is no program .*set it to the path"):
+        find_compiler({"AFFDSL_CC": text, "PATH": os.environ["PATH"]})
+
+
+def test_a_variable_with_an_open_quote_is_an_error() -> None:
+    with pytest.raises(ToolchainError, match=r"\$CC is .*which is not a command: No closing quotation"):
+        find_compiler({"CC": "gcc 'open"})
+
+
+def test_no_shell_reads_the_variable(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    command = find_compiler(
+        {"AFFDSL_CC": f"gcc ; touch {victim} $(touch {victim}) `touch {victim}`", "PATH": "/usr/bin"}
+    )
+    assert command.arguments[:3] == (";", "touch", str(victim))
+    with pytest.raises(ToolchainError, match="';' touch"):
+        compile_shared(identify(command), GOOD, SHARED)
+    assert not victim.exists()
+
+
+def test_identity_holds_version_path_and_arguments(compiler: toolchain.Compiler) -> None:
+    other = identify(Command(compiler.path, ("-DX",)))
+    assert os.path.realpath(compiler.path) in compiler.identity
+    assert other.identity != compiler.identity
+    assert compiler.kind in ("gcc", "clang")
+
+
+def test_fingerprint_changes_when_a_program_of_the_command_does(tmp_path: Path) -> None:
+    wrapper, real = script(tmp_path / "wrapper", 'exec "$@"'), script(tmp_path / "real", "exit 0")
+    command = Command(wrapper, (str(real), "-O2"))
+    before = command.fingerprint()
+    assert command.fingerprint() == before
+    script(real, "exit 0  # longer")
+    assert command.fingerprint() != before
+
+
+def test_a_program_that_is_no_c_compiler_is_refused(tmp_path: Path) -> None:
+    fake = script(tmp_path / "fake", "echo the tiny compiler 1.0")
+    with pytest.raises(ToolchainError, match=r"fake --version names neither gcc nor clang but 'the tiny compiler 1.0'"):
+        identify(Command(fake))
+
+
+def test_openmp_and_native_are_absent_where_the_compiler_refuses_them(tmp_path: Path) -> None:
+    real = find_compiler().path
+    text = f'for word; do case "$word" in -fopenmp|-march=*) exit 1;; esac; done\nexec {real} "$@"'
+    poor = identify(Command(script(tmp_path / "poor", text)))
+    assert not poor.has_openmp
+    assert not poor.has_native
+    assert not {"-fopenmp", "-march=native"} & set(jit_flags(poor))
+
+
+def test_jit_flags_keep_floating_point_strict(compiler: toolchain.Compiler) -> None:
+    flags = jit_flags(compiler)
+    assert "-ffp-contract=off" in flags
+    assert not {"-Ofast", "-ffast-math", "-fassociative-math", "-funsafe-math-optimizations"} & set(flags)
+    assert ("-fopenmp" in flags) == compiler.has_openmp
+
+
+def test_a_library_comes_back_as_bytes_and_is_reproducible(compiler: toolchain.Compiler) -> None:
+    image = compile_shared(compiler, GOOD, SHARED)
+    assert image == compile_shared(compiler, GOOD, SHARED)
+    assert b"answer" in image
+
+
+def test_a_failing_compile_shows_the_command_and_stderr(compiler: toolchain.Compiler) -> None:
+    with pytest.raises(ToolchainError, match="exit status 1") as caught:
+        compile_shared(compiler, "int f(void) { return undeclared_name; }\n", (*SHARED, "-DTEXT=a b"))
+    message = str(caught.value)
+    assert f"{compiler.path} -std=c11 -fPIC -shared '-DTEXT=a b' kernel.c -o kernel.so -lm" in message
+    assert "kernel.c:1" in message
+    assert "undeclared_name" in message
+
+
+def test_endless_output_is_cut(tmp_path: Path, compiler: toolchain.Compiler) -> None:
+    loud = script(tmp_path / "loud", "head -c 100000 /dev/zero | tr '\\0' x >&2; exit 3")
+    with pytest.raises(ToolchainError, match=r"exit status 3.*(?s:.*)\(80000 more characters\)"):
+        compile_shared(fake(loud), GOOD, ())
+
+
+def test_a_compiler_that_cannot_start_or_is_killed(tmp_path: Path) -> None:
+    silent = script(tmp_path / "silent", "kill -9 $$")
+    with pytest.raises(ToolchainError, match=r"killed by SIGKILL(?s:.*)wrote nothing to stderr"):
+        compile_shared(fake(silent), GOOD, ())
+
+
+def test_a_compiler_that_is_no_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "_limiter", lambda: ((), True))  # as where there is no prlimit program
+    with pytest.raises(ToolchainError, match=r"cannot be started: .*No such file"):
+        compile_shared(fake(tmp_path / "gone"), GOOD, ())
+
+
+def test_a_slow_compiler_is_stopped_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain, "TIMEOUT", 1)
+    slow = script(tmp_path / "slow", f"sleep 60 & echo $! > {tmp_path}/child; wait")
+    with pytest.raises(ToolchainError, match="took more than 1 seconds"):
+        compile_shared(fake(slow), GOOD, ())
+    child = Path(f"/proc/{(tmp_path / 'child').read_text().strip()}/stat")
+    assert not child.exists() or child.read_text().split()[2] == "Z"
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_the_run_is_clean_and_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool) -> None:
+    if late:
+        monkeypatch.setattr(toolchain, "_limiter", lambda: ((), True))
+    monkeypatch.setenv("LD_PRELOAD_LIKE", "secret")
+    report = tmp_path / "report"
+    # The pause lets limits arrive that are set after the start.
+    facts = "env; ulimit -c; ulimit -t; pwd; stat -c %a .; readlink /proc/self/fd/0"
+    spy = script(tmp_path / "spy", f"sleep 0.2; exec > {report}; {facts}; touch kernel.so")
+    own = os.dup(0)
+    with open(report.with_name("input"), "w+b") as mine:
+        os.dup2(mine.fileno(), 0)  # which must not be inherited
+        try:
+            compile_shared(fake(spy), GOOD, ())
+        finally:
+            os.dup2(own, 0)
+            os.close(own)
+    lines = report.read_text().splitlines()
+    environment = {line.partition("=")[0] for line in lines if "=" in line} - {"PWD", "OLDPWD", "SHLVL", "_"}
+    assert environment == {"PATH", "TMPDIR", "LANG"}
+    core, seconds, folder, mode, stdin = lines[-5:]
+    assert (core, seconds) == ("0", str(toolchain.TIMEOUT))
+    assert f"TMPDIR={folder}" in lines
+    assert mode == "700"
+    assert stdin == "/dev/null"
+    assert not Path(folder).exists()
+
+
+def test_limits_never_exceed_those_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(toolchain.resource, "getrlimit", lambda which: (5, 7))
+    assert set(toolchain._limits().values()) == {0, 7}
+
+
+def test_machine_is_stable_and_falls_back_to_the_machines_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert machine() == machine()
+    monkeypatch.setattr(toolchain, "_PROCESSOR_FACTS", frozenset())
+    assert toolchain._processor() == toolchain.platform.node()
+
+
+def test_the_private_folder_is_removed_after_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compiler: toolchain.Compiler
+) -> None:
+    monkeypatch.setattr(toolchain.tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(ToolchainError):
+        compile_shared(compiler, "#error no", SHARED)
+    assert list(tmp_path.iterdir()) == []
+    assert stat.S_ISDIR(tmp_path.stat().st_mode)
+
+
+def fake(path: Path) -> toolchain.Compiler:
+    return toolchain.Compiler(path, (), "fake", "gcc", has_openmp=False, has_native=False)
