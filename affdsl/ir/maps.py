@@ -55,7 +55,7 @@ class IntegerSet:
     """(d0, ...)[s0, ...] : (constraints): the points where all constraints hold.
 
     >>> print(IntegerSet(1, 1, (Constraint(symbol(0) - dim(0) - 1), Constraint(dim(0) % 2, equality=True))))
-    (d0)[s0] : (-d0 + s0 - 1 >= 0, d0 mod 2 == 0)
+    (d0)[s0] : (s0 - d0 - 1 >= 0, d0 mod 2 == 0)
     """
 
     dims: int

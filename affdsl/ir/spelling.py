@@ -116,30 +116,40 @@ def _mods(expr: Affine) -> tuple[Affine, list[tuple[Atom, int, _Quotient]]]:
     """expr without its remainders k * (x - d * floor(x / d)); these as: the atom whose place it takes, k, x mod d."""
     rest, found = expr, []
     for atom, c in expr.terms:
-        for floor in _floors(atom):
-            whole = Affine.of(floor) * floor.divisor  # d * floor(x / d)
-            coefficients = dict(rest.terms)
+        for dividend, divisor, floor in _divisions(atom, expr):
+            whole = Affine.of(floor) * divisor  # d * floor(x / d)
             share = dict(whole.terms).get(atom)
             if share is None or c % share:
                 continue
             factor = -c // share
-            if any(coefficients.get(a, 0) != -factor * x for a, x in whole.terms):
+            coefficients = dict(rest.terms)
+            if any(coefficients.get(a, 0) != -factor * x for a, x in whole.terms) or not _has(rest, dividend * factor):
                 continue
-            if not _has(rest, floor.dividend * factor):
-                continue
-            rest = rest + (whole - floor.dividend) * factor
-            first = floor.dividend.terms[0][0] if floor.dividend.terms else atom
-            found.append((first, factor, _Quotient(floor.dividend, "mod", floor.divisor)))
+            rest = rest + (whole - dividend) * factor
+            first = dividend.terms[0][0] if dividend.terms else atom
+            found.append((first, factor, _Quotient(dividend, "mod", divisor)))
     return rest, found
 
 
-def _floors(atom: Atom) -> Iterator[FloorDiv]:
-    """The divisions that the atom can be the multiple of."""
+def _divisions(atom: Atom, expr: Affine) -> Iterator[tuple[Affine, int | Affine, FloorDiv]]:
+    """The divisions floor(x / d) that the atom may be a multiple of, as x, d and the division."""
     match atom:
-        case FloorDiv():
-            yield atom
+        case FloorDiv(dividend, divisor):
+            yield dividend, divisor, atom
+            for other, _ in expr.terms:  # floor(y / ab) is also floor(floor(y / a) / b)
+                match other:
+                    case FloorDiv(Affine(terms, constant), int() as a) if (
+                        isinstance(divisor, int)
+                        and a < divisor
+                        and divisor % a == 0
+                        and terms == dividend.terms
+                        and (dividend.constant - constant) % a == 0
+                    ):
+                        yield Affine.of(other) + (dividend.constant - constant) // a, divisor // a, atom
         case Product(factors):
-            yield from (f for f in factors if isinstance(f, FloorDiv) and isinstance(f.divisor, Affine))
+            for floor in factors:
+                if isinstance(floor, FloorDiv):
+                    yield floor.dividend, floor.divisor, floor
 
 
 def _has(expr: Affine, part: Affine) -> bool:

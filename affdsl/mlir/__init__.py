@@ -1,0 +1,1 @@
+"""MLIR's assembly text."""
