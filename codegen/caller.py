@@ -104,13 +104,16 @@ class Signature:
 class Caller(Protocol):
     """A kernel to be called, by position or by name; gives None, its one result, or a tuple of them."""
 
-    def __call__(self, /, *arguments: object, **keywords: object) -> Value | tuple[Value, ...] | None: ...
+    def __call__(self, /, *arguments: object, **keywords: object) -> object: ...
 
 
 ExplainSizes = Callable[[Shapes, Scalars], None]
+TakeOver = Callable[[tuple[object, ...], Mapping[str, object]], tuple[object] | None]
 
 
-def load(library: LoadedLibrary, signature: Signature, explain_sizes: ExplainSizes) -> Caller:
+def load(
+    library: LoadedLibrary, signature: Signature, explain_sizes: ExplainSizes, take_over: TakeOver | None = None
+) -> Caller:
     """Make a library callable.
 
     Parameters
@@ -122,6 +125,9 @@ def load(library: LoadedLibrary, signature: Signature, explain_sizes: ExplainSiz
     explain_sizes
         Called with the shapes of the array arguments and the values of the scalar ones when the library says that
         sizes disagree or an assumption fails; raises an error that says which.
+    take_over
+        Asked about arguments that do not fit before they are refused; gives the answer of the call in a tuple of one,
+        or None to have them refused. This is how a kernel is called with the placeholders of another one.
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
@@ -130,7 +136,10 @@ def load(library: LoadedLibrary, signature: Signature, explain_sizes: ExplainSiz
     if results is None and any(isinstance(result, ArrayResult) for result in signature.results):
         raise InternalError(f"{signature.name}: the library gives arrays but does not export affdsl_results")
 
-    def explain(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> NoReturn:
+    def explain(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+        taken = take_over(arguments, keywords) if status == _REFUSED and take_over is not None else None
+        if taken is not None:
+            return taken
         _explain(signature, explain_sizes, status, arguments, keywords)
 
     make = _compiled_caller()
@@ -355,7 +364,7 @@ def _explain(
 # The compiled caller --------------------------------------------------------------------------------------------------
 
 MakeCaller = Callable[
-    [int, int, tuple[str, ...], tuple[tuple[bool, bool, int, str, int, int], ...], Callable[..., NoReturn], object],
+    [int, int, tuple[str, ...], tuple[tuple[bool, bool, int, str, int, int], ...], Callable[..., object], object],
     Caller,
 ]
 
@@ -426,7 +435,7 @@ class _CtypesCaller:
         signature: Signature,
         entry: int,
         results: int | None,
-        explain: Callable[[int, tuple[object, ...], Mapping[str, object]], NoReturn],
+        explain: Callable[[int, tuple[object, ...], Mapping[str, object]], tuple[object]],
     ) -> None:
         self._signature = signature
         self._entry = _ENTRY(entry)
@@ -437,8 +446,11 @@ class _CtypesCaller:
         self._pack_sizes = struct.Struct(f"{sum(ranks)}q").pack
         self._pack_pointers = struct.Struct(f"{len(signature.arguments) + len(signature.results)}P").pack
 
-    def __call__(self, /, *arguments: object, **keywords: object) -> Value | tuple[Value, ...] | None:
-        values = check(self._signature, arguments, keywords)
+    def __call__(self, /, *arguments: object, **keywords: object) -> object:
+        try:
+            values = check(self._signature, arguments, keywords)
+        except ArgumentError:
+            return self._explain(_REFUSED, arguments, keywords)[0]
         # A scalar's place is an array of rank 0, which lives as long as `places` does.
         places = [value if isinstance(value, np.ndarray) else np.asarray(value) for value in values]
         sizes = self._pack_sizes(*[size for place in places for size in place.shape])

@@ -2,7 +2,8 @@
 
    A Caller knows a kernel's signature as a row of slots. One call checks each argument against its slot, lays the
    addresses and sizes out as the packed ABI wants them (see caller.py) and calls. Whatever is wrong, this file says
-   nothing about it: it hands the arguments to one Python function, `explain`, which finds the reason and raises. */
+   nothing about it: it hands the arguments to one Python function, `explain`, which finds the reason and raises,
+   or takes the call over. */
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
@@ -57,7 +58,7 @@ typedef struct {
     Py_ssize_t result_size_count;
     Slot *slots;        /* the arguments, then the results */
     PyObject *names;    /* a tuple of str, one for each argument */
-    PyObject *explain;  /* (status, arguments, keywords) -> raises */
+    PyObject *explain;  /* (status, arguments, keywords) -> raises, or (answer,) */
     PyObject *is_plain; /* whether a subclass of ndarray keeps all its meaning in its data */
 } Caller;
 
@@ -343,7 +344,7 @@ static PyObject *take_results(const Caller *self, Frame *frame)
     return results;
 }
 
-/* Have Python find out and raise what is wrong with this call. */
+/* Have Python find out and raise what is wrong with this call, or take it over. */
 static PyObject *refuse(const Caller *self, int32_t status, PyObject *const *given, Py_ssize_t count, PyObject *names)
 {
     if (PyErr_Occurred())
@@ -357,7 +358,10 @@ static PyObject *refuse(const Caller *self, int32_t status, PyObject *const *giv
         if (PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), given[count + i]) < 0)
             goto done;
     answer = PyObject_CallFunction(self->explain, "iOO", (int)status, arguments, keywords);
-    if (answer != NULL) {
+    if (answer != NULL && PyTuple_Check(answer) && PyTuple_GET_SIZE(answer) == 1) {
+        PyObject *taken_over = Py_NewRef(PyTuple_GET_ITEM(answer, 0));
+        Py_SETREF(answer, taken_over);
+    } else if (answer != NULL) {
         Py_CLEAR(answer);
         PyErr_SetString(PyExc_SystemError, "a kernel refused its arguments, but the explanation raised nothing");
     }
@@ -391,7 +395,7 @@ static PyObject *run(const Caller *self, PyObject *const *arguments)
     if (status == FINE)
         answer = take_results(self, &frame);
     else
-        refuse(self, status, arguments, self->argument_count, NULL);
+        answer = refuse(self, status, arguments, self->argument_count, NULL);
     frame_close(&frame, self);
     return answer;
 }

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import dis
+import functools
+import linecache
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from functools import lru_cache
+from contextvars import ContextVar
+from functools import cache, lru_cache
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType
+
+import numpy as np
 
 from affdsl.errors import InternalError, ProgramError
 from affdsl.ir.location import Location
 
 _ROOT = Path(__file__).resolve().parents[2]
 _OURS = tuple(str(_ROOT / name) + os.sep for name in ("affdsl", "passes", "codegen"))
+# What calls us on behalf of the user: NumPy's functions, ExitStack, partial.
+_BETWEEN = (str(Path(np.__file__).resolve().parent) + os.sep, contextlib.__file__, functools.__file__)
+
+_elsewhere: ContextVar[Location | None] = ContextVar("affdsl_elsewhere", default=None)
 
 
 def user_frame() -> FrameType:
@@ -29,14 +41,36 @@ def user_frame() -> FrameType:
 
 def here() -> Location:
     """The user's current file and line."""
+    found = _elsewhere.get()
+    if found is not None:
+        return found
     frame = user_frame()
     return Location(frame.f_code.co_filename, frame.f_lineno)
+
+
+@contextlib.contextmanager
+def located(location: Location) -> Iterator[None]:
+    """Take location for the user's line inside the block: what runs there was written there, but kept as text."""
+    token = _elsewhere.set(location)
+    try:
+        yield
+    finally:
+        _elsewhere.reset(token)
+
+
+def definition(code: CodeType) -> Location:
+    """Where a function is defined: the line of its def, below the decorators."""
+    lines = [line for _, _, line in code.co_lines() if line is not None and line > code.co_firstlineno]
+    body = min(lines, default=code.co_firstlineno)
+    text = (linecache.getline(code.co_filename, n) for n in range(code.co_firstlineno, body + 1))
+    found = (n for n, line in enumerate(text, code.co_firstlineno) if line.lstrip().startswith(("def ", "async def ")))
+    return Location(code.co_filename, next(found, code.co_firstlineno))
 
 
 def problem(kind: type[ProgramError], what: str, *more: str, location: Location | None = None) -> ProgramError:
     """The error to raise: the user's file and line, what is wrong, and further lines that say why and what to do."""
     at = location or here()
-    lines = [f"{_shown(at)}: {what}", *(f"    {line}" for line in more)]
+    lines = [f"{_shown(at)}: {what}", *(f"    {line}" for line in more if line)]
     return kind("\n".join(lines))
 
 
@@ -55,9 +89,66 @@ def assigned_name() -> str:
     return names[0] if len(names) == 1 else ""
 
 
-@lru_cache(maxsize=None)
+def leaves_early(frame: FrameType) -> bool:
+    """Whether a return, break or continue leaves the with-block that is ending in this frame.
+
+    The byte code has one call of `__exit__` for each way out of a with-block, at the position of the statement.
+    """
+    entered, left = _ways_out(frame.f_code)
+    position = _positions(frame.f_code).get(frame.f_lasti)
+    return position is not None and 0 < entered[position] < left[position]
+
+
+def returned_at(code: CodeType) -> int | None:
+    """The line of the only `return` with a value in a function, or None where there are several or none."""
+    pairs = pairwise(ins for ins in dis.get_instructions(code) if ins.opname not in _SILENT)
+    lines = {
+        _line(ins) for before, ins in pairs
+        if ins.opname == "RETURN_VALUE" and not (before.opname == "LOAD_CONST" and before.argval is None)
+    }  # fmt: skip
+    return next(iter(lines)) if len(lines) == 1 else None
+
+
+def means_itself(code: CodeType, name: str, qualified: str) -> bool:
+    """Whether `name`, in the body of the function of that name, is the function itself."""
+    if name in code.co_freevars:
+        return True
+    loads = (ins for ins in dis.get_instructions(code) if ins.opname in ("LOAD_GLOBAL", "LOAD_NAME"))
+    return qualified == name and any(ins.argval == name for ins in loads)
+
+
+@cache
 def _is_ours(filename: str) -> bool:
-    return filename.startswith(_OURS)
+    return filename.startswith((*_OURS, *_BETWEEN))
+
+
+_SILENT = ("CACHE", "EXTENDED_ARG", "NOP", "PRECALL")
+_Position = tuple[object, ...]
+
+
+@lru_cache(maxsize=1024)
+def _positions(code: CodeType) -> dict[int, _Position]:
+    """For each instruction, which part of the source it is of."""
+    return {2 * n: tuple(position) for n, position in enumerate(code.co_positions())}
+
+
+@lru_cache(maxsize=1024)
+def _ways_out(code: CodeType) -> tuple[Counter[_Position], Counter[_Position]]:
+    """How often each with-statement is entered, and how often it is left without an exception."""
+    positions = _positions(code)
+    instructions = [ins for ins in dis.get_instructions(code) if ins.opname not in _SILENT]
+    entered = Counter(positions[ins.offset] for ins in instructions if ins.opname == "BEFORE_WITH")
+    quads = zip(instructions, instructions[1:], instructions[2:], instructions[3:], strict=False)
+    left = Counter(
+        positions[call.offset] for *nones, call in quads
+        if call.opname == "CALL" and all(x.opname == "LOAD_CONST" and x.argval is None for x in nones)
+        and positions[call.offset] == positions[nones[0].offset]
+    )  # fmt: skip
+    return entered, left
+
+
+def _line(ins: dis.Instruction) -> int | None:
+    return ins.positions.lineno if ins.positions is not None else None
 
 
 @lru_cache(maxsize=1024)
@@ -65,11 +156,11 @@ def _stores(code: CodeType) -> dict[int, tuple[str, ...]]:
     """For each instruction, the names that the instructions right after it store to."""
     instructions = [ins for ins in dis.get_instructions(code) if ins.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
     found = {}
-    for ins, after in zip(instructions, instructions[1:], strict=False):
+    for ins, after in pairwise(instructions):
         if after.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "UNPACK_SEQUENCE")):
             position = instructions.index(after) if after.opname == "UNPACK_SEQUENCE" else -1
             names = tuple(_unpacked(instructions, position)) if position >= 0 else (_names(after)[0],)
-            found[ins.offset] = names
+            found.update(dict.fromkeys(range(ins.offset, after.offset, 2), names))  # or in its inline caches
     return found
 
 

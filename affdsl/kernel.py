@@ -1,0 +1,206 @@
+"""What a user holds in the hand: a kernel to call, to print as MLIR, and to ship as C."""
+
+from __future__ import annotations
+
+import inspect
+import weakref
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from pathlib import Path
+from types import FrameType, FunctionType
+
+import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
+from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.verifier import verify
+from affdsl.lang.builder import active
+from affdsl.lang.calls import call, is_traced
+from affdsl.lang.source import problem, user_frame
+from affdsl.lang.trace import Program, parameters_of, trace
+from codegen.c.emit import CSource, emit
+from codegen.jit import compile_program, interpret_program
+
+
+def kernel(function: Callable[..., object]) -> Kernel:
+    """Make a kernel of a Python function: its body runs once, now, and builds the loops.
+
+    Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
+    The kernel is called with NumPy arrays, which it changes in place; it may return arrays that it allocates, and
+    numbers. It may be a function anywhere, or a method: then it is built for each object, when first used.
+
+    Raises
+    ------
+    ProgramError
+        With the user's file and line, and what to write instead.
+
+    Examples
+    --------
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def axpy(a: af.f64, x: af.f64[N], y: af.f64[N]):
+    ...     with af.for_(N) as i:
+    ...         y[i] += a * x[i]
+    >>> y = np.ones(3)
+    >>> axpy(2.0, np.arange(3.0), y)
+    >>> y
+    array([1., 3., 5.])
+    """
+    if not isinstance(function, FunctionType):
+        raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
+    return Kernel(function, _names_around(user_frame()))
+
+
+class _Called:
+    """What is called by whatever stands in a slot of the object: without a Python function in between."""
+
+    __slots__ = ("__call__",)
+
+    __call__: Callable[..., object]
+
+
+class Kernel(_Called):
+    """A kernel. Call it with NumPy arrays; `mlir()` and `c()` give it as text; `func` is its IR.
+
+    A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call. It raises
+    TypeError and ValueError (see `codegen.errors`) for arguments that do not fit, and ToolchainError where the C compiler
+    is missing or fails.
+    """
+
+    def __init__(self, function: FunctionType, namespace: Mapping[str, object], owner: object = None) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._namespace = namespace
+        self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
+        self.__call__ = self._first_call
+        self._program: Program | None = None
+        if owner is not None:
+            self._program = trace(function, parameters_of(function, namespace, skip=1), (owner,))
+        elif not _is_method(function):
+            self._program = trace(function, parameters_of(function, namespace))
+
+    def _first_call(self, /, *arguments: object, **keywords: object) -> object:
+        """Compile, and take the compiled kernel for all later calls."""
+        built = self._build_call(arguments, keywords)
+        if built is not None:
+            return built[0]
+        self.__call__ = compile_program(self.program, self._build_call)
+        return self.__call__(*arguments, **keywords)
+
+    def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
+        """The call as part of the kernel that is being built, if it is one."""
+        if active() is None or not any(map(is_traced, (*arguments, *keywords.values()))):
+            return None
+        return (call(self.program, self._in_order(arguments, keywords)),)
+
+    def _in_order(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> list[object]:
+        names = [p.name for p in self.program.parameters]
+        wrong = [n for n in keywords if n not in names[len(arguments) :]]
+        if wrong:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} has no argument {wrong[0]}, or it is given twice",
+                f"its arguments are {', '.join(names)}",
+            )
+        return [*arguments, *(keywords[n] for n in names[len(arguments) :] if n in keywords)]
+
+    def __get__(self, owner: object, _: type | None = None) -> Kernel:
+        """The kernel as a method of an object: built for it when first used, with the object's values of that time."""
+        if owner is None or self._program is not None:
+            return self
+        try:
+            found = self._bound.get(owner)
+            if found is None:
+                found = self._bound[owner] = Kernel(self._function, self._namespace, owner)
+        except TypeError:  # the object cannot be referred to weakly or hashed: built anew each time
+            found = Kernel(self._function, self._namespace, owner)
+        return found
+
+    @property
+    def name(self) -> str:
+        """The function's name, and its symbol in MLIR and C."""
+        return self._function.__name__
+
+    @property
+    def program(self) -> Program:
+        """What tracing gave. Raises ProgramError for a method that is not reached through an object."""
+        if self._program is None:
+            raise problem(
+                ProgramError,
+                f"kernel {self.name} is a method: its first argument {_first_argument(self._function)} has no annotation",
+                f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
+            )
+        return self._program
+
+    @property
+    def func(self) -> Func:
+        """The affine IR."""
+        return self.program.func
+
+    @property
+    def module(self) -> Module:
+        """The affine IR with that of all kernels that it calls."""
+        return self.program.module
+
+    def mlir(self) -> str:
+        """MLIR text of the affine dialect that mlir-opt accepts."""
+        verify(self.module)
+        return str(self.module)
+
+    def c(self) -> str:
+        """Standalone C11: one file to compile with any project. `header()` declares it."""
+        return self._c_source().source
+
+    def header(self) -> str:
+        """The header that goes with `c()`, for C and C++."""
+        return self._c_source().header
+
+    def save_c(self, folder: str | Path) -> tuple[Path, Path]:
+        """Write `c()` and `header()` into a folder that exists, as <name>.c and <name>.h, and give their paths."""
+        made = self._c_source()
+        paths = Path(folder, f"{made.name}.c"), Path(folder, f"{made.name}.h")
+        for path, text in zip(paths, (made.source, made.header), strict=True):
+            path.write_text(text, encoding="utf-8")
+        return paths
+
+    def _c_source(self) -> CSource:
+        verify(self.module)
+        return emit(self.module, self.func.symbol, sizes=len(self.program.sizes))
+
+    def interpret(self, /, *arguments: object, **keywords: object) -> object:
+        """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
+        return interpret_program(self.program, arguments, keywords)
+
+    def __str__(self) -> str:
+        return self.mlir()
+
+    def __repr__(self) -> str:
+        if self._program is None:
+            return f"<affdsl kernel {self._function.__qualname__}, a method>"
+        return f"<affdsl kernel {self.name}({', '.join(f'{p.name}: {p.type!r}' for p in self._program.parameters)})>"
+
+
+def _is_method(function: FunctionType) -> bool:
+    """Whether function is defined in a class and its first argument is the object: it has no annotation."""
+    first = _first_argument(function)
+    inside = function.__qualname__.rpartition(".")[0]
+    return bool(inside) and not inside.endswith("<locals>") and first != "" and first not in function.__annotations__
+
+
+def _first_argument(function: FunctionType) -> str:
+    return next(iter(inspect.signature(function).parameters), "")
+
+
+def _names_around(frame: FrameType | None) -> dict[str, object]:
+    """The local names of the functions and classes around a definition, the nearest ones first."""
+    names: dict[str, object] = {}
+    while frame is not None and frame.f_locals is not frame.f_globals:
+        names = {**frame.f_locals, **names}
+        frame = frame.f_back if _encloses(frame) else None
+    return names
+
+
+def _encloses(frame: FrameType) -> bool:
+    """Whether the caller's frame may hold the names around frame: it runs the same file."""
+    back = frame.f_back
+    return back is not None and back.f_code.co_filename == frame.f_code.co_filename

@@ -1,0 +1,1 @@
+"""What is measured, as ratios against peers in one run."""

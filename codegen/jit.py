@@ -1,0 +1,165 @@
+"""A kernel, compiled for this machine, as a callable on NumPy arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.expr import Value
+from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.interpreter import run
+from affdsl.ir.verifier import verify
+from affdsl.lang.annotations import ArrayType, Parameter, solves
+from affdsl.lang.scalars import DType, index
+from affdsl.lang.trace import Program
+from codegen.c.emit import emit_jit
+from codegen.cache import default_cache
+from codegen.caller import (
+    ArrayArgument,
+    ArrayResult,
+    Caller,
+    ScalarArgument,
+    ScalarResult,
+    Scalars,
+    Shapes,
+    Signature,
+    TakeOver,
+    check,
+    load,
+)
+from codegen.errors import InternalError, SizeError
+from codegen.toolchain import jit_flags
+
+
+def compile_program(program: Program, take_over: TakeOver | None = None) -> Caller:
+    """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
+
+    Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
+    type.
+    """
+    module = program.module
+    verify(module)
+    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes))
+    cache = default_cache()
+    compiler = cache.compiler()
+    library = cache.library(compiler, source, jit_flags(compiler))
+
+    def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
+        check_sizes(program, shapes, scalars)
+        raise InternalError(f"{program.func.symbol}: the compiled kernel refused sizes that are right: {shapes}")
+
+    return load(library, signature_of(program), explain, take_over)
+
+
+def interpret_program(program: Program, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> object:
+    """Run program by the interpreter, with the checks and the results of a compiled call."""
+    values = check(signature_of(program), arguments, keywords)
+    shapes = tuple(x.shape for x in values if isinstance(x, np.ndarray))
+    scalars = tuple(x for x in values if not isinstance(x, np.ndarray))
+    sizes = check_sizes(program, shapes, scalars)
+    module = program.module
+    function = module.functions[-1]
+    results = run(function, *(sizes[s] for s in program.sizes), *values, module=module)
+    taken = [_result(x, t) for x, t in zip(results, program.results, strict=True)]
+    return None if not taken else taken[0] if len(taken) == 1 else tuple(taken)
+
+
+def _result(x: object, type: ArrayType | DType) -> object:
+    """A result as a compiled call gives it: the interpreter has integers as Python's, with their sign."""
+    if isinstance(type, ArrayType) or not isinstance(x, int):
+        return x
+    return np.asarray(x, np.int64).astype(_numpy(type))[()]
+
+
+def signature_of(program: Program) -> Signature:
+    """What a call from Python must look like."""
+    arguments = tuple(_argument(p, n in program.written) for n, p in enumerate(program.parameters))
+    results = tuple(
+        ArrayResult(_numpy(t.dtype), len(t.shape)) if isinstance(t, ArrayType) else ScalarResult(_numpy(t))
+        for t in program.results
+    )
+    return Signature(program.func.symbol, arguments, results)
+
+
+def check_sizes(program: Program, shapes: Shapes, scalars: Sequence[object]) -> dict[Value, int]:
+    """The sizes that arrays of these shapes, and these scalar arguments, have.
+
+    Raises SizeError where two of them disagree, where a size is not possible, or where an assumption fails; it names
+    the symbol, the arguments and both values.
+    """
+    name = program.func.symbol
+    arrays = [(p, p.type) for p in program.parameters if isinstance(p.type, ArrayType)]
+    others = [p for p in program.parameters if not isinstance(p.type, ArrayType)]
+    known: dict[Value, int] = {}
+    origin: dict[Value, str] = {}
+    for p, number in zip(others, scalars, strict=True):
+        if p.symbol is not None:
+            known[p.symbol], origin[p.symbol] = int(number), f"argument {p.name}"  # type: ignore[call-overload]
+    for size in program.sizes:
+        p, d, expr, got = next(
+            (p, d, e, shape[d])
+            for (p, type), shape in zip(arrays, shapes, strict=True)
+            for d, e in enumerate(type.shape)
+            if solves(e, size)
+        )
+        number, rest = divmod(got - expr.constant, expr.terms[0][1])
+        if rest or number < 0:
+            raise SizeError(
+                f"{name}: dimension {d} of argument '{p.name}' is {got}, which {spell(expr)} is for no size {size.hint}"
+            )
+        known[size], origin[size] = number, f"dimension {d} of '{p.name}'"
+    for (p, type), shape in zip(arrays, shapes, strict=True):
+        for d, expr in enumerate(type.shape):
+            needed = expr.evaluate(known)
+            if shape[d] != needed:
+                why = ", ".join(f"{v.hint} = {known[v]} from {origin[v]}" for v in dict.fromkeys(expr.values()))
+                raise SizeError(
+                    f"{name}: dimension {d} of argument '{p.name}' must be {spell(expr)}"
+                    + (f" = {needed} ({why})" if why else "")
+                    + f", got {shape[d]}"
+                )
+    _check_assumptions(program, known, origin, scalars, others)
+    return known
+
+
+def _check_assumptions(
+    program: Program, known: dict[Value, int], origin: dict[Value, str], scalars: Sequence[object],
+    others: Sequence[Parameter],
+) -> None:  # fmt: skip
+    """The contract is written with the function's own arguments; messages name them with their values."""
+    own = dict(zip(program.func.args, known_arguments(program, known, scalars), strict=True))
+    for constraint in program.func.assumes:
+        values = {v: number for v, number in own.items() if number is not None}
+        if not constraint.holds(values):
+            shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(constraint.values()))
+            raise SizeError(f"{program.func.symbol}: it assumes {spell_constraint(constraint)}, but {shown}")
+
+
+def known_arguments(program: Program, known: dict[Value, int], scalars: Sequence[object]) -> list[int | None]:
+    """The index arguments of the IR function, None for all others."""
+    rest = iter(scalars)
+    found: list[int | None] = [known[s] for s in program.sizes]
+    for p in program.parameters:
+        number = None if isinstance(p.type, ArrayType) else next(rest)
+        is_index = not isinstance(p.type, ArrayType | DType) or p.type == index
+        found.append(int(number) if is_index and number is not None else None)  # type: ignore[call-overload]
+    return found
+
+
+def _argument(p: Parameter, written: bool) -> ArrayArgument | ScalarArgument:
+    match p.type:
+        case ArrayType(dtype, shape):
+            return ArrayArgument(p.name, _numpy(dtype), len(shape), written)
+        case DType():
+            return ScalarArgument(p.name, _numpy(p.type))
+        case _:
+            return ScalarArgument(p.name, np.dtype(np.int64))
+
+
+def _numpy(dtype: DType) -> np.dtype[np.generic]:
+    if dtype.numpy is None:
+        raise UnsupportedError(f"NumPy has no type for {dtype}, so such a kernel cannot be called; emit C or MLIR")
+    return dtype.numpy

@@ -1,0 +1,342 @@
+"""Tests of the facade: kernels called with arrays, refused calls, the cache across processes, kernels as text."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError, ToolchainError
+
+M, N, K = af.symbols("M N K")
+
+
+@af.kernel
+def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j:
+        C[i, j] = 0.0
+        with af.for_(K) as k:
+            C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def axpy(a: af.f64, x: af.const(af.f64[N]), y: af.f64[N]):
+    with af.for_(N) as i:
+        y[i] += a * x[i]
+
+
+def operands(m: int = 4, k: int = 5, n: int = 6) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(7)
+    return (
+        rng.integers(-4, 5, (m, k)).astype("f4"),
+        rng.integers(-4, 5, (k, n)).astype("f4"),
+        np.full((m, n), np.nan, "f4"),
+    )
+
+
+@pytest.mark.parametrize("sizes", [(4, 5, 6), (1, 1, 1), (0, 5, 6), (4, 0, 6), (4, 5, 0), (17, 3, 9)])
+def test_a_call_computes_in_place(sizes):
+    a, b, c = operands(*sizes)
+    assert matmul(a, b, c) is None
+    np.testing.assert_array_equal(c, a @ b)
+    c[:] = np.nan
+    matmul.interpret(a, b, C=c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def test_keywords_name_arguments():
+    a, b, c = operands()
+    matmul(C=c, A=a, B=b)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+def refused(kind: type[Exception], call: object) -> str:
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("how", ["__call__", "interpret"])
+def test_what_does_not_fit_is_named_with_both_values(how):
+    a, b, c = operands()
+    run = getattr(matmul, how)
+    dtype = refused(ArgumentError, lambda: run(a, b.astype("f8"), c))
+    assert "matmul" in dtype and "'B'" in dtype and "float32" in dtype and "float64" in dtype
+    rank = refused(SizeError, lambda: run(a, b[0], c))
+    assert "'B'" in rank and "2" in rank and "(6,)" in rank
+    layout = refused(LayoutError, lambda: run(a, np.asfortranarray(b), c))
+    assert "'B'" in layout and "C-contiguous" in layout and "np.ascontiguousarray(B)" in layout
+    frozen = c.copy()
+    frozen.flags.writeable = False
+    assert "'C'" in refused((ArgumentError, LayoutError, ValueError), lambda: run(a, b, frozen))
+    square = np.zeros((5, 5), "f4")
+    overlap = refused(OverlapError, lambda: run(square, np.zeros((5, 5), "f4"), square))
+    assert "'A'" in overlap and "'C'" in overlap
+    assert "argument" in refused(TypeError, lambda: run(a, b))
+    assert "'D'" in refused(TypeError, lambda: run(a, b, c, D=c))
+
+
+def test_one_array_may_be_read_twice():
+    square = np.arange(9, dtype="f4").reshape(3, 3)
+    out = np.empty((3, 3), "f4")
+    matmul(square, square, out)
+    np.testing.assert_array_equal(out, square @ square)
+
+
+@pytest.mark.parametrize("how", ["__call__", "interpret"])
+def test_sizes_that_disagree_name_the_symbol_and_both_arguments(how):
+    a, b, c = operands()
+    message = refused(SizeError, lambda: getattr(matmul, how)(a, np.zeros((3, 6), "f4"), c))
+    assert message == "matmul: dimension 0 of argument 'B' must be K = 5 (K = 5 from dimension 1 of 'A'), got 3"
+
+
+@af.kernel
+def inner(x: af.f64[N + 2], y: af.f64[N], k: K, z: af.f64[2 * K, 3]):
+    af.assume(N >= 2, N <= 10 * K)
+    with af.for_(N) as i:
+        y[i] = x[i] + x[i + 2] + z[0, 2] + af.f64(k)
+
+
+def test_sizes_may_be_expressions():
+    y = np.zeros(4)
+    inner(np.arange(6.0), y, 1, np.ones((2, 3)))
+    assert y.tolist() == [4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("how", ["__call__", "interpret"])
+@pytest.mark.parametrize(
+    ("x", "y", "k", "z", "message"),
+    [
+        (1, 3, 1, (2, 3), "dimension 0 of argument 'y' is 3"),
+        (6, 5, 1, (2, 3), "dimension 0 of argument 'y' must be N = 4 (N = 4 from dimension 0 of 'x'), got 5"),
+        (6, 4, 2, (2, 3), "dimension 0 of argument 'z' must be K * 2 = 4 (K = 2 from argument k), got 2"),
+        (6, 4, 1, (2, 4), "dimension 1 of argument 'z' must be 3, got 4"),
+        (3, 1, 1, (2, 3), "assumes N - 2 >= 0, but N = 1"),
+        (13, 11, 1, (2, 3), "assumes K * 10 - N >= 0, but N = 11, K = 1"),
+    ],
+)
+def test_contracts_are_checked(how, x, y, k, z, message):
+    call = lambda: getattr(inner, how)(np.zeros(x), np.zeros(y), k, np.zeros(z))  # noqa: E731
+    found = refused(SizeError, call)
+    if message.startswith("dimension 0 of argument 'y' is"):
+        assert found == "inner: dimension 0 of argument 'x' is 1, which N + 2 is for no size N"
+    else:
+        assert message in found
+
+
+def test_scalars_are_converted_without_loss():
+    y = np.zeros(3)
+    axpy(2, np.arange(3.0), y)
+    axpy(np.float64(0.5), np.arange(3.0), y)
+    assert y.tolist() == [0, 2.5, 5]
+    assert "'a'" in refused(ArgumentError, lambda: axpy("2", np.arange(3.0), y))
+
+    @af.kernel
+    def fill(n: af.i8, y: af.i8[N]):
+        with af.for_(N) as i:
+            y[i] = n
+
+    out = np.zeros(2, "i1")
+    fill(-128, out)
+    assert out.tolist() == [-128, -128]
+    assert "'n'" in refused(RangeError, lambda: fill(128, out))
+    assert "'n'" in refused(ArgumentError, lambda: fill(1.5, out))
+
+
+def test_a_const_argument_may_be_read_only():
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    y = np.zeros(3)
+    axpy(1.0, x, y)
+    assert y.tolist() == [0, 1, 2]
+
+
+def test_results_are_fresh_arrays_and_numpy_scalars():
+    @af.kernel
+    def outer_sum(x: af.f32[M], y: af.f32[N]):
+        t = af.alloc(af.f32[M, N + 1])
+        with af.for_(M) as i, af.for_(N + 1) as j:
+            t[i, j] = 0.0
+        with af.for_(M) as i, af.for_(N) as j:
+            t[i, j + 1] = x[i] + y[j]
+        with af.for_(M, iter_args=[af.f32(0), af.i64(0)]) as (i, s, n):
+            af.yield_(s + x[i], n + 1)
+        return t, s, n
+
+    x, y = np.arange(3, dtype="f4"), np.arange(2, dtype="f4")
+    for run in (outer_sum, outer_sum.interpret):
+        t, s, n = run(x, y)
+        assert t.dtype == np.float32
+        np.testing.assert_array_equal(t, np.pad(np.add.outer(x, y), ((0, 0), (1, 0))))
+        assert (s, n, type(n)) == (3.0, 3, np.int64)
+        assert run(x[:0], y)[0].shape == (0, 3)
+
+
+def test_unsigned_results_stay_unsigned():
+    @af.kernel
+    def invert(x: af.u8[N]):
+        y = af.alloc(af.u8[N])
+        with af.for_(N) as i:
+            y[i] = 255 - x[i]
+        return y
+
+    x = np.array([0, 1, 200, 255], "u1")
+    for run in (invert, invert.interpret):
+        assert run(x).dtype == np.uint8
+        assert run(x).tolist() == [255, 254, 55, 0]
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["traced before it runs", "traced after it ran"])
+def test_a_kernel_calls_a_kernel(first):
+    @af.kernel
+    def double(x: af.f64[N]):
+        with af.for_(N) as i:
+            x[i] *= 2.0
+
+    if first:
+        double(np.zeros(1))
+
+    @af.kernel
+    def twice(x: af.f64[M]):
+        double(x)
+        double(x=x)
+
+    for run in (twice, twice.interpret):
+        x = np.arange(3.0)
+        run(x)
+        assert x.tolist() == [0, 4, 8]
+
+
+def test_indices_go_beyond_32_bits():
+    """Only the touched pages of these arrays exist."""
+
+    @af.kernel
+    def mark(x: af.u8[N], y: af.u8[M, K]):
+        x[N - 1] = 1
+        x[N - 2 + 0 * N] = 2
+        y[M - 1, K - 1] = 3
+        with af.for_(2**31 - 1, 2**31 + 1) as i:
+            x[i] = 9
+
+    x, y = np.zeros(2**31 + 3, "u1"), np.zeros((3, 2**30), "u1")
+    mark(x, y)
+    assert x[-4:].tolist() == [9, 9, 2, 1]
+    assert y[2, 2**30 - 1] == 3
+
+
+def test_a_method_is_built_for_each_object():
+    class Scale:
+        def __init__(self, factor):
+            self.factor = factor
+
+        @af.kernel
+        def run(self, x: af.f64[N]):
+            with af.for_(N) as i:
+                x[i] *= self.factor
+
+    x = np.ones(2)
+    two, five = Scale(2.0), Scale(5.0)
+    two.run(x)
+    five.run(x)
+    assert x.tolist() == [10, 10]
+    assert two.run is two.run
+    assert "a method" in repr(Scale.run)
+    with pytest.raises(af.ProgramError, match="reach it through an object"):
+        Scale.run.mlir()
+
+
+def test_text_of_a_kernel(tmp_path):
+    assert str(matmul) == matmul.mlir()
+    assert "affine.for %k = 0 to %K" in str(matmul)
+    assert repr(matmul) == "<affdsl kernel matmul(A: f32[M, K], B: f32[K, N], C: f32[M, N])>"
+    source, header = matmul.save_c(tmp_path)
+    assert source.read_text() == matmul.c()
+    assert header.read_text() == matmul.header()
+    assert '#include "matmul.h"' in matmul.c()
+    assert matmul.__name__ == "matmul"
+    assert matmul.__doc__ is None
+
+
+def test_threads_call_at_once():
+    a, b, _ = operands(40, 50, 60)
+
+    def work(_: int) -> bool:
+        c = np.empty((40, 60), "f4")
+        matmul(a, b, c)
+        return bool((c == a @ b).all())
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(40)))
+
+
+PROGRAM = textwrap.dedent("""
+    import sys
+    import numpy as np
+    import affdsl as af
+    import codegen.toolchain as toolchain
+
+    runs = []
+    true_run = toolchain._run
+    toolchain._run = lambda *a, **k: (runs.append(a), true_run(*a, **k))[1]
+    N = af.symbols("N")
+
+    @af.kernel
+    def scale(x: af.f64[N]):
+        with af.for_(N) as i:
+            x[i] *= 3.0
+
+    x = np.ones(2)
+    scale(x)
+    print(x.tolist(), len(runs))
+""")
+
+
+def run_program(folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    program = folder / "program.py"
+    program.write_text(PROGRAM)
+    return subprocess.run(
+        [sys.executable, str(program)],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)} | environment,
+        check=False,
+    )
+
+
+def test_a_second_process_starts_no_compiler(tmp_path):
+    cache = str(tmp_path / "cache")
+    first = run_program(tmp_path, AFFDSL_CACHE_DIR=cache)
+    second = run_program(tmp_path, AFFDSL_CACHE_DIR=cache)
+    assert first.stdout.startswith("[3.0, 3.0] "), first.stderr
+    assert int(first.stdout.split()[-1]) > 0
+    assert second.stdout == "[3.0, 3.0] 0\n", second.stderr
+
+
+def test_a_compiler_that_is_missing_or_fails_says_so(tmp_path):
+    missing = run_program(tmp_path, AFFDSL_CACHE_DIR=str(tmp_path / "a"), AFFDSL_CC="no-such-compiler")
+    assert "ToolchainError" in missing.stderr
+    assert "no-such-compiler" in missing.stderr
+    failing = run_program(tmp_path, AFFDSL_CACHE_DIR=str(tmp_path / "b"), AFFDSL_CC="gcc -DPLANTED -include missing.h")
+    assert "ToolchainError" in failing.stderr
+    assert "missing.h" in failing.stderr
+    assert "-DPLANTED" in failing.stderr
+
+
+def test_the_toolchain_error_can_be_caught():
+    assert issubclass(ToolchainError, RuntimeError)
+
+
+def test_an_element_type_without_a_numpy_type():
+    @af.kernel
+    def halve(x: af.bf16[N]):
+        with af.for_(N) as i:
+            x[i] *= 0.5
+
+    with pytest.raises(af.UnsupportedError, match="NumPy has no type for bf16"):
+        halve(np.zeros(2, "u2"))
+    assert "bf16" in halve.mlir()
