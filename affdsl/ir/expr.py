@@ -220,7 +220,8 @@ class Constraint:
 
     def substitute(self, new: Mapping[Value, Term]) -> Constraint:
         """self with values replaced by expressions."""
-        return Constraint(self.expr.substitute(new), self.equality)
+        expr = self.expr.substitute(new)
+        return self if expr is self.expr else Constraint(expr, self.equality)
 
     def holds(self, env: Mapping[Value, int]) -> bool:
         """Whether the constraint is true where the values are as `env` says."""

@@ -1,0 +1,96 @@
+"""What passes between a caller and a function: arguments, results, and what the function assumes."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from affdsl.ir.dialects import func
+from affdsl.ir.expr import Constraint
+from affdsl.ir.interpreter.buffers import Array, Buffer, layout_mismatch, unwrap_array, wrap_array
+from affdsl.ir.interpreter.environment import Env, InterpreterError, element_type, listed
+from affdsl.ir.messages import shown
+from affdsl.ir.numeric import Number, dtype, number_of, unsigned, width
+from affdsl.ir.spelling import hint, spell_constraint
+from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, StridedLayout
+
+Argument: TypeAlias = int | float | np.generic | Array
+Result: TypeAlias = int | float | np.generic | Array
+
+
+def argument(function: func.Func, position: int, given: Argument) -> Number | Buffer:
+    """What the caller gave for an argument, as the function sees it."""
+    value = function.args[position]
+    what = f"@{function.symbol}: argument {shown(value)}"
+    is_unsigned = position in function.unsigned
+    type = value.type
+    if isinstance(type, MemRefType):
+        element = element_type(value, function)
+        wanted = dtype(element, unsigned=is_unsigned)
+        if not isinstance(given, np.ndarray):
+            raise InterpreterError(f"{what} must be a NumPy array, got {given!r}")
+        if given.dtype != wanted or given.ndim != type.rank:
+            raise InterpreterError(
+                f"{what} must have dtype {wanted} and rank {type.rank}, got {given.dtype} and rank {given.ndim}"
+            )
+        # A strided view carries no offset: its first element is where the offset of its type points.
+        return wrap_array(given, element, type.layout.offset if isinstance(type.layout, StridedLayout) else 0)
+    if not isinstance(type, IndexType | IntegerType | FloatType):
+        raise InterpreterError(f"{what} is a {type}, which cannot be passed to the interpreter")
+    return _scalar_argument(what, given, type, is_unsigned=is_unsigned)
+
+
+def _scalar_argument(what: str, given: Argument, type: ScalarType, *, is_unsigned: bool) -> Number:
+    if isinstance(type, FloatType):
+        if not isinstance(given, int | float | np.floating | np.integer) or isinstance(given, bool):
+            raise InterpreterError(f"{what} must be a number, got {given!r}")
+        return number_of(int(given) if isinstance(given, int | np.integer) else float(given), type)
+    if not isinstance(given, int | np.integer | np.bool_):
+        raise InterpreterError(f"{what} must be an integer, got {given!r}")
+    bits, number = width(type), int(given)
+    from_zero = is_unsigned or bits == 1
+    low, high = (0, (1 << bits) - 1) if from_zero else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    if not low <= number <= high:
+        raise InterpreterError(f"{what} must lie between {low} and {high}, got {number}")
+    return number_of(number, type)
+
+
+def result_of(function: func.Func, position: int, result: Number | Buffer) -> Result:
+    """A result as the caller sees it."""
+    type = function.result_types[position]
+    is_unsigned = position in function.unsigned_results
+    if isinstance(result, Buffer):
+        if result.dead:
+            raise InterpreterError(
+                f"@{function.symbol}: result {position} is a buffer that cannot be used: {result.dead}"
+            )
+        assert isinstance(type, MemRefType)
+        assert isinstance(type.element, IndexType | IntegerType | FloatType)
+        return unwrap_array(result, type.element, unsigned=is_unsigned)
+    if isinstance(type, IntegerType) and isinstance(result, int):
+        return bool(result) if type.width == 1 else unsigned(result, type.width) if is_unsigned else result
+    return result
+
+
+def check_contract(function: func.Func, env: Env) -> None:
+    """Check the static sizes and layouts, `shapes` and `assumes` of a function against its arguments."""
+    for position, value in enumerate(function.args):
+        if not isinstance(value.type, MemRefType):
+            continue
+        buffer: Buffer = env[value]
+        what = f"@{function.symbol}: argument {shown(value)}"
+        if mismatch := layout_mismatch(buffer, value.type):
+            raise InterpreterError(f"{what} has {mismatch}")
+        promised = function.shapes[position] if function.shapes else None
+        sizes = None if promised is None else tuple(e.evaluate(env) for e in promised)
+        if sizes is not None and sizes != buffer.shape:
+            raise InterpreterError(f"{what} has sizes ({listed(buffer.shape)}), but must have ({listed(sizes)})")
+    for fact in function.assumes:
+        if not fact.holds(env):
+            raise InterpreterError(f"@{function.symbol} assumes {_with_numbers(fact, env)}")
+
+
+def _with_numbers(fact: Constraint, env: Env) -> str:
+    values = ", ".join(f"{hint(v)} = {env[v]}" for v in dict.fromkeys(fact.values()))
+    return f"{spell_constraint(fact)}, which does not hold for {values}"

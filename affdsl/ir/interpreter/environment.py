@@ -1,0 +1,63 @@
+"""What the steps of a running function share: the environment, its types, and its errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+from affdsl.errors import AffdslError
+from affdsl.ir.core import Op
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import shown, where
+from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type
+
+Env: TypeAlias = dict[Value, Any]
+"""What each value is at the moment: a number or a Buffer."""
+Step: TypeAlias = Callable[[Env], None]
+Steps: TypeAlias = tuple[Step, ...]
+Take: TypeAlias = Callable[[Env], tuple[Any, ...]]
+
+
+class InterpreterError(AffdslError):
+    """The function did what has no meaning: where, and with which numbers."""
+
+
+def taker(values: tuple[Value, ...]) -> Take:
+    """What gives the present meaning of values as a tuple."""
+    match values:
+        case ():
+            return lambda env: ()
+        case (v,):
+            return lambda env: (env[v],)
+        case _:
+            return itemgetter(*values)
+
+
+def scalar_type(type: Type, op: Op) -> ScalarType:
+    """type, which must be a scalar for op to be run."""
+    if isinstance(type, IndexType | IntegerType | FloatType):
+        return type
+    raise error(op, f"the interpreter computes with scalars only, not with {type}")
+
+
+def memref_type(value: Value, op: Op) -> MemRefType:
+    """The type of a memref."""
+    if isinstance(value.type, MemRefType):
+        return value.type
+    raise error(op, f"{shown(value)} is no memref but a {value.type}")
+
+
+def element_type(value: Value, op: Op) -> ScalarType:
+    """The type of the elements of a memref, which must be scalars."""
+    return scalar_type(memref_type(value, op).element, op)
+
+
+def error(op: Op, text: str) -> InterpreterError:
+    """What is raised where an operation goes wrong."""
+    return InterpreterError(f"{where(op)}: {text}")
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Numbers as a message shows them."""
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,219 @@
+"""Runs a function: compiles its operations to steps, and calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from operator import itemgetter
+from random import Random
+from typing import Any, Literal, TypeAlias
+
+from affdsl.ir import semantics
+from affdsl.ir.core import Block
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.interpreter.bounds import affine_range, box, conjunction, scf_range
+from affdsl.ir.interpreter.buffers import Index
+from affdsl.ir.interpreter.contract import Argument, Result, argument, check_contract, result_of
+from affdsl.ir.interpreter.environment import (
+    Env,
+    InterpreterError,
+    Step,
+    Steps,
+    Take,
+    error,
+    scalar_type,
+    taker,
+)
+from affdsl.ir.interpreter.memory import alloc, end_of_life
+from affdsl.ir.interpreter.steps import step_of
+from affdsl.ir.messages import shown
+from affdsl.ir.numeric import Number, quiet
+
+Order: TypeAlias = Literal["forward", "reverse", "shuffled"]
+Uninitialised: TypeAlias = Literal["error", "poison"]
+
+
+def run(
+    function: func.Func,
+    *args: Argument,
+    module: func.Module | None = None,
+    order: Order = "forward",
+    seed: int = 0,
+    uninitialised: Uninitialised = "error",
+) -> tuple[Result, ...]:
+    """Run a function that the verifier accepts; arrays are changed in place, results come back as a tuple.
+
+    A memref is an array of the dtype of its elements: int64 for index, bool for i1, float16/32/64, the bits as uint16
+    for bf16, and for integers the signed dtype, or the unsigned one where the function's `unsigned` says so. Scalars
+    are Python or NumPy numbers. Results are ints (bool for i1), NumPy scalars (float32 for bf16), and arrays.
+
+    module
+        Where the functions are that it calls.
+    order, seed
+        In which order the iterations of affine.parallel run.
+    uninitialised
+        Reading an element of a new buffer before it is written is an error, or gives poison: NaN, or the bits 0xA5A5...
+
+    Raises
+    ------
+    InterpreterError
+        An argument breaks the function's contract, an access is out of bounds, or the rule of an operation is broken.
+    """
+    functions = {f.symbol: f for f in module.functions} if module is not None else {}
+    program = _Program({function.symbol: function, **functions}, order, Random(seed), uninitialised == "error")
+    if len(args) != len(function.args):
+        raise InterpreterError(f"@{function.symbol} takes {len(function.args)} arguments, got {len(args)}")
+    with quiet():
+        given = [argument(function, position, arg) for position, arg in enumerate(args)]
+        try:
+            results = program.compiled(function).call(given)
+        except KeyError as problem:
+            if not (problem.args and isinstance(problem.args[0], Value)):
+                raise
+            text = f"@{function.symbol} reads {shown(problem.args[0])} before it is defined; the verifier refuses this"
+            raise InterpreterError(text) from problem
+    return tuple(result_of(function, position, result) for position, result in enumerate(results))
+
+
+@dataclass(frozen=True, eq=False)
+class _Function:
+    """A function as steps."""
+
+    function: func.Func
+    steps: Steps
+    take: Take
+
+    def call(self, args: Sequence[Any]) -> tuple[Any, ...]:
+        env: Env = dict(zip(self.function.args, args, strict=True))
+        check_contract(self.function, env)
+        for step in self.steps:
+            step(env)
+        return self.take(env)
+
+
+class _Program:
+    """Compiles operations to steps: Python functions that read and change the environment."""
+
+    def __init__(self, functions: Mapping[str, func.Func], order: Order, random: Random, tracked: bool) -> None:
+        self.functions = functions
+        self.order = order
+        self.random = random
+        self.tracked = tracked
+        self._compiled: dict[func.Func, _Function] = {}
+
+    def compiled(self, function: func.Func) -> _Function:
+        """A function as steps: compiled when it is first called."""
+        found = self._compiled.get(function)
+        if found is None:
+            found = self._compiled[function] = _Function(function, *self.block(function.body))
+        return found
+
+    def block(self, block: Block) -> tuple[Steps, Take]:
+        """The steps of a block, and what gives the values that its terminator hands on."""
+        steps: list[Step] = []
+        for op in block:
+            match op:
+                case affine.For() | scf.For():
+                    steps.append(self.loop(op))
+                case affine.If() | scf.If():
+                    steps.append(self.condition(op))
+                case affine.Parallel():
+                    steps.append(self.parallel(op))
+                case func.Call():
+                    steps.append(self.call(op))
+                case memref.Alloc() | memref.Alloca():
+                    steps.append(alloc(op, tracked=self.tracked))
+                case affine.Yield() | scf.Yield() | func.Return():
+                    pass  # the last one: see below
+                case _:
+                    steps.append(step_of(op))
+        local = [op.result for op in block if isinstance(op, memref.Alloca)]
+        if local:
+            steps.append(end_of_life(local))
+        match block:
+            case (*_, affine.Yield(values=values) | scf.Yield(values=values) | func.Return(values=values)):
+                return tuple(steps), taker(values)
+        return tuple(steps), taker(())
+
+    def loop(self, op: affine.For | scf.For) -> Step:
+        iterations = affine_range(op) if isinstance(op, affine.For) else scf_range(op)
+        steps, take = self.block(op.body)
+        iv, carried, results, first = op.iv, op.carried, op.results, taker(op.inits)
+
+        def plain(env: Env) -> None:
+            for i in iterations(env):
+                env[iv] = i
+                for step in steps:
+                    step(env)
+
+        def carrying(env: Env) -> None:
+            state = first(env)
+            for i in iterations(env):
+                env[iv] = i
+                env.update(zip(carried, state, strict=True))
+                for step in steps:
+                    step(env)
+                state = take(env)
+            env.update(zip(results, state, strict=True))
+
+        return carrying if carried else plain
+
+    def condition(self, op: affine.If | scf.If) -> Step:
+        holds = conjunction(op) if isinstance(op, affine.If) else itemgetter(op.condition)
+        then, orelse, results = self.block(op.then), self.block(op.orelse), op.results
+
+        def step(env: Env) -> None:
+            steps, take = then if holds(env) else orelse
+            for inner in steps:
+                inner(env)
+            if results:
+                env.update(zip(results, take(env), strict=True))
+
+        return step
+
+    def parallel(self, op: affine.Parallel) -> Step:
+        ranges = box(op)
+        steps, take = self.block(op.body)
+        ivs, results, kinds = op.ivs, op.results, op.reductions
+        combine = [semantics.combine(kind, scalar_type(r.type, op)) for kind, r in zip(kinds, results, strict=True)]
+        neutral = [semantics.neutral(kind, scalar_type(r.type, op)) for kind, r in zip(kinds, results, strict=True)]
+
+        def step(env: Env) -> None:
+            totals: list[Number] = list(neutral)
+            last: Index = ()
+            for point in self.ordered(product(*ranges(env))):
+                env.update(zip(ivs, point, strict=True))
+                for inner in steps:
+                    inner(env)
+                last = max(last, point)
+                for k, number in enumerate(take(env)):
+                    if kinds[k] != "assign" or point == last:
+                        totals[k] = combine[k](totals[k], number)
+            env.update(zip(results, totals, strict=True))
+
+        return step
+
+    def ordered(self, points: Iterable[Index]) -> Iterable[Index]:
+        """The points in the order that was asked for."""
+        if self.order == "forward":
+            return points
+        listed = list(points)
+        if self.order == "reverse":
+            listed.reverse()
+        else:
+            self.random.shuffle(listed)
+        return listed
+
+    def call(self, op: func.Call) -> Step:
+        callee = self.functions.get(op.callee)
+        if callee is None:
+            known = ", ".join(f"@{name}" for name in self.functions)
+            raise error(op, f"there is no function @{op.callee} (only {known}); pass the module that holds it")
+        args, results = taker(op.args), op.results
+
+        def step(env: Env) -> None:
+            env.update(zip(results, self.compiled(callee).call(args(env)), strict=True))
+
+        return step

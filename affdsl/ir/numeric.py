@@ -1,0 +1,138 @@
+"""How the numbers of each scalar type are held at run time: their range, their rounding and their bits.
+
+index, iN      a Python int in signed two's complement, e.g. -128 .. 127 for i8; index has 64 bits
+i1             0 or 1; as a signed number, true is -1 (`signed`)
+f16, f32, f64  a NumPy scalar of the type
+bf16           a np.float32 whose lower 16 bits are zero
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from math import isfinite
+from typing import TypeAlias
+
+import numpy as np
+
+from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType
+
+Number: TypeAlias = int | np.floating
+Rounder: TypeAlias = Callable[[float | np.floating], np.floating]
+
+quiet = partial(np.errstate, all="ignore")
+"""`with quiet(): ...` around float arithmetic: overflow and NaN are results here, not warnings."""
+
+_FLOATS: dict[str, type[np.floating]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.float32}
+
+
+def width(type: IndexType | IntegerType) -> int:
+    """The bits of an integer; index has 64."""
+    return 64 if isinstance(type, IndexType) else type.width
+
+
+def wrap(number: int, width: int) -> int:
+    """The integer of `width` bits that number is equal to modulo 2**width."""
+    if width == 1:
+        return number & 1
+    half = 1 << (width - 1)
+    return ((number + half) & (2 * half - 1)) - half
+
+
+def signed(number: int, width: int) -> int:
+    """A held integer as the signed number that it stands for: it is that already, but for i1."""
+    return -number if width == 1 else number
+
+
+def unsigned(number: int, width: int) -> int:
+    """A held integer as the unsigned number with the same bits."""
+    return number & ((1 << width) - 1)
+
+
+def rounder(type: FloatType) -> Rounder:
+    """What rounds a Python float or NumPy scalar to a type: once, to nearest, ties to even."""
+    return _bf16 if type.name == "bf16" else _FLOATS[type.name]
+
+
+def nearest(number: Fraction, type: FloatType) -> np.floating:
+    """The float of a type that is nearest to an exact number, ties to even; beyond the range it is infinite."""
+    try:
+        double = float(number)
+    except OverflowError:
+        return rounder(type)(np.float64(np.inf if number > 0 else -np.inf))
+    if type.name != "f64" and Fraction(double) != number and _is_even(np.float64(double)):
+        double = float(np.nextafter(double, np.inf if number > double else -np.inf))
+    return rounder(type)(np.float64(double))
+
+
+def number_of(value: int | float, type: ScalarType) -> Number:
+    """A Python number as one of a type: integers wrap, floats are rounded once."""
+    if isinstance(type, FloatType):
+        return nearest(Fraction(value), type) if isinstance(value, int) else rounder(type)(np.float64(value))
+    return wrap(int(value), width(type))
+
+
+def to_bits(number: Number, type: ScalarType) -> int:
+    """The bits of a number, as an unsigned integer."""
+    if not isinstance(type, FloatType):
+        return unsigned(int(number), width(type))
+    bits = int(_FLOATS[type.name](number).view(f"u{_FLOATS[type.name]().itemsize}"))
+    return bits >> 16 if type.name == "bf16" else bits
+
+
+def from_bits(bits: int, type: ScalarType) -> Number:
+    """The number of a type that has the given bits."""
+    match type:
+        case FloatType(name="bf16"):
+            return _view(np.uint32(bits << 16), np.float32)
+        case FloatType():
+            return _view(np.dtype(f"u{type.width // 8}").type(bits), _FLOATS[type.name])
+        case _:
+            return wrap(bits, width(type))
+
+
+def dtype(type: ScalarType, *, unsigned: bool = False) -> np.dtype[np.generic]:
+    """The dtype of NumPy arrays of a type: bool for i1, uint16 (the bits) for bf16, wide enough for odd widths."""
+    match type:
+        case FloatType(name="bf16"):
+            return np.dtype(np.uint16)
+        case FloatType():
+            return np.dtype(_FLOATS[type.name])
+        case IntegerType(width=1):
+            return np.dtype(np.bool_)
+        case _:
+            size = next(n for n in (1, 2, 4, 8) if 8 * n >= width(type))
+            return np.dtype(f"{'u' if unsigned else 'i'}{size}")
+
+
+def _bf16(number: float | np.floating) -> np.floating:
+    single = np.float32(number)
+    if not isfinite(number):
+        return single if single == single else np.float32(np.nan)
+    if float(single) != float(number) and _is_even(
+        single
+    ):  # keep what was cut off, so that the next rounding is the only one
+        single = np.nextafter(single, np.float32(np.inf if number > single else -np.inf))
+    bits = int(single.view(np.uint32))
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return _view(np.uint32(bits & 0xFFFF0000), np.float32)
+
+
+def _view(number: np.generic, new: type[np.floating]) -> np.floating:
+    """The float of a type with the bits of number."""
+    found = number.view(new)
+    assert isinstance(found, new)
+    return found
+
+
+def _is_even(number: np.floating) -> bool:
+    return int(number.view(f"u{number.itemsize}")) & 1 == 0
+
+
+# Rounding once through a wider format.
+#
+# Rounding to double and then to float may round twice in the wrong direction: the first rounding can produce a tie that
+# the exact number was not. Where the first result is inexact, `nearest` and `_bf16` therefore take whichever of the two
+# neighbours has an odd last bit ("round to odd"). It lies strictly on the right side of every tie of a format that is
+# at least two bits shorter, so that the second rounding gives what one rounding of the exact number would.

@@ -1,0 +1,144 @@
+"""Which values may stand in affine expressions, and where: as dimensions, as symbols, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from enum import Enum
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, func, math, memref
+from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.messages import shown
+from affdsl.ir.types import INDEX, MemRefType
+
+
+class Position(Enum):
+    """Where a value may stand in an affine expression."""
+
+    SYMBOL = "a symbol"
+    DIM = "a dimension"
+    NONE = "no dimension and no symbol"
+
+
+class Positions:
+    """The position of each value, found while a function is walked from top to bottom."""
+
+    def __init__(self) -> None:
+        self._positions: dict[Value, Position] = {}
+        self.constants: dict[Value, int] = {}
+        self._definitions: dict[Value, Op] = {}
+        self._top: set[Value] = set()
+
+    def define(self, op: Op, *, top: bool) -> None:
+        """Take note of what an operation defines; `top`: it stands in the function's own block."""
+        if isinstance(op, arith.Constant) and isinstance(op.value, int):
+            self.constants[op.result] = op.value
+        for value in op.defines():
+            self._definitions[value] = op
+            if top:
+                self._top.add(value)
+            if value.type == INDEX:
+                self._positions[value] = Position.SYMBOL if top else self._of_result(op)
+
+    def bind(self, op: Op) -> None:
+        """Take note of what an operation defines for its own blocks."""
+        for value in op.binds():
+            if isinstance(op, func.Func):
+                self._top.add(value)
+                self._positions[value] = Position.SYMBOL
+            elif value in _induction_variables(op):
+                self._positions[value] = Position.DIM
+
+    def of(self, value: Value) -> Position:
+        """Where a value may stand."""
+        return self._positions.get(value, Position.NONE) if value.type == INDEX else Position.NONE
+
+    def misplaced(self, exprs: Iterable[Affine], *, dims: bool = True) -> Iterator[str]:
+        """What is wrong with the values of exprs; dims=False asks less: any index may stand where a dimension may."""
+        for expr in exprs:
+            for atom, _ in expr.terms:
+                yield from self._misplaced(atom, dims)
+
+    def _of_result(self, op: Op) -> Position:
+        """The position of what an operation inside a loop or condition defines."""
+        match op:
+            case arith.Constant():
+                return Position.SYMBOL
+            case memref.Dim():
+                return Position.SYMBOL if self._is_symbolic_size(op) else Position.NONE
+            case arith.Binary(kind=kind) if kind in _MAY_FAIL:
+                return Position.NONE
+            case affine.Apply() | affine.Min() | affine.Max() | arith.Binary() | math.Unary() | math.Binary():
+                kinds = {self.of(value) for value in op.reads()}
+                if kinds <= {Position.SYMBOL}:
+                    return Position.SYMBOL
+                if isinstance(op, affine.Apply) and Position.NONE not in kinds:
+                    return Position.DIM
+        return Position.NONE
+
+    def _is_symbolic_size(self, op: memref.Dim) -> bool:
+        """Whether a size is known outside the loops: that of a buffer from there, static, or itself a symbol."""
+        if op.memref in self._top:
+            return True
+        axis = self.constants.get(op.index)
+        source = self._definitions.get(op.memref)
+        while isinstance(source, memref.Cast):
+            source = self._definitions.get(source.source)
+        if not isinstance(source, memref.Alloc) or not isinstance(source.result.type, MemRefType) or axis is None:
+            return False
+        shape = source.result.type.shape
+        if not 0 <= axis < len(shape) or shape[axis] is not None:
+            return 0 <= axis < len(shape)
+        return self.of(source.sizes[shape[:axis].count(None)]) is Position.SYMBOL
+
+    def _misplaced(self, atom: Atom, dims: bool) -> Iterator[str]:
+        match atom:
+            case Value():
+                if atom.type != INDEX:
+                    yield f"{shown(atom)} of type {atom.type} stands in an affine expression, which takes index"
+                elif dims and self.of(atom) is Position.NONE:
+                    yield f"{shown(atom)} is no dimension and no symbol: {_REASON}"
+            case FloorDiv(dividend, divisor):
+                yield from self.misplaced([dividend], dims=dims)
+                if isinstance(divisor, Affine):
+                    yield from self._not_symbolic(divisor.values(), "a divisor")
+                elif divisor <= 0:
+                    yield f"the divisor {divisor} is not positive"
+            case Product(factors):
+                varying = [f for f in factors if not self._is_symbolic(f)]
+                for factor in varying[:1]:
+                    yield from self._misplaced(factor, dims)
+                for factor in varying[1:]:
+                    yield from self._not_symbolic(Affine.of(factor).values(), "the second varying factor of a product")
+
+    def _is_symbolic(self, atom: Atom) -> bool:
+        return all(self.of(value) is Position.SYMBOL for value in Affine.of(atom).values())
+
+    def _not_symbolic(self, values: Iterable[Value], role: str) -> Iterator[str]:
+        for value in values:
+            if self.of(value) is not Position.SYMBOL:
+                yield f"{shown(value)} is {role}, which must be a symbol, but it is {self.of(value).value}"
+
+
+_MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
+_REASON = "it is computed inside a loop from something other than loop counters, sizes and constants"
+
+
+def _induction_variables(op: Op) -> tuple[Value, ...]:
+    match op:
+        case affine.For():
+            return (op.iv,)
+        case affine.Parallel():
+            return op.ivs
+    return ()
+
+
+# Dimensions and symbols.
+#
+# A symbol does not change while the function runs its loops: an index argument, what the function's own block defines,
+# a constant, the size of a buffer from the function's own block (or of an alloc whose size is static or a symbol), and
+# what pure operations make of nothing but symbols. A dimension may also be the counter of an affine loop, or an
+# affine.apply of dimensions and symbols. The counters of scf.for and the values that a loop carries are neither.
+#
+# This is what mlir-opt 22 accepts: there, a division that may meet a zero is not pure (floordivsi is), and neither is a
+# choice or a cast, since its i1 or iN operand is no symbol.

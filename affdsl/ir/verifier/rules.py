@@ -1,0 +1,283 @@
+"""The rules of each operation, one function for each class of operations, and the table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, func, math, memref, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import shown
+from affdsl.ir.types import (
+    I1,
+    INDEX,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    StridedLayout,
+    Type,
+)
+from affdsl.ir.verifier import types
+from affdsl.ir.verifier.positions import Positions
+from affdsl.ir.verifier.types import must_agree, must_be, must_have
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a rule may ask for: positions of values, and the functions of the module, if there is one."""
+
+    positions: Positions
+    functions: dict[str, func.Func] | None
+
+
+def affine_for(op: affine.For, context: Context) -> Iterator[str]:
+    """Bounds on both sides over dims and symbols; a positive step; carried values of one type each."""
+    if not op.lower or not op.upper:
+        yield "needs at least one lower and one upper bound"
+    if op.step <= 0:
+        yield f"the step must be positive, but is {op.step}"
+    yield from must_have(INDEX, op.iv)
+    yield from context.positions.misplaced((*op.lower, *op.upper))
+    yield from _carried(op)
+
+
+def scf_for(op: scf.For, context: Context) -> Iterator[str]:
+    """Bounds, step and counter of one integer type; carried values of one type each."""
+    yield from must_be("integer or index", op.iv)
+    if not isinstance(op.iv.type, IndexType | IntegerType):
+        yield f"{shown(op.iv)} must be a scalar, but has type {op.iv.type}"
+    yield from must_agree(op.iv, op.lower, op.upper, op.step)
+    if context.positions.constants.get(op.step, 1) <= 0:
+        yield f"the step must be positive, but is {context.positions.constants[op.step]}"
+    yield from _carried(op)
+
+
+def _carried(op: affine.For | scf.For) -> Iterator[str]:
+    counts = len(op.inits), len(op.carried), len(op.results)
+    if len(set(counts)) > 1:
+        yield "has {} initial values, {} carried values and {} results, which must be equally many".format(*counts)
+        return
+    for init, carried, result in zip(op.inits, op.carried, op.results, strict=True):
+        yield from must_agree(init, carried, result)
+
+
+def affine_if(op: affine.If, context: Context) -> Iterator[str]:
+    """Constraints over dims and symbols."""
+    yield from context.positions.misplaced([c.expr for c in op.condition])
+
+
+def scf_if(op: scf.If, context: Context) -> Iterator[str]:
+    """The condition is i1."""
+    yield from must_have(I1, op.condition)
+
+
+def parallel(op: affine.Parallel, context: Context) -> Iterator[str]:
+    """Bounds and a positive step for each counter; a reduction for each result that its type allows."""
+    counts = len(op.ivs), len(op.lower), len(op.upper), len(op.steps)
+    if len(set(counts)) > 1:
+        text = "has {} counters, {} lower bounds, {} upper bounds and {} steps, which must be equally many"
+        yield text.format(*counts)
+    if not all(op.lower) or not all(op.upper):
+        yield "needs at least one lower and one upper bound for each counter"
+    if any(step <= 0 for step in op.steps):
+        yield f"the steps must be positive, but are {', '.join(map(str, op.steps))}"
+    yield from must_have(INDEX, *op.ivs)
+    yield from context.positions.misplaced([e for group in (*op.lower, *op.upper) for e in group])
+    if len(op.reductions) != len(op.results):
+        yield f"has {len(op.reductions)} reductions for {len(op.results)} results"
+        return
+    for kind, result in zip(op.reductions, op.results, strict=True):
+        yield from types.reduction(kind, result)
+
+
+def apply(op: affine.Apply, context: Context) -> Iterator[str]:
+    """An expression over index values, whose divisors and factors are symbols."""
+    yield from must_have(INDEX, op.result)
+    yield from context.positions.misplaced([op.expr], dims=False)
+
+
+def extreme(op: affine.Min | affine.Max, context: Context) -> Iterator[str]:
+    """At least one expression over index values, whose divisors and factors are symbols."""
+    if not op.exprs:
+        yield "needs at least one expression"
+    yield from must_have(INDEX, op.result)
+    yield from context.positions.misplaced(op.exprs, dims=False)
+
+
+def affine_access(op: affine.Load | affine.Store, context: Context) -> Iterator[str]:
+    """A subscript over dims and symbols for each dimension; the value has the type of the elements."""
+    yield from _access(op.memref, op.result if isinstance(op, affine.Load) else op.value, len(op.index))
+    yield from context.positions.misplaced(op.index)
+
+
+def access(op: memref.Load | memref.Store, context: Context) -> Iterator[str]:
+    """An index for each dimension; the value has the type of the elements."""
+    yield from _access(op.memref, op.result if isinstance(op, memref.Load) else op.value, len(op.indices))
+    yield from must_have(INDEX, *op.indices)
+
+
+def _access(buffer: Value, value: Value, subscripts: int) -> Iterator[str]:
+    yield from types.memref_type(buffer)
+    if isinstance(buffer.type, MemRefType):
+        if subscripts != buffer.type.rank:
+            yield f"{shown(buffer)} has rank {buffer.type.rank}, but {subscripts} subscripts are given"
+        yield from must_have(buffer.type.element, value)
+
+
+def alloc(op: memref.Alloc | memref.Alloca, context: Context) -> Iterator[str]:
+    """A size for each dynamic dimension; a layout that is known; an alignment that is a power of two."""
+    yield from types.memref_type(op.result)
+    yield from must_have(INDEX, *op.sizes)
+    if op.alignment is not None and (op.alignment <= 0 or op.alignment & (op.alignment - 1)):
+        yield f"the alignment must be a power of two, but is {op.alignment}"
+    if isinstance(op.result.type, MemRefType):
+        dynamic = op.result.type.shape.count(None)
+        if len(op.sizes) != dynamic:
+            yield f"{shown(op.result)} has {dynamic} dynamic dimensions, but {len(op.sizes)} sizes are given"
+        layout = op.result.type.layout
+        if isinstance(layout, StridedLayout) and None in (*layout.strides, layout.offset):
+            yield f"{shown(op.result)} is a new buffer, whose strides and offset must be known: {op.result.type}"
+
+
+def dealloc(op: memref.Dealloc, context: Context) -> Iterator[str]:
+    """A memref."""
+    yield from types.memref_type(op.memref)
+
+
+def dim(op: memref.Dim, context: Context) -> Iterator[str]:
+    """A memref, and the number of one of its dimensions."""
+    yield from types.memref_type(op.memref)
+    yield from must_have(INDEX, op.index, op.result)
+    axis = context.positions.constants.get(op.index)
+    if axis is not None and isinstance(op.memref.type, MemRefType) and not 0 <= axis < op.memref.type.rank:
+        yield f"{shown(op.memref)} has {op.memref.type.rank} dimensions, and none with the number {axis}"
+
+
+def copy(op: memref.Copy, context: Context) -> Iterator[str]:
+    """Two memrefs of one shape and element type."""
+    yield from types.memref_type(op.source)
+    yield from types.memref_type(op.target)
+    source, target = op.source.type, op.target.type
+    if isinstance(source, MemRefType) and isinstance(target, MemRefType):
+        if source.element != target.element:
+            yield f"cannot copy elements of type {source.element} to elements of type {target.element}"
+        if not types.shapes_fit(source, target):
+            yield f"{shown(op.source)} and {shown(op.target)} differ in shape: {source} and {target}"
+
+
+def memref_cast(op: memref.Cast, context: Context) -> Iterator[str]:
+    """Two types that one buffer can have."""
+    yield from types.memref_type(op.source)
+    yield from types.memref_type(op.result)
+    source, target = op.source.type, op.result.type
+    if isinstance(source, MemRefType) and isinstance(target, MemRefType) and not types.cast_fits(source, target):
+        yield f"there is no cast from {source} to {target}"
+
+
+def call(op: func.Call, context: Context) -> Iterator[str]:
+    """The callee is a function of the module, and takes and gives these types."""
+    if context.functions is None:
+        return  # a function that is looked at alone
+    callee = context.functions.get(op.callee)
+    if callee is None:
+        yield f"there is no function @{op.callee} in the module"
+        return
+    found = FunctionType(tuple(a.type for a in op.args), tuple(r.type for r in op.results))
+    if found != callee.type:
+        yield f"@{op.callee} has type {callee.type}, but is called as {found}"
+
+
+def function(op: func.Func, context: Context) -> Iterator[str]:
+    """Arguments and results are values; the contract is about index arguments, and fits the types."""
+    every: tuple[Type, ...] = (*(a.type for a in op.args), *op.result_types)
+    if any(isinstance(t, FunctionType) for t in every):
+        yield "functions cannot be passed or returned"
+    yield from (problem for a in op.args if isinstance(a.type, MemRefType) for problem in types.memref_type(a))
+    if op.shapes and len(op.shapes) != len(op.args):
+        yield f"has {len(op.shapes)} shapes for {len(op.args)} arguments"
+    for arg, shape in zip(op.args, op.shapes, strict=False):
+        if shape is not None:
+            yield from _shape(op, arg, shape)
+    for fact in op.assumes:
+        yield from _contract(op, "an assumption", fact.values())
+    yield from _unsigned("argument", op.unsigned, [a.type for a in op.args])
+    yield from _unsigned("result", op.unsigned_results, op.result_types)
+
+
+def _shape(op: func.Func, arg: Value, shape: Sequence[Any]) -> Iterator[str]:
+    if not isinstance(arg.type, MemRefType):
+        yield f"{shown(arg)} has a shape, but its type is {arg.type}"
+        return
+    if len(shape) != arg.type.rank:
+        yield f"{shown(arg)} has rank {arg.type.rank}, but its shape has {len(shape)} entries"
+        return
+    for axis, (expr, size) in enumerate(zip(shape, arg.type.shape, strict=True)):
+        yield from _contract(op, f"the shape of {shown(arg)}", expr.values())
+        if size is not None and expr.is_constant and expr.constant != size:
+            yield f"{shown(arg)} has size {size} along dimension {axis}, but its shape says {expr.constant}"
+
+
+def _contract(op: func.Func, what: str, values: Iterator[Value]) -> Iterator[str]:
+    for value in values:
+        if value not in op.args or value.type != INDEX:
+            yield f"{what} reads {shown(value)}, which is no index argument of the function"
+
+
+def _unsigned(what: str, positions: frozenset[int], of: Sequence[Type]) -> Iterator[str]:
+    for position in sorted(positions):
+        if not 0 <= position < len(of):
+            yield f"{what} {position} is unsigned, but there are only {len(of)}"
+            continue
+        type = of[position]
+        if not isinstance(type.element if isinstance(type, MemRefType) else type, IntegerType):
+            yield f"{what} {position} is unsigned, but has type {type}"
+
+
+def _of_types(rule: Callable[[Any], Iterator[str]]) -> Callable[[Any, Context], Iterator[str]]:
+    return lambda op, context: rule(op)
+
+
+def _nothing(op: Op, context: Context) -> Iterator[str]:
+    return iter(())
+
+
+RULES: dict[type[Op], Callable[[Any, Context], Iterator[str]]] = {
+    affine.For: affine_for,
+    affine.If: affine_if,
+    affine.Parallel: parallel,
+    affine.Apply: apply,
+    affine.Min: extreme,
+    affine.Max: extreme,
+    affine.Load: affine_access,
+    affine.Store: affine_access,
+    affine.Yield: _nothing,
+    arith.Constant: _of_types(types.constant),
+    arith.Binary: _of_types(types.binary),
+    arith.Extended: _of_types(types.extended),
+    arith.Negate: _of_types(types.negate),
+    arith.Compare: _of_types(types.compare),
+    arith.Cast: _of_types(types.cast),
+    arith.Select: _of_types(types.select),
+    func.Call: call,
+    func.Func: function,
+    func.Module: _nothing,
+    func.Return: _nothing,
+    math.Unary: _of_types(types.math_unary),
+    math.Binary: _of_types(types.math_binary),
+    math.Fma: _of_types(types.fma),
+    memref.Alloc: alloc,
+    memref.Alloca: alloc,
+    memref.Cast: memref_cast,
+    memref.Copy: copy,
+    memref.Dealloc: dealloc,
+    memref.Dim: dim,
+    memref.Load: access,
+    memref.Store: access,
+    scf.For: scf_for,
+    scf.If: scf_if,
+    scf.Yield: _nothing,
+}
+"""What each class of operations must keep. How blocks end, and where values are visible, is in `structure`."""

@@ -1,0 +1,236 @@
+"""Rules about types: which operands the kinds of arith and math take, and which memrefs belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from affdsl.ir.dialects import affine, arith, math
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import shown
+from affdsl.ir.types import (
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ScalarType,
+    StridedLayout,
+    Type,
+    VectorType,
+)
+
+CLASSES: dict[str, tuple[type, ...]] = {
+    "float": (FloatType,),
+    "integer": (IntegerType,),
+    "integer or index": (IntegerType, IndexType),
+    "integer or float": (IntegerType, FloatType),
+}
+
+
+def element(type: Type) -> Type:
+    """The type of the scalars of a vector; any other type itself."""
+    return type.element if isinstance(type, VectorType) else type
+
+
+def must_be(wanted: str, *values: Value) -> Iterator[str]:
+    """Each of values is a scalar or vector of a class of CLASSES."""
+    for value in values:
+        if not isinstance(element(value.type), CLASSES[wanted]):
+            yield f"{shown(value)} must be {_article(wanted)} {wanted}, but has type {value.type}"
+
+
+def must_have(type: Type, *values: Value) -> Iterator[str]:
+    """Each of values has one type."""
+    for value in values:
+        if value.type != type:
+            yield f"{shown(value)} must have type {type}, but has type {value.type}"
+
+
+def must_agree(first: Value, *others: Value) -> Iterator[str]:
+    """All values have the type of the first."""
+    for value in others:
+        if value.type != first.type:
+            yield f"{shown(value)} has type {value.type}, but {shown(first)} has type {first.type}"
+
+
+def must_be_known(kind: str, known: object) -> Iterator[str]:
+    """kind is one of known."""
+    names = tuple(known) if isinstance(known, tuple | dict) else ()
+    if kind not in names:
+        yield f"unknown kind {kind!r}; known: {', '.join(names)}"
+
+
+def truth(type: Type) -> Type:
+    """The type of a comparison of values of `type`: i1, or a vector of i1."""
+    return VectorType(type.shape, IntegerType(1)) if isinstance(type, VectorType) else IntegerType(1)
+
+
+def constant(op: arith.Constant) -> Iterator[str]:
+    """The value is a number of the result's type."""
+    match op.result.type, op.value:
+        case FloatType(), bool():
+            yield f"{op.value} is no number of type {op.result.type}"
+        case FloatType(), _:
+            pass
+        case (IntegerType() | IndexType()) as type, int():
+            width = type.width if isinstance(type, IntegerType) else 64
+            highest = 1 << (width - (isinstance(type, IndexType)))
+            if not -(1 << (width - 1)) <= op.value < highest or (isinstance(op.value, bool) and width != 1):
+                yield f"{op.value} is no number of type {type}"
+        case type, value:
+            yield f"{value} is no number of type {type}"
+
+
+def binary(op: arith.Binary) -> Iterator[str]:
+    """Both operands and the result have one type, of the class that the kind takes."""
+    yield from must_be_known(op.kind, (*arith.INTEGER_BINARY, *arith.FLOAT_BINARY))
+    yield from must_be("float" if op.kind in arith.FLOAT_BINARY else "integer or index", op.left)
+    yield from must_agree(op.left, op.right, op.result)
+
+
+def extended(op: arith.Extended) -> Iterator[str]:
+    """The low half has the operands' type; so has the high half of a product; a carry is i1."""
+    yield from must_be_known(op.kind, arith.EXTENDED)
+    yield from must_be("integer or index", op.left)
+    yield from must_agree(op.left, op.right, op.low)
+    yield from must_have(truth(op.left.type) if op.kind == "addui_extended" else op.left.type, op.high)
+
+
+def negate(op: arith.Negate) -> Iterator[str]:
+    """A float."""
+    yield from must_be("float", op.operand)
+    yield from must_agree(op.operand, op.result)
+
+
+def compare(op: arith.Compare) -> Iterator[str]:
+    """Two numbers of one type; the result is i1."""
+    yield from must_be_known(op.kind, ("cmpi", "cmpf"))
+    predicates = arith.FLOAT_PREDICATES if op.kind == "cmpf" else arith.INTEGER_PREDICATES
+    if op.predicate not in predicates:
+        yield f"unknown predicate {op.predicate!r}; known: {', '.join(predicates)}"
+    yield from must_be("float" if op.kind == "cmpf" else "integer or index", op.left)
+    yield from must_agree(op.left, op.right)
+    yield from must_have(truth(op.left.type), op.result)
+
+
+def cast(op: arith.Cast) -> Iterator[str]:
+    """From one class of types to another, in the direction that the kind says."""
+    yield from must_be_known(op.kind, arith.CASTS)
+    source_class, target_class = arith.CASTS.get(op.kind, ("integer or float", "integer or float"))
+    problems = [*must_be(source_class, op.operand), *must_be(target_class, op.result)]
+    yield from problems
+    source, target = element(op.operand.type), element(op.result.type)
+    fits = {
+        "ext": _bits(source) < _bits(target),
+        "trunc": _bits(source) > _bits(target),
+        "bitcast": _bits(source) == _bits(target),
+        "index_cast": isinstance(source, IndexType) != isinstance(target, IndexType),
+    }
+    shape = _shape(op.operand.type) == _shape(op.result.type)
+    for start, right in fits.items():
+        if not problems and op.kind.startswith(start) and not (right and shape):
+            yield f"there is no {op.kind} from {op.operand.type} to {op.result.type}"
+
+
+def select(op: arith.Select) -> Iterator[str]:
+    """The condition is i1; both choices and the result have one type."""
+    if op.condition.type != truth(op.if_true.type):
+        yield from must_have(IntegerType(1), op.condition)
+    yield from must_agree(op.if_true, op.if_false, op.result)
+
+
+def math_unary(op: math.Unary) -> Iterator[str]:
+    """Result and operand have one type; of a test the result is i1."""
+    yield from must_be_known(op.kind, (*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY))
+    yield from must_be("integer or index" if op.kind in math.INTEGER_UNARY else "float", op.operand)
+    yield from must_have(truth(op.operand.type) if op.kind in math.FLOAT_TESTS else op.operand.type, op.result)
+
+
+def math_binary(op: math.Binary) -> Iterator[str]:
+    """Operands and result have one type, but the power of fpowi is an integer."""
+    yield from must_be_known(op.kind, (*math.FLOAT_BINARY, "fpowi", "ipowi"))
+    yield from must_be("integer or index" if op.kind == "ipowi" else "float", op.left)
+    if op.kind == "fpowi":
+        yield from must_be("integer or index", op.right)
+        yield from must_agree(op.left, op.result)
+    else:
+        yield from must_agree(op.left, op.right, op.result)
+
+
+def fma(op: math.Fma) -> Iterator[str]:
+    """Floats of one type."""
+    yield from must_be("float", op.a)
+    yield from must_agree(op.a, op.b, op.c, op.result)
+
+
+def reduction(kind: str, result: Value) -> Iterator[str]:
+    """A kind of REDUCTIONS fits the type of what it reduces."""
+    wanted = affine.REDUCTIONS.get(kind)
+    if wanted is None:
+        yield f"unknown reduction {kind!r}; known: {', '.join(affine.REDUCTIONS)}"
+    elif wanted in ("signed", "unsigned"):
+        yield f"the reduction {kind} takes {wanted} integers, which {shown(result)} of type {result.type} is not"
+    elif wanted == "any":
+        if not isinstance(result.type, ScalarType):
+            yield f"{shown(result)} must be a scalar, but has type {result.type}"
+    else:
+        yield from must_be(wanted, result)
+
+
+def memref_type(value: Value) -> Iterator[str]:
+    """value is a memref whose sizes are not negative, and whose layout has a stride for each dimension."""
+    if not isinstance(value.type, MemRefType):
+        yield f"{shown(value)} must be a memref, but has type {value.type}"
+        return
+    if any(size is not None and size < 0 for size in value.type.shape):
+        yield f"{shown(value)} has a negative size: {value.type}"
+    layout = value.type.layout
+    if isinstance(layout, StridedLayout) and len(layout.strides) != value.type.rank:
+        yield f"{shown(value)} has {len(layout.strides)} strides for {value.type.rank} dimensions: {value.type}"
+
+
+def cast_fits(source: MemRefType, target: MemRefType) -> bool:
+    """Whether a buffer can have both types: they differ in nothing but what they know."""
+    if (source.element, source.rank, source.space) != (target.element, target.rank, target.space):
+        return False
+    if not all(_may_equal(a, b) for a, b in zip(source.shape, target.shape, strict=True)):
+        return False
+    if source.layout == target.layout:
+        return True
+    a, b = strided(source), strided(target)
+    if a is None or b is None:
+        return False
+    pairs = zip((*a.strides, a.offset), (*b.strides, b.offset), strict=True)
+    return all(_may_equal(x, y) for x, y in pairs)
+
+
+def strided(type: MemRefType) -> StridedLayout | None:
+    """The layout of a memref by strides; None where an affine map says it."""
+    if type.layout is not None:
+        return type.layout if isinstance(type.layout, StridedLayout) else None
+    strides: list[int | None] = []
+    step: int | None = 1
+    for size in reversed(type.shape):
+        strides.append(step)
+        step = None if step is None or size is None else step * size
+    return StridedLayout(tuple(reversed(strides)))
+
+
+def shapes_fit(source: MemRefType, target: MemRefType) -> bool:
+    """Whether two memrefs may have the same sizes."""
+    return source.rank == target.rank and all(map(_may_equal, source.shape, target.shape))
+
+
+def _may_equal(a: int | None, b: int | None) -> bool:
+    return a is None or b is None or a == b
+
+
+def _bits(type: Type) -> int:
+    return type.width if isinstance(type, IntegerType | FloatType) else 0
+
+
+def _shape(type: Type) -> tuple[int, ...] | None:
+    return type.shape if isinstance(type, VectorType) else None
+
+
+def _article(noun: str) -> str:
+    return "an" if noun[0] in "aeiou" else "a"
