@@ -1,0 +1,279 @@
+"""Every example, three ways: interpreted, compiled as standalone C, and lowered by mlir-opt, gives what NumPy gives."""
+
+import ctypes
+import importlib
+import pkgutil
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from PIL import Image
+from skimage import data
+
+import affdsl as af
+import examples
+from affdsl.errors import ProgramError
+from codegen.errors import SizeError
+from codegen.jit import check_sizes
+from examples import demo
+from examples.case import Case
+from tests.oracles import compile_c, mlir_opt, run_mlir
+
+NAMES = sorted(m.name for m in pkgutil.iter_modules(examples.__path__) if m.name not in ("case", "demo"))
+MODULES = {name: importlib.import_module(f"examples.{name}") for name in NAMES}
+CASES = [(name, n, case) for name, module in MODULES.items() for n, case in enumerate(module.cases())]
+KERNELS = {id(case.kernel): (name, case.kernel) for name, _, case in CASES}
+
+STRICT = (
+    "-std=c11",
+    "-O2",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-pedantic",
+    "-Wshadow",
+    "-Wconversion",
+    "-ffp-contract=off",
+)
+
+# exp of single precision is the C library's in C and MLIR, and NumPy's in the interpreter: right to an ulp or so.
+INEXACT = {"softmax": 2**-21}
+
+every_case = pytest.mark.parametrize("case", [c for *_, c in CASES], ids=[f"{name}-{n}" for name, n, _ in CASES])
+every_kernel = pytest.mark.parametrize(
+    "kernel",
+    [kernel for _, kernel in KERNELS.values()],
+    ids=[f"{name}-{n}-{kernel.name}" for n, (name, kernel) in enumerate(KERNELS.values())],
+)
+
+
+def run_lowered(kernel: af.Kernel) -> Callable[..., object]:
+    """kernel's MLIR, lowered by mlir-opt, as a callable on the kernel's Python arguments."""
+
+    def run(*arguments):
+        results = run_mlir(kernel.mlir(), kernel.name, [*sizes(kernel, arguments), *arguments])
+        several = () if results is None else results if isinstance(results, tuple) else (results,)
+        types = (getattr(r, "dtype", r) for r in kernel.program.results)
+        return tuple(np.asarray(x).view(t.numpy) for x, t in zip(several, types, strict=True))  # MLIR has no unsigned
+
+    return run
+
+
+def run_standalone(kernel: af.Kernel) -> Callable[..., object]:
+    """kernel's C, compiled without anything of ours, as a callable on the kernel's Python arguments."""
+    library = ctypes.CDLL(str(_library(kernel)))
+    status = f"int32_t {kernel.name}(" in kernel.header()
+
+    def run(*arguments):
+        values = [ctypes.c_int64(n) for n in sizes(kernel, arguments)]
+        for p, x in zip(kernel.program.parameters, arguments, strict=True):
+            dtype = getattr(p.type, "numpy", np.dtype(np.int64))
+            values.append(pointer(x) if isinstance(x, np.ndarray) else np.ctypeslib.as_ctypes_type(dtype)(x))
+        bound = dict(zip(kernel.program.sizes, sizes(kernel, arguments), strict=True))
+        results = []
+        entry = getattr(library, kernel.name)
+        entry.restype = ctypes.c_int32 if status else None
+        for t in kernel.program.results:
+            scalar = not hasattr(t, "shape")
+            shape = () if scalar else tuple(e.evaluate(bound) for e in t.shape)
+            results.append(np.empty(shape, t.numpy if scalar else t.dtype.numpy))
+            if scalar and not status:
+                entry.restype = np.ctypeslib.as_ctypes_type(t.numpy)
+            else:
+                values.append(pointer(results[-1]))
+        returned = entry(*values)
+        if status:
+            assert returned == 0
+        elif entry.restype is not None:
+            results = [np.asarray(returned, r.dtype) if r.shape == () else r for r in results]
+        return tuple(results)
+
+    return run
+
+
+@cache
+def _library(kernel: af.Kernel) -> Path:
+    return compile_c(sources(kernel), "gcc", STRICT)
+
+
+def pointer(array: np.ndarray) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def sizes(kernel: af.Kernel, arguments: tuple[object, ...]) -> list[int]:
+    """The leading arguments of the function: the sizes that the arrays have."""
+    shapes = tuple(x.shape for x in arguments if isinstance(x, np.ndarray))
+    found = check_sizes(kernel.program, shapes, tuple(x for x in arguments if not isinstance(x, np.ndarray)))
+    return [found[size] for size in kernel.program.sizes]
+
+
+def sources(kernel: af.Kernel) -> dict[str, str]:
+    return {f"{kernel.name}.c": kernel.c(), f"{kernel.name}.h": kernel.header()}
+
+
+def as_interpreted(case: Case) -> Case:
+    """The case with the interpreter's own outcome as what is expected, to the last bit where nothing else is said."""
+    given = [np.copy(x) if isinstance(x, np.ndarray) else x for x in case.arguments]
+    returned = case.kernel.interpret(*given)
+    results = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
+    names = [p.name for p in case.kernel.program.parameters]
+    changes = {name: x for name, x in zip(names, given, strict=True) if isinstance(x, np.ndarray)}
+    atol = INEXACT.get(case.kernel.name, 0.0)
+    return replace(case, changes=changes, returns=results, rtol=0.0, atol=atol)
+
+
+def test_there_are_all_examples():
+    assert NAMES == [
+        "cholesky", "conv2d", "floyd_warshall", "gauss_seidel", "gemm", "histogram", "jacobi2d", "prefix_sum",
+        "softmax", "spmv", "unsharp_sobel",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("module", MODULES.values(), ids=NAMES)
+def test_the_cases_have_sizes_0_and_1_and_different_ones(module: ModuleType):
+    shapes = [x.shape for case in module.cases() for x in case.arguments if isinstance(x, np.ndarray)]
+    extents = {n for shape in shapes for n in shape}
+    assert {0, 1} <= extents
+    assert any(n > 3 for n in extents)
+    square = module.__name__ in ("examples.cholesky", "examples.floyd_warshall")
+    vector = module.__name__ in ("examples.prefix_sum", "examples.spmv")
+    assert square or vector or any(a != b and min(shape) > 1 for shape in shapes for a, b in pairwise(shape))
+
+
+@every_case
+def test_compiled(case: Case):
+    case.check()
+
+
+@every_case
+def test_interpreted(case: Case):
+    case.check(case.kernel.interpret)
+
+
+@every_case
+def test_standalone_c(case: Case):
+    run = run_standalone(case.kernel)
+    case.check(run)
+    as_interpreted(case).check(run)
+
+
+@every_case
+def test_lowered_by_mlir_opt(case: Case):
+    run = run_lowered(case.kernel)
+    case.check(run)
+    as_interpreted(case).check(run)
+
+
+@every_kernel
+def test_mlir_opt_accepts_the_text(kernel: af.Kernel):
+    assert f"func.func @{kernel.name}(" in mlir_opt(kernel.mlir(), "--verify-each")
+
+
+@every_kernel
+@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+@pytest.mark.parametrize("openmp", [(), ("-fopenmp",)], ids=["serial", "openmp"])
+def test_the_c_compiles_silently(kernel: af.Kernel, compiler: str, openmp: tuple[str, ...]):
+    compile_c(sources(kernel), compiler, (*STRICT, *openmp))
+
+
+@every_kernel
+def test_the_header_compiles_as_cpp(kernel: af.Kernel):
+    program = f'#include "{kernel.name}.h"\nauto entry() {{ return &{kernel.name}; }}\n'
+    header = {f"{kernel.name}.h": kernel.header()}
+    flags = ("-std=c++17", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
+    compile_c({"use.cpp": program, **header}, "g++", flags)
+
+
+@every_kernel
+def test_sizes_are_64_bits_wide(kernel: af.Kernel):
+    declared = re.search(rf"\b{kernel.name}\((.*?)\);", kernel.header(), re.S)
+    assert declared is not None
+    first = declared[1].split(",")[: len(kernel.program.sizes)]
+    assert first
+    assert all(re.fullmatch(r"\s*int64_t \w+", one) for one in first)
+
+
+def test_a_c_program_uses_gemm_without_anything_of_ours():
+    main = """
+    #include <stdio.h>
+    #include "gemm.h"
+    int main(void)
+    {
+        const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, 0, 2, 1, 0, 3};
+        float c[] = {10, 20, 30, 40};
+        gemm(2, 3, 2, 2.0f, 0.5f, a, b, c);
+        printf("%g %g %g %g\\n", c[0], c[1], c[2], c[3]);
+        return 0;
+    }
+    """
+    kernel = MODULES["gemm"].gemm
+    program = compile_c({"main.c": main, **sources(kernel)}, "gcc", STRICT, shared=False)
+    # [1 2 3; 4 5 6] @ [1 0; 2 1; 0 3] = [5 11; 14 23], twice that, plus half of what C held.
+    said = subprocess.run([program], capture_output=True, text=True, timeout=60, check=True)
+    assert said.stdout == "15 32 43 66\n"
+
+
+def test_conv2d_refuses_a_window_that_does_not_fit():
+    kernel = MODULES["conv2d"].conv2d(stride=1, padding=1)
+    with pytest.raises(SizeError, match=r"assumes .*KH.*H = 1, KH = 4|assumes .*KH = 4"):
+        kernel(np.zeros((1, 1, 1, 1), np.float32), np.zeros((1, 1, 4, 1), np.float32))
+    with pytest.raises(ProgramError):
+        MODULES["conv2d"].conv2d(stride=0, padding=0)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "unsharp_sobel"])
+def test_main_says_what_it_checked(name: str, capsys):
+    MODULES[name].main()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(list(MODULES[name].cases()))
+    assert all(": equal" in line for line in lines)
+
+
+def test_the_photograph_is_written_as_a_png(tmp_path, monkeypatch, capsys):
+    example = MODULES["unsharp_sobel"]
+    path = tmp_path / "coffee.png"
+    monkeypatch.setattr("sys.argv", ["unsharp_sobel", str(path)])
+    example.main()
+    assert capsys.readouterr().out.endswith(f"wrote {path}\n")
+    with Image.open(path) as image:
+        left, middle, right = np.split(np.asarray(image), 3, axis=1)
+    photo = data.coffee()
+    sharp, edges = example.reference(photo)
+    grey = np.rint(photo @ np.array([0.2126, 0.7152, 0.0722]))
+    for found, expected in [(left, grey), (middle, sharp), (right, edges)]:
+        np.testing.assert_allclose(found, expected, atol=1)
+    assert left.std() < middle.std()  # sharpening adds contrast
+    assert edges.max() == 255
+
+
+def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "demo.png"
+    monkeypatch.setattr("sys.argv", ["demo", str(path)])
+    monkeypatch.setattr(demo, "SIZE", 40)
+    monkeypatch.setattr(demo, "RUNS", 2)
+    demo.main()
+    said = capsys.readouterr().out
+    gemm = MODULES["gemm"].gemm
+    assert gemm.mlir() in said
+    assert gemm.c() in said
+    assert len(re.findall(r"^ +\d+\.\d\d ms  affdsl: .*thread", said, re.M)) == 2
+    assert len(re.findall(r"^ +\d+\.\d\d ms  NumPy .*thread", said, re.M)) == 2
+    assert str(path) in said
+    assert path.stat().st_size > 0
+
+
+def test_a_wrong_expectation_is_noticed():
+    case = next(c for name, _, c in CASES if name == "histogram" and c.arguments[0].size)
+    with pytest.raises(AssertionError, match="counts"):
+        replace(case, changes={"counts": case.changes["counts"] + 1}).check()
+    with pytest.raises(AssertionError, match="image"):
+        case.check(lambda image, counts: image.fill(0))
+    with pytest.raises(AssertionError, match="returned 1 results"):
+        case.check(lambda image, counts: 1)
