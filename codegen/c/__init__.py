@@ -1,0 +1,1 @@
+"""Standalone C from IR."""

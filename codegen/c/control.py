@@ -1,0 +1,230 @@
+"""Loops, conditions and parallel bands as C statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from affdsl.ir import semantics
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.expr import Affine
+from affdsl.ir.numeric import quiet
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, ScalarType
+from codegen.c import tables
+from codegen.c.expressions import (
+    ADD,
+    Code,
+    conjunction,
+    invert,
+    number,
+    opposite,
+)
+from codegen.c.names import Scope
+from codegen.c.plan import effects, is_small
+from codegen.c.types import is_memref, scalar, suffix, value_type
+from codegen.c.values import Values
+
+
+class Control(Values):
+    """Writes operations that hold blocks, and what they yield."""
+
+    def _loop(self, op: affine.For | scf.For) -> None:
+        written = effects(op, self.plan, self.plans)
+        if isinstance(op, affine.For):
+            lower = self._extreme(op.lower, "max")
+            upper = self._extreme(op.upper, "min")
+            step = number(op.step)
+            bounds = [self._resolve(e) for e in op.lower], [self._resolve(e) for e in op.upper]
+        else:
+            lower, upper = self._expression(Affine.of(op.lower)), self._expression(Affine.of(op.upper))
+            step = self._expression(Affine.of(op.step))
+            bounds = [self._resolve(Affine.of(op.lower))], [self._resolve(Affine.of(op.upper))]
+        names = self._carry(op)
+        self._name_readers(written)
+        hint = op.iv.hint or self._counter
+        upper, step = self._lasting(upper, written, f"{hint}_end"), self._lasting(step, written, f"{hint}_step")
+        iv = Scope(self._scope).declare(op.iv.hint, self._counter)
+        increment = f"++{iv}" if step.text == "1" else f"{iv} += {step}"
+        self._open(f"for (int64_t {iv} = {lower}; {iv} < {upper.at(ADD)}; {increment})")
+        self._scope.reserve(iv)
+        self._codes[op.iv] = Code(iv)
+        self._ranges.know_loop(op.iv, *bounds)
+        self._targets.append(names)
+        self._combiners.append(None)
+        self._block(op.body)
+        self._targets.pop()
+        self._combiners.pop()
+        self._close()
+        for result, name in zip(op.results, names, strict=True):
+            self._codes[result] = Code(name, variables=frozenset((name,)))
+
+    def _lasting(self, shown: Code, written: frozenset[object], hint: str) -> Code:
+        """shown, to be evaluated again and again while `written` is written."""
+        if not shown.buffers & written:
+            return shown
+        name = self._declare(hint, "end", "int64_t", shown)
+        self.used.add(name)
+        return Code(name)
+
+    def _carry(self, op: affine.For | scf.For) -> tuple[str, ...]:
+        """Declare the variables of iter_args, or go on with those of the loop around where nobody else reads them."""
+        names = []
+        for init, carried, result in zip(op.inits, op.carried, op.results, strict=True):
+            shared = init in self._local and init not in self._pending and self._codes.get(init)
+            start = self._value(init)
+            if shared and shared.text in shared.variables:
+                name = shared.text
+            else:
+                hint = carried.hint or result.hint or "acc"
+                name = self._declare(hint, "acc", value_type(carried.type), start, const=False)
+            self._codes[carried] = Code(name, variables=frozenset((name,)))
+            names.append(name)
+        return tuple(names)
+
+    def _condition(self, op: affine.If | scf.If) -> None:
+        names = []
+        for result in op.results:
+            name = self._scope.declare(result.hint, self._temporary)
+            self._declared.append((name, len(self.lines)))
+            self._line(f"{value_type(result.type)} {name};")
+            names.append(name)
+        if isinstance(op, affine.If):
+            parts = [self._write_constraint(replace(c, expr=self._resolve(c.expr))) for c in op.condition]
+            condition = tables.headers_of(conjunction(list(dict.fromkeys(parts))), self.unit)
+        else:
+            condition = self._value(op.condition)
+        self._name_readers(effects(op, self.plan, self.plans))
+        self._targets.append(tuple(names))
+        self._combiners.append(None)
+        if _is_empty(op.then) and not _is_empty(op.orelse):
+            self._open(f"if ({opposite(condition) if isinstance(op, affine.If) else invert(condition)})")
+            self._block(op.orelse)
+        else:
+            self._open(f"if ({condition})")
+            self._block(op.then)
+            if not _is_empty(op.orelse):
+                self._close("} else {")
+                self._indent += 1
+                self._scope = Scope(self._scope)
+                self._block(op.orelse)
+        self._close()
+        self._targets.pop()
+        self._combiners.pop()
+        for result, name in zip(op.results, names, strict=True):
+            self._codes[result] = Code(name)
+
+    def _yield(self, op: affine.Yield | scf.Yield) -> None:
+        targets, kinds = self._targets[-1], self._combiners[-1]
+        if kinds is not None:
+            for target, kind, value in zip(targets, kinds, op.values, strict=True):
+                type = scalar(value.type)
+                shown = self._value(value)
+                if kind != "assign":
+                    shown = tables.binary(tables.REDUCTION_KIND[kind], type, Code(target), shown, self.unit)
+                self._assign(target, shown, type)
+            return
+        left = [(t, self._value(v), scalar(v.type)) for t, v in zip(targets, op.values, strict=True)]
+        left = [(t, shown, type) for t, shown, type in left if shown.text != t]
+        while left:  # the assignments are meant to happen at once: one whose target others still read has to wait
+            ready = [part for part in left if not any(part[0] in o[1].variables for o in left if o is not part)]
+            if ready:
+                left.remove(ready[0])
+                self._assign(*ready[0])
+                continue
+            target, shown, type = left[0]
+            name = self._declare(f"next_{target}", "next", value_type(type), shown)
+            self.used.add(name)
+            left[0] = target, Code(name), type
+
+    def _band(self, op: affine.Parallel) -> None:
+        written = effects(op, self.plan, self.plans)
+        names = []
+        types = [scalar(r.type) for r in op.results]
+        for result, kind, type in zip(op.results, op.reductions, types, strict=True):
+            start = tables.headers_of(_neutral(kind, type), self.unit)
+            names.append(self._declare(result.hint, "total", value_type(type), start, const=False))
+        shared = self._parallel is None and "assign" not in op.reductions
+        loops = []
+        for iv, lower, upper in zip(op.ivs, op.lower, op.upper, strict=True):
+            low, high = self._extreme(lower, "max"), self._extreme(upper, "min")
+            if shared and (len(lower) > 1 or low.buffers):
+                low = Code(self._mark(self._declare(f"{iv.hint or self._counter}_begin", "begin", "int64_t", low)))
+            if shared and (len(upper) > 1 or high.buffers):
+                high = Code(self._mark(self._declare(f"{iv.hint or self._counter}_end", "end", "int64_t", high)))
+            loops.append((low, self._lasting(high, written, f"{iv.hint or self._counter}_end")))
+        self._name_readers(written)
+        fallible = shared and self.plan.has_status and self._may_fail(op)
+        if fallible:
+            self._status = self._mark(self._declare("status", "status", "int32_t", number(0), const=False))
+        if shared:
+            collapse = f" collapse({len(op.ivs)})" if len(op.ivs) > 1 else ""
+            clauses = [
+                f" reduction({self._reduction(kind, type)} : {name})"
+                for kind, type, name in zip(op.reductions, types, names, strict=True)
+            ]
+            self._directive(f"#pragma omp parallel for{collapse}{''.join(clauses)}")
+        for iv, lows, highs, (low, high), step in zip(op.ivs, op.lower, op.upper, loops, op.steps, strict=True):
+            name = Scope(self._scope).declare(iv.hint, self._counter)
+            increment = f"++{name}" if step == 1 else f"{name} += {number(step)}"
+            self._open(f"for (int64_t {name} = {low}; {name} < {high.at(ADD)}; {increment})")
+            self._scope.reserve(name)
+            self._codes[iv] = Code(name)
+            self._ranges.know_loop(iv, map(self._resolve, lows), map(self._resolve, highs))
+        self._targets.append(tuple(names))
+        self._combiners.append(op.reductions)
+        if shared:
+            self._parallel = len(self._heap)
+        skip, self._skip = self._skip, None if shared else self._skip
+        self._block(op.body)
+        if shared:
+            self._parallel = None
+            if self._skip is not None:
+                self._line(f"{self._skip}:;")
+            self._skip = skip
+        self._targets.pop()
+        self._combiners.pop()
+        for _ in op.ivs:
+            self._close()
+        for result, name in zip(op.results, names, strict=True):
+            self._codes[result] = Code(name)
+        if fallible:
+            self._open(f"if ({self._status} != 0)")
+            self._fail()
+            self._close()
+
+    def _mark(self, name: str) -> str:
+        self.used.add(name)
+        return name
+
+    def _may_fail(self, op: Op) -> bool:
+        for inner in walk(op):
+            match inner:
+                case memref.Alloc():
+                    return True
+                case memref.Alloca() if not is_small(inner):
+                    return True
+                case func.Call() if self.plans[inner.callee].has_status or any(
+                    is_memref(r.type) for r in inner.results
+                ):
+                    return True
+        return False
+
+    def _reduction(self, kind: str, type: ScalarType) -> str:
+        """The OpenMP name of a reduction: an operator where C's is ours, otherwise one that we declare."""
+        if kind in ("addf", "mulf") and isinstance(type, FloatType) and type.name in ("f32", "f64"):
+            return tables.OPERATOR_OF[kind]
+        combined = tables.binary(tables.REDUCTION_KIND[kind], type, Code("omp_out"), Code("omp_in"), self.unit)
+        neutral = tables.headers_of(_neutral(kind, type), self.unit)
+        return self.unit.reduction(f"reduce_{kind}_{suffix(type)}", value_type(type), combined.text, neutral.text)
+
+
+def _is_empty(block: Block) -> bool:
+    return all(op.is_terminator and not any(True for _ in op.reads()) for op in block)
+
+
+def _neutral(kind: str, type: ScalarType) -> Code:
+    """The number that a reduction starts with."""
+    with quiet():
+        start = semantics.neutral(kind, type)
+    return tables.literal(float(start) if isinstance(type, FloatType) else int(start), type)

@@ -1,0 +1,82 @@
+"""C from a module: a source file and a header, or one file for the just-in-time compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects.func import Module, Return
+from codegen.c.entry import entry_points
+from codegen.c.header import header
+from codegen.c.names import Scope, function_identifier
+from codegen.c.plan import Plan, plans
+from codegen.c.prototype import Prototype, prototype
+from codegen.c.statements import Writer
+from codegen.c.unit import Unit
+
+
+@dataclass(frozen=True)
+class CSource:
+    """A C file and its header. `source` includes the header as `<name>.h`."""
+
+    source: str
+    header: str
+    name: str
+
+
+def emit(
+    module: Module, entry: str, *, name: str | None = None, sizes: int = 0, comments: Mapping[Op, str] | None = None
+) -> CSource:
+    """Standalone C of the function `entry` and all that it calls, which becomes static.
+
+    `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
+    those that are a dimension of an array. `comments` are written above the statements of operations.
+    """
+    found = plans(module, entry, sizes=sizes)
+    file = function_identifier(name) if name is not None else found[entry].name
+    unit = Unit()
+    bodies, prototypes = _functions(found, unit, {entry}, comments or {})
+    includes = f'#include "{file}.h"\n\n'
+    source = includes + unit.file("\n".join(bodies))
+    return CSource(source, header(found[entry], prototypes[entry], file), file)
+
+
+def emit_jit(module: Module, entry: str, *, sizes: int = 0) -> str:
+    """One C file whose only visible symbols are the packed entry points, see codegen.caller.
+
+    The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
+    """
+    found = plans(module, entry, sizes=sizes)
+    unit = Unit()
+    bodies, prototypes = _functions(found, unit, set(), {})
+    last = entry_points(found[entry], prototypes[entry], sizes, unit)
+    return unit.file("\n".join([*bodies, last]))
+
+
+def _functions(
+    found: Mapping[str, Plan], unit: Unit, public: set[str], comments: Mapping[Op, str]
+) -> tuple[list[str], dict[str, Prototype]]:
+    names = Scope()
+    for plan in found.values():
+        names.reserve(plan.name)
+    names.reserve("affdsl_entry")
+    names.reserve("affdsl_results")
+    bodies: list[str] = []
+    prototypes: dict[str, Prototype] = {}
+    for symbol, plan in found.items():
+        made = prototypes[symbol] = prototype(plan, Scope(names))
+        writer = Writer(plan, found, unit, made.scope, made.parameters, made.outputs, comments)
+        writer.body()
+        bodies.append(_function(plan, made, writer, static=symbol not in public))
+    return bodies, prototypes
+
+
+def _function(plan: Plan, made: Prototype, writer: Writer, *, static: bool) -> str:
+    body = writer.finish()
+    words = set(re.findall(r"\w+", "\n".join(body)))
+    lines = [f"    (void){p.name};" for p in made.all if p.name not in words] + body
+    if plan.has_status and not (plan.func.body and isinstance(plan.func.body[-1], Return)):
+        lines.append("    return 0;")
+    return f"{made.text('restrict', static=static)}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"

@@ -1,0 +1,100 @@
+"""The header of an emitted function: its prototype for C and C++, and its contract in words."""
+
+from __future__ import annotations
+
+from affdsl.ir.expr import Value
+from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.types import IndexType, MemRefType, StridedLayout
+from codegen.c.names import comment
+from codegen.c.plan import Plan
+from codegen.c.prototype import Prototype
+from codegen.c.types import element, scalar, stored_type
+
+
+def header(plan: Plan, made: Prototype, file: str) -> str:
+    """The text of <file>.h."""
+    guard, restrict = f"{file.upper()}_H", f"{file.upper()}_RESTRICT"
+    has_bool = any("bool" in text for text in (made.returns, *(p.type for p in made.all)))
+    uses_restrict = any(p.is_restrict for p in made.all)
+    cpp = f"#define {restrict} __restrict\n" if uses_restrict else ""
+    c = f"#else\n#define {restrict} restrict\n" if uses_restrict else ""
+    return (
+        f"#ifndef {guard}\n#define {guard}\n\n"
+        + ("#include <stdbool.h>\n" if has_bool else "")
+        + "#include <stdint.h>\n\n"
+        + f'#if defined(__cplusplus)\n{cpp}extern "C" {{\n{c}#endif\n\n'
+        + documentation(plan, made)
+        + f"{made.text(restrict)};\n\n#if defined(__cplusplus)\n}}\n#endif\n"
+        + (f"#undef {restrict}\n" if uses_restrict else "")
+        + f"\n#endif /* {guard} */\n"
+    )
+
+
+def documentation(plan: Plan, made: Prototype) -> str:
+    """What a caller of the function must know, as a comment."""
+    f = plan.func
+    names = made.parameters
+
+    def name(value: Value) -> str:
+        return names.get(value, value.hint or "?")
+
+    title = made.name if made.name == f.symbol else f'{made.name} (called "{comment(f.symbol)}" in the kernel)'
+    rows = [(names[a], _argument(plan, k, name)) for k, a in enumerate(f.args)]
+    for result, output in zip(plan.results, made.outputs, strict=True):
+        what = _shaped(stored_type(element(result.type), result.unsigned), [spell(s, name) for s in result.shape]) \
+            if result.is_array else stored_type(result.type, result.unsigned)  # fmt: skip
+        rows.append(
+            (
+                output or "returns",
+                f"{what}{', a result: memory of the caller' if result.is_array else ''}",
+            )
+        )
+    lines = [title, "", *_table(rows)]
+    if f.assumes:
+        lines += ["", f"Requires {', '.join(spell_constraint(c, name) for c in f.assumes)}."]
+    arrays = [a for a in f.args if isinstance(a.type, MemRefType)]
+    lines += [""]
+    if arrays:
+        lines += ["Arrays are row-major and contiguous; one that is written overlaps no other."]
+    if plan.has_status:
+        lines += ["Returns 0, or 2 where there is not enough memory; then what it writes is incomplete."]
+    if plan.has_parallel:
+        lines += ["Runs on the threads of OpenMP where compiled with -fopenmp."]
+    lines += ["Compile with -std=c11 or -ffp-contract=off for results identical to the interpreter's."]
+    return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
+
+
+def _table(rows: list[tuple[str, str]]) -> list[str]:
+    width = max((len(name) for name, _ in rows), default=0)
+    return [f"  {name:{width}}  {what}" for name, what in rows]
+
+
+def _argument(plan: Plan, position: int, name: object) -> str:
+    f = plan.func
+    arg = f.args[position]
+    assert callable(name)
+    shown_as = name(arg)
+    original = "" if arg.hint in ("", shown_as) else f' (called "{comment(arg.hint)}" in the kernel)'
+    if isinstance(arg.type, MemRefType):
+        shape = f.shapes[position] if f.shapes else None
+        sizes = (
+            [spell(s, name) for s in shape]
+            if shape is not None
+            else ["?" if s is None else str(s) for s in arg.type.shape]
+        )
+        use = "written" if position in plan.written else "read"
+        kind = stored_type(element(arg.type), position in f.unsigned)
+        narrow = element(arg.type)
+        bits = f", the bits of {narrow}" if str(narrow) in ("f16", "bf16") else ""
+        layout = f", {arg.type.layout}" if isinstance(arg.type.layout, StridedLayout) else ""
+        return f"{_shaped(kind, sizes)}, {use}{bits}{layout}{original}"
+    kind = stored_type(arg.type, position in f.unsigned)
+    is_size = isinstance(arg.type, IndexType) and (
+        position < plan.sizes or any(s.value is arg for shape in f.shapes for s in shape or ())
+    )
+    bits = f", the bits of {scalar(arg.type)}" if str(arg.type) in ("f16", "bf16") else ""
+    return f"{kind}{', a size: at least 0' if is_size else ''}{bits}{original}"
+
+
+def _shaped(kind: str, sizes: list[str]) -> str:
+    return kind + "".join(f"[{size}]" for size in sizes)

@@ -1,0 +1,412 @@
+"""The text of the small static functions that emitted C may call, by name: each without undefined behaviour.
+
+The name of a helper is its stem and the type that it works on: `add_i32`, `maximum_f64`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from affdsl.errors import InternalError
+from codegen.c.types import container
+
+
+@dataclass(frozen=True)
+class Helper:
+    """A function's text, the other helpers that it calls, and the headers that it needs."""
+
+    text: str
+    needs: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ("stdint.h",)
+
+
+# In the bodies below T is the type, N its width, U an unsigned type that is at least as wide and never promoted,
+# Z(x) the value of x read as unsigned, and W[u] the number of type T that is u modulo 2**N.
+_NEGATED = "if (b == 0 || b == -1) return b == 0 ? 0 : W[0u - (U)a];\n"
+_POWER = """\
+if (b < 0) return a == 1 ? 1 : a == -1 ? (T)(b % 2 == 0 ? 1 : -1) : 0;
+U result = 1, square = (U)a;
+for (T n = b; n != 0; n = (T)(n / 2)) {
+    if (n % 2 != 0) result *= square;
+    square *= square;
+}
+return W[result];"""
+_INTEGER = {
+    "add": ("T a, T b", "return W[(U)a + (U)b];"),
+    "sub": ("T a, T b", "return W[(U)a - (U)b];"),
+    "mul": ("T a, T b", "return W[(U)a * (U)b];"),
+    "and": ("T a, T b", "return (T)(a & b);"),
+    "or": ("T a, T b", "return (T)(a | b);"),
+    "xor": ("T a, T b", "return (T)(a ^ b);"),
+    "div": ("T a, T b", "return b == 0 ? 0 : b == -1 ? W[0u - (U)a] : (T)(a / b);"),
+    "rem": ("T a, T b", "return b == 0 || b == -1 ? 0 : (T)(a % b);"),
+    "divu": ("T a, T b", "return b == 0 ? 0 : W[Z(a) / Z(b)];"),
+    "remu": ("T a, T b", "return b == 0 ? 0 : W[Z(a) % Z(b)];"),
+    "divceil": (
+        "T a, T b",
+        _NEGATED + "return (T)(a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0));",
+    ),
+    "divfloor": (
+        "T a, T b",
+        _NEGATED + "return (T)(a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0));",
+    ),
+    "divuceil": ("T a, T b", "return b == 0 ? 0 : W[Z(a) / Z(b) + (Z(a) % Z(b) != 0u ? 1u : 0u)];"),
+    "shl": ("T a, T b", "return Z(b) >= N ? 0 : W[(U)a << Z(b)];"),
+    "shru": ("T a, T b", "return Z(b) >= N ? 0 : W[Z(a) >> Z(b)];"),
+    "shr": ("T a, T b", "return (T)(a >> (Z(b) >= N ? N - 1 : Z(b)));"),
+    "max": ("T a, T b", "return a > b ? a : b;"),
+    "min": ("T a, T b", "return a < b ? a : b;"),
+    "maxu": ("T a, T b", "return Z(a) > Z(b) ? a : b;"),
+    "minu": ("T a, T b", "return Z(a) < Z(b) ? a : b;"),
+    "abs": ("T a", "return a < 0 ? W[0u - (U)a] : a;"),
+    "popcount": ("T a", "int n = 0;\nfor (U x = Z(a); x != 0; x &= x - 1) ++n;\nreturn W[(U)n];"),
+    "clz": (
+        "T a",
+        "int n = 0;\nfor (U bit = (U)1 << (N - 1); bit != 0 && (Z(a) & bit) == 0; bit >>= 1) ++n;\nreturn W[(U)n];",
+    ),
+    "ctz": ("T a", "int n = 0;\nwhile (n < N && (Z(a) >> n & 1u) == 0) ++n;\nreturn W[(U)n];"),
+    "power": ("T a, T b", _POWER),
+    "extend": ("T a", "return W[(U)a];"),
+}
+_INTEGER_PREDICATES = {"eq": "a == b", "ne": "a != b", "slt": "a < b", "sle": "a <= b", "sgt": "a > b", "sge": "a >= b"}
+_INTEGER_PREDICATES |= {p.replace("s", "u"): f"Z(a) {op} Z(b)" for p, op in
+                        {"slt": "<", "sle": "<=", "sgt": ">", "sge": ">="}.items()}  # fmt: skip
+_BOOL = {
+    "add": "a != b", "sub": "a != b", "mul": "a && b", "and": "a && b", "or": "a || b", "xor": "a != b",
+    "div": "a && b", "divu": "a && b", "divceil": "a && b", "divfloor": "a && b", "divuceil": "a && b",
+    "shl": "a && !b", "shru": "a && !b", "max": "a && b", "min": "a || b", "maxu": "a || b", "minu": "a && b",
+    "power": "a || !b",
+    "eq": "a == b", "ne": "a != b", "slt": "a && !b", "sle": "a || !b", "sgt": "!a && b", "sge": "!a || b",
+    "ult": "!a && b", "ule": "!a || b", "ugt": "a && !b", "uge": "a || !b",
+}  # fmt: skip
+"""On one bit, where true is -1 as a signed number and 1 as an unsigned one."""
+
+_AFFINE = {
+    "floordiv": "return a / b - (a % b < 0 ? 1 : 0);",
+    "ceildiv": "return a / b + (a % b > 0 ? 1 : 0);",
+    "mod": "const int64_t r = a % b;\nreturn r < 0 ? r + b : r;",
+}
+"""For b > 0."""
+
+_SUM = "if (isnan(a) || isnan(b)) return a + b;\n"
+_FLOAT = {
+    "maximum": ("T a, T b", _SUM + "return a > b || (a == b && !signbit(a)) ? a : b;"),
+    "minimum": ("T a, T b", _SUM + "return a < b || (a == b && signbit(a)) ? a : b;"),
+    "maxnum": ("T a, T b", "if (isnan(a)) return b;\nreturn isnan(b) || a > b || (a == b && !signbit(a)) ? a : b;"),
+    "minnum": ("T a, T b", "if (isnan(a)) return b;\nreturn isnan(b) || a < b || (a == b && signbit(a)) ? a : b;"),
+    "roundeven": ("T a", "return FABS(a - TRUNC(a)) == HALF ? 2 * ROUND(a / 2) : ROUND(a);"),
+}
+
+
+@cache
+def helper(name: str) -> Helper:
+    """The helper of that name."""
+    if name in _FIXED:
+        return _FIXED[name]
+    match = re.fullmatch(r"([a-z_0-9]+?)_(i\d+|f32|f64)", name)
+    if match is None:
+        raise InternalError(f"no C helper is called {name!r}")
+    stem, on = match.groups()
+    if on[0] == "f":
+        return _float_helper(name, stem, on)
+    return _integer_helper(name, stem, int(on[1:]))
+
+
+def _function(result: str, name: str, parameters: str, body: str) -> str:
+    lines = "\n".join(f"    {line}" for line in _one_statement_a_line(body))
+    return f"static inline {result} {name}({parameters})\n{{\n{lines}\n}}"
+
+
+def _one_statement_a_line(body: str) -> list[str]:
+    lines: list[str] = []
+    for line in body.split("\n"):
+        match = re.fullmatch(r"((?:if|for|while) \(.*\)) ((?:return\b|\+\+|result).*;)", line.strip())
+        indent = line[: len(line) - len(line.lstrip())]
+        lines += [line] if match is None else [f"{indent}{match[1]}", f"{indent}    {match[2]}"]
+    return lines
+
+
+def _integer_helper(name: str, stem: str, bits: int) -> Helper:
+    if stem in _AFFINE:
+        return Helper(_function("int64_t", name, "int64_t a, int64_t b", _AFFINE[stem]))
+    if stem.startswith("fpto"):
+        return _from_float(name, stem, bits)
+    if stem in ("carry", "mulhi", "mulhiu"):
+        return _extended(name, stem, bits)
+    if bits == 1:
+        return Helper(_function("bool", name, "bool a, bool b", f"return {_BOOL[stem]};"), headers=("stdbool.h",))
+    if stem in _INTEGER_PREDICATES:
+        text = _function("bool", name, "T a, T b", f"return {_INTEGER_PREDICATES[stem]};")
+        return Helper(_instantiate(text, bits), headers=("stdint.h", "stdbool.h"))
+    if stem not in _INTEGER:
+        raise InternalError(f"no C helper is called {name!r}")
+    parameters, body = _INTEGER[stem]
+    return Helper(_instantiate(_function("T", name, parameters, body), bits))
+
+
+def _instantiate(text: str, bits: int) -> str:
+    size = container(bits)
+    wide = max(32, size)
+    exact = size == bits
+    narrow = f"(uint{wide}_t)(uint{size}_t)" if size < 32 else f"(uint{wide}_t)"
+    mask, sign = f"0x{(1 << bits) - 1:x}u", f"0x{1 << bits - 1:x}u"
+    if wide == 64:
+        mask, sign = f"UINT64_C(0x{(1 << bits) - 1:x})", f"UINT64_C(0x{1 << bits - 1:x})"
+    text = re.sub(r"Z\((\w)\)", rf"{narrow}\1" if exact else rf"((uint{wide}_t)\1 & {mask})", text)
+    wrap = rf"(int{size}_t)(\1)" if exact else rf"(int{size}_t)(int{wide}_t)((((\1) & {mask}) ^ {sign}) - {sign})"
+    text = re.sub(r"W\[([^\]]*)\]", wrap, text)
+    if size < 32:  # C computes choices in int
+        text = re.sub(r"return ([^;]*\? -?[01] :[^;]*);", rf"return (int{size}_t)(\1);", text)
+    for token, meaning in (("T", f"int{size}_t"), ("U", f"uint{wide}_t"), ("N", str(bits))):
+        text = re.sub(rf"\b{token}\b", meaning, text)
+    return text
+
+
+def _extended(name: str, stem: str, bits: int) -> Helper:
+    if stem == "carry":  # of a sum: the sum and one of its operands
+        body = "return Z(sum) < Z(a);".replace("Z(sum)", "Z(s)")
+        if bits == 1:
+            return Helper(_function("bool", name, "bool s, bool a", "return !s && a;"), headers=("stdbool.h",))
+        return Helper(_instantiate(_function("bool", name, "T s, T a", body), bits), headers=("stdint.h", "stdbool.h"))
+    signed = stem == "mulhi"
+    if bits <= 32:
+        product = "(uint64_t)((int64_t)a * (int64_t)b)" if signed else "(uint64_t)Z(a) * (uint64_t)Z(b)"
+        return Helper(_instantiate(_function("T", name, "T a, T b", f"return W[(U)({product} >> N)];"), bits))
+    correction = " - (a < 0 ? y : 0u) - (b < 0 ? x : 0u)" if signed else ""
+    operand = "(uint64_t){}" if signed else "Z({})"
+    body = f"const uint64_t x = {operand.format('a')}, y = {operand.format('b')};\n"
+    body += f"const uint64_t high = mulhi_u64(x, y){correction};\n"
+    body += "return W[high];" if bits == 64 else "return W[high << (64 - N) | x * y >> N];"
+    return Helper(_instantiate(_function("T", name, "T a, T b", body), bits), ("mulhi_u64",))
+
+
+def _from_float(name: str, stem: str, bits: int) -> Helper:
+    size, wide = container(bits), max(32, container(bits))
+    if stem == "fptosi":
+        top = bits - 1
+        least = "INT64_MIN" if bits == 64 else f"(int{size}_t)-INT64_C({1 << top})"
+        body = (
+            f"if (isnan(a)) return 0;\nif (a >= 0x1p{top}) return (int{size}_t)INT64_C({(1 << top) - 1});\n"
+            f"return a <= -0x1p{top} ? {least} : (int{size}_t)a;"
+        )
+    else:
+        body = f"if (!(a > 0)) return 0;\nreturn a >= 0x1p{bits} ? -1 : W[(uint{wide}_t)a];"
+    headers = ("stdint.h", "math.h") if stem == "fptosi" else ("stdint.h",)
+    if bits == 1:
+        test = "return a <= -1.0;" if stem == "fptosi" else "return a >= 1.0;"
+        return Helper(_function("bool", name, "double a", test), headers=("stdbool.h",))
+    return Helper(_instantiate(_function("T", name, "double a", body), bits), headers=headers)
+
+
+def _float_helper(name: str, stem: str, on: str) -> Helper:
+    type, end = ("float", "f") if on == "f32" else ("double", "")
+    if stem not in _FLOAT:
+        raise InternalError(f"no C helper is called {name!r}")
+    parameters, body = _FLOAT[stem]
+    for function in ("fabs", "trunc", "round"):
+        body = body.replace(function.upper(), f"{function}{end}")
+    body = body.replace("HALF", f"0.5{end}")
+    return Helper(_function(type, name, parameters.replace("T", type), body), headers=("math.h",))
+
+
+def _narrow_float(name: str, fraction: int, bias: int) -> dict[str, Helper]:
+    """Conversions between the bits of a narrow float (sign, exponent, fraction) and numbers, ties to even."""
+    drop = 52 - fraction
+    exponent_mask = ((1 << 15) - 1) & ~((1 << fraction) - 1)
+    smallest = 1 - bias  # the exponent of the smallest normal number
+    bits = _function(
+        "uint16_t", f"{name}_bits", "double a",
+        "uint64_t u, v;\n"
+        "memcpy(&u, &a, sizeof u);\n"
+        "const uint32_t sign = (uint32_t)(u >> 48) & 0x8000u;\n"
+        "u &= UINT64_C(0x7fffffffffffffff);\n"
+        "if (u > UINT64_C(0x7ff0000000000000))\n"
+        f"    return (uint16_t)(sign | 0x{exponent_mask | 1 << fraction - 1:x}u"
+        f" | (uint32_t)(u >> {drop} & 0x{(1 << fraction) - 1:x}u));\n"
+        f"if (u >= UINT64_C(0x{(bias + 1 + 1023) << 52:x}))\n"
+        f"    return (uint16_t)(sign | 0x{exponent_mask:x}u);\n"
+        f"if (u < UINT64_C(0x{(smallest + 1023) << 52:x})) {{ /* subnormal: let an addition round */\n"
+        f"    const double shifted = (a < 0 ? -a : a) + 0x1p{smallest - fraction + 52};\n"
+        "    memcpy(&v, &shifted, sizeof v);\n"
+        "    return (uint16_t)(sign | (uint32_t)(v & 0xffffu));\n"
+        "}\n"
+        f"u += UINT64_C(0x{(1 << drop - 1) - 1:x}) + (u >> {drop} & 1u);\n"
+        f"return (uint16_t)(sign | (uint32_t)((u - UINT64_C(0x{(1023 - bias) << 52:x})) >> {drop}));",
+    )  # fmt: skip
+    if name == "bf16":
+        widen = (
+            "const uint32_t u = (uint32_t)bits << 16;\nfloat value;\nmemcpy(&value, &u, sizeof value);\nreturn value;"
+        )
+    else:
+        widen = (
+            "const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, rest = bits & 0x7fffu;\n"
+            "uint32_t u = rest >= 0x7c00u ? rest << 13 | 0x7f800000u : (rest << 13) + 0x38000000u;\n"
+            "if (rest < 0x0400u) {\n"
+            "    const float tiny = (float)rest * 0x1p-24f;\n"
+            "    memcpy(&u, &tiny, sizeof u);\n"
+            "}\n"
+            "u |= sign;\n"
+            "float value;\nmemcpy(&value, &u, sizeof value);\nreturn value;"
+        )
+    return {
+        f"{name}_bits": Helper(bits, headers=("stdint.h", "string.h")),
+        f"{name}_value": Helper(
+            _function("float", f"{name}_value", "uint16_t bits", widen), headers=("stdint.h", "string.h")
+        ),
+        f"round_{name}": Helper(
+            _function("float", f"round_{name}", "double a", f"return {name}_value({name}_bits(a));"),
+            (f"{name}_bits", f"{name}_value"),
+        ),
+    }
+
+
+def _allocator(name: str, parameter: str, result: str) -> str:
+    body = (
+        "size_t bytes = element;\n"
+        "for (int d = 0; d < rank; ++d) {\n"
+        "    if (sizes[d] < 0 || (bytes > 0 && (uint64_t)sizes[d] > (size_t)(PTRDIFF_MAX / 2) / bytes))\n"
+        "        return NULL;\n"
+        "    bytes *= (size_t)sizes[d];\n"
+        "}\n"
+        f"return {result};"
+    )
+    text = _function("void *", name, f"{parameter}size_t element, int rank, const int64_t *sizes", body)
+    return text.replace("void * ", "void *")
+
+
+def _reinterpret(name: str, source: str, target: str) -> Helper:
+    body = f"{target} b;\nmemcpy(&b, &a, sizeof b);\nreturn b;"
+    return Helper(_function(target, name, f"{source} a", body), headers=("stdint.h", "string.h"))
+
+
+def _power(name: str, type: str, before: str, after: str) -> Helper:
+    """x to an integer power by squaring, each product rounded."""
+    body = (
+        f"uint64_t left = n < 0 ? 0u - (uint64_t)n : (uint64_t)n;\n"
+        f"{type} result = 1, square = x;\n"
+        "while (left != 0) {\n"
+        "    if (left % 2 != 0)\n"
+        f"        result = {before}result * square{after};\n"
+        "    left /= 2;\n"
+        "    if (left != 0)\n"
+        f"        square = {before}square * square{after};\n"
+        "}\n"
+        f"return n < 0 ? {before}1 / result{after} : result;"
+    )
+    needs = (before.rstrip("("),) if before else ()
+    return Helper(_function(type, name, f"{type} x, int64_t n", body), needs)
+
+
+_FIXED: dict[str, Helper] = {
+    "mulhi_u64": Helper(
+        "/* the upper half of the product */\n"
+        + _function(
+            "uint64_t",
+            "mulhi_u64",
+            "uint64_t a, uint64_t b",
+            "const uint64_t al = a & 0xffffffffu, ah = a >> 32, bl = b & 0xffffffffu, bh = b >> 32;\n"
+            "const uint64_t middle = ah * bl + (al * bl >> 32), cross = (middle & 0xffffffffu) + al * bh;\n"
+            "return ah * bh + (middle >> 32) + (cross >> 32);",
+        )
+    ),
+    **_narrow_float("f16", 10, 15),
+    **_narrow_float("bf16", 7, 127),
+    "odd_fma": Helper(
+        "/* a * b + c for numbers of at most 16 significant bits, rounded to odd: rounding it again is then exact */\n"
+        + _function(
+            "double",
+            "odd_fma",
+            "float a, float b, float c",
+            "const double p = (double)a * (double)b, s = p + (double)c;\n"
+            "const double d = s - p, error = (p - (s - d)) + ((double)c - d);\n"
+            "uint64_t u;\n"
+            "memcpy(&u, &s, sizeof u);\n"
+            "if (!isfinite(s) || error == 0 || u % 2 == 1)\n"
+            "    return s;\n"
+            "u = (error > 0) == (s > 0) ? u + 1 : u - 1;\n"
+            "double odd;\n"
+            "memcpy(&odd, &u, sizeof odd);\n"
+            "return odd;",
+        ),
+        headers=("stdint.h", "string.h", "math.h"),
+    ),
+    "odd_i64": Helper(
+        "/* a with so few significant bits that a double holds it, rounded to odd: rounding it again is then exact */\n"
+        + _function(
+            "double",
+            "odd_i64",
+            "int64_t a",
+            "uint64_t u = a < 0 ? 0u - (uint64_t)a : (uint64_t)a;\n"
+            "if (u >> 53 != 0)\n"
+            "    u = (u >> 12 | ((u & 0xfffu) != 0 ? 1u : 0u)) << 12;\n"
+            "return a < 0 ? -(double)u : (double)u;",
+        )
+    ),
+    "odd_u64": Helper(
+        "/* a with so few significant bits that a double holds it, rounded to odd: rounding it again is then exact */\n"
+        + _function(
+            "double",
+            "odd_u64",
+            "uint64_t a",
+            "return (double)(a >> 53 != 0 ? (a >> 12 | ((a & 0xfffu) != 0 ? 1u : 0u)) << 12 : a);",
+        )
+    ),
+    "fpowi_f16": _power("fpowi_f16", "float", "round_f16(", ")"),
+    "fpowi_bf16": _power("fpowi_bf16", "float", "round_bf16(", ")"),
+    "fpowi_f32": _power("fpowi_f32", "float", "", ""),
+    "fpowi_f64": _power("fpowi_f64", "double", "", ""),
+    "isnormal_f16": Helper(
+        _function("bool", "isnormal_f16", "float a", "return isfinite(a) && fabsf(a) >= 0x1p-14f;"),
+        headers=("math.h", "stdbool.h"),
+    ),
+    "bits_f32": _reinterpret("bits_f32", "float", "int32_t"),
+    "bits_f64": _reinterpret("bits_f64", "double", "int64_t"),
+    "float_i32": _reinterpret("float_i32", "int32_t", "float"),
+    "float_i64": _reinterpret("float_i64", "int64_t", "double"),
+    "new_buffer": Helper(
+        "/* Memory for sizes[0] * sizes[1] * ... elements, or NULL if there is none. Never NULL for no elements. */\n"
+        + _allocator("new_buffer", "", "malloc(bytes > 0 ? bytes : element)"),
+        headers=("stdint.h", "stdlib.h"),
+    ),
+    "new_aligned": Helper(
+        "/* As new_buffer, at an address that is a multiple of `alignment`, a power of two. */\n"
+        + _allocator(
+            "new_aligned", "size_t alignment, ", "aligned_alloc(alignment, (bytes / alignment + 1) * alignment)"
+        ),
+        headers=("stdint.h", "stdlib.h"),
+    ),
+    "checked_add": Helper(
+        "/* a + b; sets *failed where no int64_t holds it */\n"
+        + _function(
+            "int64_t",
+            "checked_add",
+            "int64_t a, int64_t b, int32_t *failed",
+            "if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) {\n    *failed = 1;\n    return 0;\n}\nreturn a + b;",
+        )
+    ),
+    "checked_divisor": Helper(
+        "/* a; sets *failed where it is no divisor */\n"
+        + _function(
+            "int64_t",
+            "checked_divisor",
+            "int64_t a, int32_t *failed",
+            "if (a <= 0)\n    *failed = 1;\nreturn a > 0 ? a : 1;",
+        )
+    ),
+    "checked_mul": Helper(
+        "/* a * b; sets *failed where no int64_t holds it */\n"
+        + _function(
+            "int64_t",
+            "checked_mul",
+            "int64_t a, int64_t b, int32_t *failed",
+            "const uint64_t x = a < 0 ? 0u - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0u - (uint64_t)b : (uint64_t)b;\n"
+            "if (y != 0 && x > (uint64_t)INT64_MAX / y) {\n"
+            "    *failed = 1;\n"
+            "    return 0;\n"
+            "}\n"
+            "return a * b;",
+        )
+    ),
+}

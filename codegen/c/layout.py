@@ -1,0 +1,47 @@
+"""Lines of C: their indentation, and long ones broken where a person would break them."""
+
+from __future__ import annotations
+
+import re
+
+WIDTH = 110
+_BREAK = re.compile(r" (?=(?:[-+*/%|&^<>?:]|[<>=!]=|&&|\\|\\|) )|(?<=[,;]) ")
+
+
+def indent_of(line: str) -> int:
+    """The number of spaces that a line starts with."""
+    return len(line) - len(line.lstrip())
+
+
+def wrapped(line: str) -> list[str]:
+    """line in pieces of at most WIDTH columns where that can be: broken outside of as many parentheses as possible.
+
+    >>> for piece in wrapped("    x = " + " + ".join(["f(a, b)"] * 14) + ";"):
+    ...     print(piece)
+        x = f(a, b) + f(a, b) + f(a, b) + f(a, b) + f(a, b) + f(a, b) + f(a, b) + f(a, b) + f(a, b) + f(a, b)
+                + f(a, b) + f(a, b) + f(a, b) + f(a, b);
+    """
+    if len(line) <= WIDTH or line.lstrip().startswith(("#", "/*")):
+        return [line]
+    further = " " * (indent_of(line) + 8)
+    pieces: list[str] = []
+    while len(line) > WIDTH:
+        at = _best_break(line, line.find(" = ") + 3 if not pieces else len(further))
+        if at is None:
+            break
+        pieces.append(line[:at])
+        line = further + line[at + 1 :]
+    return [*pieces, line]
+
+
+def _best_break(line: str, start: int) -> int | None:
+    """The last of the outermost places where a line can be broken."""
+    depths: list[int] = []
+    depth = 0
+    for character in line:
+        depth += (character in "([{") - (character in ")]}")
+        depths.append(depth)
+    half = start + (WIDTH - start) // 3
+    places = [m.start() for m in _BREAK.finditer(line, max(start, indent_of(line) + 1)) if m.start() <= WIDTH]
+    good = [p for p in places if p >= half] or places
+    return min(good, key=lambda p: (depths[p], line[p + 1] in "*/%", -p), default=None)

@@ -1,0 +1,358 @@
+"""What each function of a module is like in C, before a line of it is written: its name, parameters and status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, func, memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.maps import AffineMap, dim
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import IndexType, MemRefType, StridedLayout, Type
+from codegen.c.names import Scope, function_identifier
+from codegen.c.ranges import Ranges
+from codegen.c.types import element
+
+
+@dataclass(frozen=True)
+class Result:
+    """One result of a function. Of an array: the value inside that it is, and its shape over the index arguments."""
+
+    type: Type
+    unsigned: bool
+    hint: str
+    value: Value | None = None
+    shape: tuple[Affine, ...] = ()
+
+    @property
+    def is_array(self) -> bool:
+        """Whether the caller hands in memory for it."""
+        return isinstance(self.type, MemRefType)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A function as its callers see it, and what its writer must know."""
+
+    func: func.Func
+    name: str
+    results: tuple[Result, ...]
+    written: frozenset[int]
+    """Which arguments are arrays that it writes."""
+    has_status: bool
+    """Whether it may run out of memory, and says so."""
+    has_parallel: bool
+    """Whether it, or a function that it calls, runs on several threads."""
+    roots: Mapping[Value, Value]
+    """Which buffer each memref inside is."""
+    indices: Mapping[Value, Affine]
+    """The index values that are affine in the index arguments."""
+    sizes: int = 0
+    """How many of the first arguments are sizes, whatever the shapes say."""
+    aliased: set[int] = field(default_factory=set)
+    """Arguments that some call makes one buffer with another."""
+
+    @property
+    def gives_value(self) -> bool:
+        """Whether the one scalar result is what the C function returns."""
+        return not self.has_status and len(self.scalars) == 1
+
+    @property
+    def scalars(self) -> tuple[Result, ...]:
+        """The results that are no arrays."""
+        return tuple(r for r in self.results if not r.is_array)
+
+
+def plans(module: func.Module, entry: str, *, sizes: int = 0) -> dict[str, Plan]:
+    """The plans of entry and all that it calls, callees first. Raises UnsupportedError for what C
+    cannot express. The first `sizes` arguments of entry are sizes, so not negative."""
+    functions = {f.symbol: f for f in module.functions}
+    names = Scope()
+    found: dict[str, Plan] = {}
+    public = functions.get(entry)
+    if public is None:
+        known = ", ".join(functions) or "none"
+        raise UnsupportedError(f"there is no function {entry!r} in the module; it has: {known}")
+    public_name = names.reserve(function_identifier(entry))
+    for f in _callees_first(public, functions):
+        name = public_name if f is public else names.reserve(function_identifier(f.symbol))
+        found[f.symbol] = _plan(f, name, found, sizes if f is public else 0)
+    for plan in reversed(found.values()):
+        _mark_aliases(plan, found)
+    return found
+
+
+def root_of(plan: Plan, value: Value) -> object:
+    """What identifies the buffer of a memref: equal for two that may overlap."""
+    root = plan.roots[value]
+    for position in plan.aliased:
+        if plan.func.args[position] is root:
+            return plan.func
+    return root
+
+
+def effects(op: Op, plan: Plan, callees: Mapping[str, Plan]) -> frozenset[object]:
+    """The buffers that op, or something inside it, may write."""
+    return frozenset(root_of(plan, v) for inner in walk(op) for v in _written_by(inner, callees))
+
+
+def strides_of(type: MemRefType, what: str) -> tuple[tuple[int, ...] | None, int]:
+    """The strides and offset of an array argument; no strides where it is row-major and contiguous."""
+    match type.layout:
+        case None:
+            return None, 0
+        case AffineMap(dims, 0, results) if results == tuple(Affine.of(dim(k)) for k in range(dims)):
+            return None, 0
+        case StridedLayout(strides, offset):
+            known = tuple(s for s in strides if s is not None)
+            if offset is None or len(known) < len(strides):
+                raise UnsupportedError(
+                    f"{what} has the layout {type.layout}, known only at run time; "
+                    "C output takes contiguous arrays and strides that are numbers"
+                )
+            return (None, 0) if offset == 0 and known == _row_major(type.shape) else (known, offset)
+    raise UnsupportedError(f"{what} has the layout {type}; C output takes row-major and strided layouts")
+
+
+def contract(plan: Plan) -> Ranges:
+    """What the shapes and assumptions of a function say about its index arguments."""
+    f, ranges = plan.func, Ranges()
+    for size in f.args[: plan.sizes]:
+        ranges.know(size, 0)
+    ranges.know_constraints(f.assumes)
+    for shape in f.shapes:
+        for dimension in shape or ():
+            if dimension.value is not None:
+                ranges.know(dimension.value, 0)
+    return ranges
+
+
+def _row_major(shape: tuple[int | None, ...]) -> tuple[int, ...] | None:
+    strides, step = [], 1
+    for size in reversed(shape):
+        strides.append(step)
+        if size is None:
+            return (1,) if len(shape) == 1 else None
+        step *= size
+    return tuple(reversed(strides))
+
+
+def _callees_first(entry: func.Func, functions: Mapping[str, func.Func]) -> Iterator[func.Func]:
+    done: set[str] = set()
+    path: list[str] = []
+    stack: list[tuple[func.Func, Iterator[str]]] = [(entry, _calls(entry))]
+    path.append(entry.symbol)
+    while stack:
+        f, calls = stack[-1]
+        for callee in calls:
+            if callee in path:
+                cycle = " -> ".join([*path[path.index(callee) :], callee])
+                raise UnsupportedError(f"recursion ({cycle}): C output has no stack for the arrays of a call in itself")
+            if callee in done:
+                continue
+            if callee not in functions:
+                raise UnsupportedError(f"function {f.symbol!r} calls {callee!r}, which is not in the module")
+            stack.append((functions[callee], _calls(functions[callee])))
+            path.append(callee)
+            break
+        else:
+            yield f
+            done.add(f.symbol)
+            stack.pop()
+            path.pop()
+
+
+def _calls(f: func.Func) -> Iterator[str]:
+    return iter([op.callee for op in walk(f) if isinstance(op, func.Call)])
+
+
+def _plan(f: func.Func, name: str, callees: Mapping[str, Plan], sizes: int) -> Plan:
+    if not f.body and (f.private or f.result_types):
+        raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
+    roots = _roots(f)
+    written = {roots[v] for op in walk(f) for v in _written_by(op, callees) if v in roots}
+    positions = frozenset(k for k, arg in enumerate(f.args) if arg in written)
+    indices, shapes = _indices(f, roots, callees)
+    results = _results(f, roots, shapes)
+    own = {r.value for r in results}
+    has_status = any(_needs_heap(op, own, callees) for op in walk(f))
+    has_parallel = any(_is_parallel(op, callees) for op in walk(f))
+    for k, arg in enumerate(f.args):
+        _check_argument(f, k, arg)
+    return Plan(f, name, results, positions, has_status, has_parallel, roots, indices, sizes)
+
+
+def _check_argument(f: func.Func, position: int, arg: Value) -> None:
+    if not isinstance(arg.type, MemRefType):
+        return
+    what = f"array {arg.hint or f'argument {position}'!r} of {f.symbol!r}"
+    strides_of(arg.type, what)
+    element(arg.type)
+    shape = f.shapes[position] if f.shapes else None
+    if shape is None and None in arg.type.shape[1:]:
+        raise UnsupportedError(
+            f"{what} has sizes that no index argument gives; say its shape in the function's contract"
+        )
+
+
+def _roots(f: func.Func) -> dict[Value, Value]:
+    roots = {arg: arg for arg in f.args if isinstance(arg.type, MemRefType)}
+    for op in walk(f):
+        match op:
+            case memref.Cast(result=result, source=source) if source in roots:
+                roots[result] = roots[source]
+            case memref.Alloc() | memref.Alloca():
+                roots[op.result] = op.result
+            case func.Call():
+                roots.update((r, r) for r in op.results if isinstance(r.type, MemRefType))
+            case _:
+                for value in (*op.defines(), *op.binds()):
+                    if isinstance(value.type, MemRefType) and value not in roots:
+                        raise UnsupportedError(
+                            f"{op.name} in {f.symbol!r} hands on an array; in C output an array is an argument, "
+                            "an alloc, a result of a call or a cast of one"
+                        )
+    return roots
+
+
+def _written_by(op: Op, callees: Mapping[str, Plan]) -> Iterator[Value]:
+    match op:
+        case affine.Store(memref=target) | memref.Store(memref=target) | memref.Copy(target=target):
+            yield target
+        case memref.Dealloc(memref=target):
+            yield target
+        case func.Call():
+            yield from (op.args[k] for k in callees[op.callee].written)
+
+
+def _needs_heap(op: Op, own: set[Value | None], callees: Mapping[str, Plan]) -> bool:
+    match op:
+        case memref.Alloc():
+            return op.result not in own
+        case memref.Alloca():
+            return not is_small(op)
+        case func.Call():
+            return callees[op.callee].has_status or any(r in callees_arrays(op) and r not in own for r in op.results)
+    return False
+
+
+def _is_parallel(op: Op, callees: Mapping[str, Plan]) -> bool:
+    return isinstance(op, affine.Parallel) or (isinstance(op, func.Call) and callees[op.callee].has_parallel)
+
+
+def callees_arrays(op: func.Call) -> tuple[Value, ...]:
+    """The results of a call that are arrays."""
+    return tuple(r for r in op.results if isinstance(r.type, MemRefType))
+
+
+SMALL = 1 << 14
+
+
+def is_small(op: memref.Alloca) -> bool:
+    """Whether a buffer has a fixed size that fits on any stack, and is not empty (which a C array cannot be)."""
+    assert isinstance(op.result.type, MemRefType)
+    count = 1
+    for size in op.result.type.shape:
+        count *= 0 if size is None else size
+    return 0 < count <= SMALL // 8
+
+
+def _indices(
+    f: func.Func, roots: Mapping[Value, Value], callees: Mapping[str, Plan]
+) -> tuple[dict[Value, Affine], dict[Value, tuple[Affine, ...]]]:
+    """What at the top level of f is affine in its index arguments: index values, and the shapes of buffers."""
+    known: dict[Value, Affine] = {a: Affine.of(a) for a in f.args if isinstance(a.type, IndexType)}
+    shapes: dict[Value, tuple[Affine, ...]] = {}
+
+    def read(value: Value) -> Affine | None:
+        return known.get(value)
+
+    for k, arg in enumerate(f.args):
+        if isinstance(arg.type, MemRefType):
+            promised = f.shapes[k] if f.shapes else None
+            shape = _static_or(arg.type, promised)
+            if shape is not None:
+                shapes[arg] = shape
+    for op in f.body:
+        match op:
+            case arith.Constant() if isinstance(op.result.type, IndexType):
+                known[op.result] = Affine.of(int(op.value))
+            case affine.Apply() if all(v in known for v in op.expr.values()):
+                known[op.result] = op.expr.substitute(known)
+            case arith.Binary(kind="addi" | "subi" | "muli" as kind) if isinstance(op.result.type, IndexType):
+                left, right = read(op.left), read(op.right)
+                if left is not None and right is not None:
+                    known[op.result] = (
+                        left + right if kind == "addi" else left - right if kind == "subi" else left * right
+                    )
+            case memref.Alloc() | memref.Alloca():
+                assert isinstance(op.result.type, MemRefType)
+                if all(v in known for v in op.sizes):
+                    sizes = iter(op.sizes)
+                    shapes[op.result] = tuple(
+                        known[next(sizes)] if s is None else Affine.of(s) for s in op.result.type.shape
+                    )
+            case func.Call():
+                callee = callees[op.callee]
+                if all(
+                    a in known for a, p in zip(op.args, callee.func.args, strict=True) if isinstance(p.type, IndexType)
+                ):
+                    new = {p: known[a] for a, p in zip(op.args, callee.func.args, strict=True) if a in known}
+                    for value, result in zip(op.results, callee.results, strict=True):
+                        if result.is_array:
+                            shapes[value] = tuple(e.substitute(new) for e in result.shape)
+            case memref.Dim():
+                position, shape = read(op.index), shapes.get(roots[op.memref])
+                if position is not None and position.is_constant and shape and 0 <= position.constant < len(shape):
+                    known[op.result] = shape[position.constant]
+    return known, shapes
+
+
+def _static_or(type: MemRefType, promised: tuple[Affine, ...] | None) -> tuple[Affine, ...] | None:
+    if promised is not None:
+        return promised
+    return None if None in type.shape else tuple(Affine.of(s) for s in type.shape if s is not None)
+
+
+def _results(
+    f: func.Func, roots: Mapping[Value, Value], shapes: Mapping[Value, tuple[Affine, ...]]
+) -> tuple[Result, ...]:
+    last = f.body[-1] if f.body else None
+    values = last.values if isinstance(last, func.Return) else ()
+    results: list[Result] = []
+    for k, (value, type) in enumerate(zip(values, f.result_types, strict=True)):
+        if not isinstance(type, MemRefType):
+            results.append(Result(type, k in f.unsigned_results, value.hint))
+            continue
+        root, what = roots[value], f"array {value.hint or f'result {k}'!r} that {f.symbol!r} returns"
+        if root in f.args:
+            raise UnsupportedError(
+                f"{what} is an argument: the caller has it already; return what the function allocates"
+            )
+        if any(root is r.value for r in results):
+            raise UnsupportedError(f"{what} is returned twice; copy it into a second array")
+        if not any(root in op.defines() for op in f.body):
+            raise UnsupportedError(f"{what} is allocated inside a loop or condition; allocate it before")
+        if root not in shapes:
+            raise UnsupportedError(f"{what} has a size that is not an affine expression of the index arguments")
+        results.append(Result(type, k in f.unsigned_results, value.hint or root.hint, root, shapes[root]))
+    freed = {roots[op.memref] for op in walk(f) if isinstance(op, memref.Dealloc)}
+    for result in results:
+        if result.value in freed:
+            raise UnsupportedError(f"array {result.hint!r} that {f.symbol!r} returns is given back by memref.dealloc")
+    return tuple(results)
+
+
+def _mark_aliases(plan: Plan, found: Mapping[str, Plan]) -> None:
+    """Mark the arguments that calls from this function make one buffer."""
+    for op in walk(plan.func):
+        if isinstance(op, func.Call):
+            callee = found[op.callee]
+            arrays = [(k, root_of(plan, v)) for k, v in enumerate(op.args) if isinstance(v.type, MemRefType)]
+            for k, root in arrays:
+                twins = {j for j, other in arrays if other is root}
+                if len(twins) > 1 and twins & callee.written:
+                    callee.aliased.add(k)

@@ -1,0 +1,85 @@
+"""The C prototype of a function: what its parameters are called and of which types they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from affdsl.ir.expr import Value
+from affdsl.ir.types import MemRefType
+from codegen.c.names import Scope
+from codegen.c.plan import Plan
+from codegen.c.types import element, is_memref, scalar, stored_type
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: `type` ends before the name, with the star of a pointer."""
+
+    type: str
+    name: str
+    is_restrict: bool = False
+
+
+@dataclass(frozen=True)
+class Prototype:
+    """A function's C name, what it returns, and its parameters: those of the arguments, then those of results."""
+
+    name: str
+    returns: str
+    all: tuple[Parameter, ...]
+    parameters: Mapping[Value, str]
+    outputs: tuple[str, ...]
+    """The pointers for the results; an empty text for one that the function returns."""
+    scope: Scope
+    """The names that the body must not take."""
+
+    def text(self, restrict: str, *, static: bool = False) -> str:
+        """The prototype, with `restrict` spelled as given; broken into lines where it is long."""
+        start = f"{'static ' if static else ''}{self.returns} {self.name}("
+        shown = [_shown(p, restrict) for p in self.all] or ["void"]
+        lines = [start]
+        for k, part in enumerate(shown):
+            part += "," if k < len(shown) - 1 else ")"
+            if len(lines[-1]) + len(part) + 1 > 100 and not lines[-1].endswith("("):
+                lines.append(" " * len(start) + part)
+            else:
+                lines[-1] += part if lines[-1].endswith("(") else f" {part}"
+        return "\n".join(lines)
+
+
+def prototype(plan: Plan, scope: Scope) -> Prototype:
+    """The prototype of a planned function, its names declared in scope."""
+    f = plan.func
+    names: dict[Value, str] = {}
+    parameters: list[Parameter] = []
+    for k, arg in enumerate(f.args):
+        unsigned = k in f.unsigned
+        if isinstance(arg.type, MemRefType):
+            const = "" if k in plan.written else "const "
+            name = scope.declare(arg.hint, "a")
+            pointer = f"{const}{stored_type(element(arg.type), unsigned)} *"
+            parameters.append(Parameter(pointer, name, k not in plan.aliased))
+        else:
+            name = scope.declare(arg.hint, "x")
+            parameters.append(Parameter(stored_type(arg.type, unsigned), name))
+        names[arg] = name
+    outputs: list[str] = []
+    for result in plan.results:
+        if not result.is_array and plan.gives_value:
+            outputs.append("")
+            continue
+        kind = element(result.type) if is_memref(result.type) else scalar(result.type)
+        name = scope.declare(result.hint, "out" if result.is_array else "result")
+        parameters.append(Parameter(f"{stored_type(kind, result.unsigned)} *", name, True))
+        outputs.append(name)
+    returns = "int32_t" if plan.has_status else "void"
+    if plan.gives_value:
+        returns = stored_type(plan.scalars[0].type, plan.scalars[0].unsigned)
+    return Prototype(plan.name, returns, tuple(parameters), names, tuple(outputs), scope)
+
+
+def _shown(parameter: Parameter, restrict: str) -> str:
+    if parameter.is_restrict and restrict:
+        return f"{parameter.type}{restrict} {parameter.name}"
+    return f"{parameter.type}{'' if parameter.type.endswith('*') else ' '}{parameter.name}"

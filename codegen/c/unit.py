@@ -1,0 +1,57 @@
+"""What one C file needs beside its functions: the headers it includes and the helpers it defines."""
+
+from __future__ import annotations
+
+import re
+
+from codegen.c.helpers import Helper, helper
+
+_ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
+
+
+class Unit:
+    """Collects headers, helpers and OpenMP reductions while functions are written."""
+
+    def __init__(self) -> None:
+        self._headers: set[str] = {"stdint.h"}
+        self._helpers: dict[str, Helper] = {}
+        self._reductions: dict[str, str] = {}
+
+    def header(self, name: str) -> None:
+        """Include <name>."""
+        self._headers.add(name)
+
+    def helper(self, name: str) -> str:
+        """Define the helper of that name, after those that it calls, if the text calls it; returns the name."""
+        if name not in self._helpers:
+            found = helper(name)
+            for needed in found.needs:
+                self.helper(needed)
+            self._helpers[name] = found
+        return name
+
+    def reduction(self, name: str, type: str, combined: str, neutral: str) -> str:
+        """Declare an OpenMP reduction of omp_in into omp_out; returns its name."""
+        start = f"#pragma omp declare reduction({name} : {type} : omp_out = {combined})"
+        self._reductions[name] = f"{start} initializer(omp_priv = {neutral})"
+        return name
+
+    def file(self, text: str) -> str:
+        """A file: headers, the helpers that the functions in text call, and text."""
+        reductions = "\n".join(self._reductions.values())
+        called = self._called(f"{text} {reductions}")
+        headers = self._headers.union(*(h.headers for h in called.values()))
+        includes = "".join(f"#include <{name}>\n" for name in _ORDER if name in headers)
+        parts = [f"{includes}\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"]
+        parts += [f"{h.text}\n\n" for h in called.values()]
+        if reductions:
+            parts.append(f"#if defined(_OPENMP)\n{reductions}\n#endif\n\n")
+        return "".join([*parts, text])
+
+    def _called(self, text: str) -> dict[str, Helper]:
+        """The helpers that text calls, directly or not: a folded or compound expression may have lost a call."""
+        words = set(re.findall(r"\w+", text))
+        for name, found in reversed(self._helpers.items()):
+            if name in words:
+                words.update(found.needs)
+        return {name: found for name, found in self._helpers.items() if name in words}
