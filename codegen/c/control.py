@@ -158,7 +158,8 @@ class Control(Values):
         if fallible:
             self._status = self._mark(self._declare("status", "status", "int32_t", number(0), const=False))
         if shared:
-            collapse = f" collapse({len(op.ivs)})" if len(op.ivs) > 1 else ""
+            depth = _shared_loops(op)
+            collapse = f" collapse({depth})" if depth > 1 else ""
             clauses = [
                 f" reduction({self._reduction(kind, type)} : {name})"
                 for kind, type, name in zip(op.reductions, types, names, strict=True)
@@ -217,6 +218,25 @@ class Control(Values):
         combined = tables.binary(tables.REDUCTION_KIND[kind], type, Code("omp_out"), Code("omp_in"), self.unit)
         neutral = tables.headers_of(_neutral(kind, type), self.unit)
         return self.unit.reduction(f"reduce_{kind}_{suffix(type)}", value_type(type), combined.text, neutral.text)
+
+
+ENOUGH_ITERATIONS = 64
+"""So many iterations of a loop, and the threads share it alone."""
+
+
+def _shared_loops(op: affine.Parallel) -> int:
+    """How many loops of a band the threads share: the outermost, and further ones while it is known to be short.
+
+    Loops that are shared together are counted through in one, which keeps compilers from vectorizing the innermost.
+    """
+    iterations = 1
+    for depth, (lower, upper, step) in enumerate(zip(op.lower, op.upper, op.steps, strict=True), 1):
+        if len(lower) > 1 or len(upper) > 1 or not (upper[0] - lower[0]).is_constant:
+            return depth
+        iterations *= max(0, -((lower[0] - upper[0]).constant // step))  # rounded up
+        if iterations >= ENOUGH_ITERATIONS:
+            return depth
+    return len(op.ivs)
 
 
 def _is_empty(block: Block) -> bool:
