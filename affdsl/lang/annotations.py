@@ -12,7 +12,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
-from affdsl.lang.scalars import DType
+from affdsl.lang.scalars import DType, require_index
 from affdsl.lang.source import problem
 
 
@@ -67,9 +67,28 @@ def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location)
 
     Raises ProgramNameError for a symbol whose value no shape and no argument gives.
     """
-    given = {p.symbol for p in parameters if p.symbol is not None}
+    given: dict[Value, str] = {}
+    for p in parameters:
+        if p.symbol is not None and p.symbol in given:
+            raise problem(
+                ProgramNameError,
+                f"arguments {given[p.symbol]} and {p.name} of kernel {kernel} are both the value of {p.symbol.hint}",
+                "give each its own symbol, or annotate one with affdsl.index",
+                location=location,
+            )
+        if p.symbol is not None:
+            given[p.symbol] = p.name
     shapes = [p.type.shape for p in parameters if isinstance(p.type, ArrayType)]
     found = dict.fromkeys(v for shape in shapes for e in shape for v in e.values() if v not in given)
+    hints = [v.hint for v in (*given, *found)]
+    twice = next((hint for hint in hints if hints.count(hint) > 1), None)
+    if twice is not None:
+        raise problem(
+            ProgramNameError,
+            f"the arguments of kernel {kernel} use two different symbols that are both called {twice}",
+            f'each call of affdsl.symbols("{twice}") makes a new symbol; call it once and use the same {twice}',
+            location=location,
+        )
     for symbol in found:
         if not any(solves(e, symbol) for shape in shapes for e in shape):
             raise problem(
@@ -93,7 +112,7 @@ def _size(dtype: DType, size: object) -> Affine:
     if isinstance(size, int | np.integer) and not isinstance(size, bool):
         if size < 0:
             raise problem(ProgramTypeError, f"affdsl.{dtype}[...]: a size cannot be negative, got {size}")
-        return Affine((), int(size))
+        return Affine((), require_index(int(size)))
     raise problem(
         ProgramTypeError,
         f"affdsl.{dtype}[...] takes sizes, got {size!r}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 import numpy as np
@@ -9,17 +10,16 @@ import numpy as np
 from affdsl.errors import ProgramIndexError, ProgramTypeError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.spelling import spell
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.builder import current
 from affdsl.lang.indices import Index, as_value, index_of
-from affdsl.lang.scalars import Operand, Scalar, Traced, constant, emit_scalar
+from affdsl.lang.scalars import Operand, Scalar, Traced, constant, emit_scalar, numpy_problem
 from affdsl.lang.source import assigned_name, here, problem
 
 
 class Array:
     """A buffer that the kernel reads and writes, element by element."""
-
-    __array_ufunc__ = None
 
     def __init__(self, value: Value, type: ArrayType) -> None:
         self.value = value
@@ -53,7 +53,7 @@ class Array:
             raise problem(
                 ProgramTypeError,
                 f"{self.name} is declared const and cannot be stored to",
-                f"annotate it as {self.name}: affdsl.{ArrayType(self.type.dtype, self.type.shape)!r} to make it writable",
+                f"annotate it as {self.name}: affdsl.{ArrayType(self.type.dtype, self.type.shape)!r} to write to it",
             )
         place = self._place(index)
         value = self._element(x).value
@@ -75,7 +75,11 @@ class Array:
             )
         if not isinstance(x, Traced):
             if not isinstance(x, int | float | np.generic):
-                raise problem(ProgramTypeError, f"{self.name} holds {dtype} and cannot store {type(x).__name__}")
+                raise problem(
+                    ProgramTypeError,
+                    f"{self.name} holds {dtype} and cannot store {x!r}",
+                    "store a number of the kernel",
+                )
             return constant(x, dtype)
         scalar = x.scalar()
         if scalar.dtype != dtype:
@@ -102,15 +106,48 @@ class Array:
                 ProgramIndexError,
                 f"{self.name} has {self.ndim} dimension{'s' if self.ndim != 1 else ''} and needs as many indices, "
                 f"got {len(items)}",
-                f"its type is {self.type!r}",
+                f"its type is {self.type!r}; write them in one bracket, as in {self.name}[{self._subscripts()}]",
             )
+        for n, item in enumerate(items):
+            self._require_inside(n, item)
         return tuple(index_of(item, f"index {n} of {self.name}") for n, item in enumerate(items))
+
+    def _require_inside(self, n: int, item: object) -> None:
+        """Raise ProgramIndexError where index n is outside of its dimension whatever the sizes are."""
+        is_number = isinstance(item, int | np.integer) and not isinstance(item, bool)
+        expr = item.expr if isinstance(item, Index) else Affine((), int(item)) if is_number else None  # type: ignore[call-overload]
+        if expr is None:
+            return
+        size = self.type.shape[n]
+        if expr.is_constant and expr.constant < 0:
+            raise problem(
+                ProgramIndexError,
+                f"index {n} of {self.name} is {expr.constant}, before its first element",
+                f"there is no counting from the end: write {spell(size + expr.constant)}",
+            )
+        beyond = expr - size
+        if beyond.is_constant and beyond.constant >= 0:
+            raise problem(
+                ProgramIndexError,
+                f"index {n} of {self.name} is {spell(expr)}, but that dimension has {spell(size)} elements",
+                f"the last one is {spell(size - 1)}" if size != Affine() else "",
+            )
+
+    def _subscripts(self) -> str:
+        return ", ".join("ijklmn"[n] if n < 6 else f"i{n}" for n in range(self.ndim)) or "()"
 
     def __iter__(self) -> NoReturn:
         raise problem(
             ProgramTypeError,
             f"{self.name} cannot be iterated over while the kernel is built",
             f"write `with affdsl.for_({self.name}.shape[0]) as i:` and use {self.name}[i]",
+        )
+
+    def __contains__(self, x: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"what {self.name} holds is known only when the kernel runs",
+            f"write a loop over its elements and compare {self.name}[{self._subscripts()}]",
         )
 
     def __len__(self) -> int:
@@ -124,12 +161,30 @@ class Array:
         raise problem(
             ProgramTypeError,
             f"{self.name} is an array: operators work on its elements",
-            f"write a loop and use {self.name}[{', '.join('ijkl'[: self.ndim])}]",
+            f"write a loop and use {self.name}[{self._subscripts()}]",
         )
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
-    __matmul__ = __rmatmul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
-    __iadd__ = __isub__ = __imul__ = __itruediv__ = _arithmetic
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _arithmetic
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _arithmetic
+    __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
+    __int__ = __float__ = __index__ = __round__ = _arithmetic
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        self._arithmetic()
+
+    def __ne__(self, other: object) -> bool:
+        self._arithmetic()
+
+    def __array_ufunc__(self, ufunc: np.ufunc, *_: object, **keywords: object) -> NoReturn:
+        raise numpy_problem(ufunc.__name__, self.name)
+
+    def __array_function__(self, function: Callable[..., object], *_: object) -> NoReturn:
+        raise numpy_problem(function.__name__, self.name)
+
+    def __array__(self, *_: object, **keywords: object) -> NoReturn:
+        raise numpy_problem("array", self.name)
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.type!r}"
@@ -185,7 +240,11 @@ def copy(source: Array, target: Array) -> None:
             "copy the elements with loops",
         )
     if target.type.const:
-        raise problem(ProgramTypeError, f"{target.name} is declared const and cannot be stored to")
+        raise problem(
+            ProgramTypeError,
+            f"{target.name} is declared const and cannot be stored to",
+            f"annotate it as {target.name}: affdsl.{ArrayType(target.type.dtype, target.type.shape)!r} to write to it",
+        )
     if source.value is target.value:
         raise problem(ProgramTypeError, f"copy of {source.name} to itself")
     current().written.add(target.value)

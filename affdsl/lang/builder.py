@@ -14,7 +14,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import INDEX, IndexType
+from affdsl.ir.types import INDEX, IndexType, MemRefType
 from affdsl.lang.source import here, problem
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class SymbolValue(Value):
     __slots__ = ()
 
 
-@dataclass
+@dataclass(eq=False)
 class OpenBlock:
     """A block that is still growing."""
 
@@ -37,6 +37,8 @@ class OpenBlock:
     values: list[Value] = field(default_factory=list)
     owned: list[Value] = field(default_factory=list)
     inputs: tuple[Value, ...] = ()
+    bound: int = 0
+    """How many of the values its `as` binds: they come first."""
     yielded: tuple[Value, ...] | None = None
     yields: tuple[object, ...] = ()
     """The element types of what the block must yield."""
@@ -44,6 +46,8 @@ class OpenBlock:
     """The branch that ended just before, which an `else_` may follow."""
     awaiting: Location | None = None
     """Where the branch began that cannot be emitted before its `else_`."""
+    unentered: dict[object, tuple[str, Location]] = field(default_factory=dict)
+    """The loops and branches that were made here and wait for their `with`."""
 
 
 class Builder:
@@ -63,6 +67,8 @@ class Builder:
         self.assumes: list[Constraint] = []
         self.written: set[Value] = set()
         self.callees: dict[str, Program] = {}
+        self.means_itself = False
+        """Whether the kernel's name, in its body, is the kernel itself."""
 
     @property
     def block(self) -> OpenBlock:
@@ -98,15 +104,27 @@ class Builder:
                 location=self.block.awaiting,
             )
 
+    def require_entered(self) -> None:
+        """Raise ProgramError if a loop or branch was made in the innermost block and never became a with-block."""
+        for what, location in self.block.unentered.values():
+            raise problem(
+                ProgramError,
+                f"{what}(...) is called, but no with-block is made of it",
+                f"without its block it does nothing; write `with affdsl.{what}(...):`",
+                location=location,
+            )
+
     def open(self, what: str, values: Iterable[Value] = ()) -> OpenBlock:
         """Begin a block inside the innermost one, in which the given values are defined."""
         self.blocks.append(OpenBlock(what, here()))
         self.define(values)
+        self.block.bound = len(self.block.values)
         return self.block
 
     def close(self) -> Block:
         """End the innermost block: its buffers are given back, its values are gone."""
         self.require_complete()
+        self.require_entered()
         block = self.blocks[-1]
         for buffer in reversed(block.owned):
             block.ops.append(memref.Dealloc(buffer, location=block.location))
@@ -130,10 +148,15 @@ class Builder:
             raise problem(
                 ProgramNameError,
                 f"{name} is used outside of {block.what}, where it is defined",
-                f"{block.what} at line {block.location.line} has ended; use {name} inside of it, or carry its value "
-                "out with iter_args and yield_",
+                f"{block.what} of line {block.location.line} has ended; {_rescue(value, block)}",
             )
         if isinstance(value, SymbolValue):
+            if any(isinstance(v, SymbolValue) and v.hint == name for v in self.blocks[0].inputs):
+                raise problem(
+                    ProgramNameError,
+                    f"two different symbols are called {name}: this one is not that of {self.name}'s arguments",
+                    f'each call of affdsl.symbols("{name}") makes a new symbol; call it once and use the same {name}',
+                )
             raise problem(
                 ProgramNameError,
                 f"the symbol {name} is not bound by any argument of {self.name}",
@@ -160,6 +183,20 @@ class Builder:
         result = Value(INDEX, location=here())
         self.emit(arith.Constant(result, expr.constant) if expr.is_constant else affine.Apply(result, expr))
         return result
+
+
+def _rescue(value: Value, block: OpenBlock) -> str:
+    """How a value could be had after its block."""
+    name = value.hint or "the value"
+    if isinstance(value.type, MemRefType):
+        return f"allocate {name} before it"
+    if any(v.hint == value.hint != "" for v in block.values[: block.bound] if v is not value):
+        return f"`{name} = ...` hides the {name} of its `as`: write yield_(...) of the new value under another name"
+    if block.what in ("the branch", "the else_"):
+        return (
+            f"use {name} inside of it, or give if_ a result type, as in affdsl.if_(c, affdsl.f32), and yield_ in both"
+        )
+    return f"use {name} inside of it, or carry its value out with iter_args and yield_"
 
 
 _current: ContextVar[Builder | None] = ContextVar("affdsl_builder", default=None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
+import numpy as np
+
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Term, Value
@@ -13,7 +15,7 @@ from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
 from affdsl.lang.indices import Index, as_value, index_of
-from affdsl.lang.scalars import DType, Scalar, Traced, constant
+from affdsl.lang.scalars import DType, Number, Scalar, Traced, constant
 from affdsl.lang.source import assigned_names, here, problem, user_frame
 from affdsl.lang.trace import Program, recursion
 
@@ -30,7 +32,7 @@ def call(program: Program, args: Sequence[object]) -> Array | Scalar | tuple[Arr
     """
     builder = current()
     symbol = program.func.symbol
-    if symbol == builder.name and program.func.location == builder.block.location:
+    if symbol == builder.name and builder.means_itself:
         raise recursion(symbol)
     if len(args) != len(program.parameters):
         raise problem(
@@ -71,7 +73,10 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
             if not isinstance(x, Array):
                 raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is the array {p.type!r}, got {x!r}")
             if x.type.dtype != dtype or x.ndim != len(shape):
-                raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}")
+                raise problem(
+                    ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}",
+                    "element type and number of dimensions must be the same: copy it to an array that has them",
+                )  # fmt: skip
             return x
         case Index():
             size = index_of(x, f"argument {p.name} of {symbol}")
@@ -94,8 +99,8 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
             return scalar
 
 
-def _number(symbol: str, p: Parameter, x: object) -> int | float:
-    if isinstance(x, int | float):
+def _number(symbol: str, p: Parameter, x: object) -> Number:
+    if isinstance(x, int | float | np.generic):
         return x
     raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}")
 

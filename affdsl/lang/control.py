@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,41 +13,72 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
-from affdsl.lang.builder import OpenBlock, current
-from affdsl.lang.indices import Condition, Index, bounds_of
-from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, constant, index
-from affdsl.lang.source import assigned_names, here, problem, user_frame
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from affdsl.lang.builder import Builder, OpenBlock, current
+from affdsl.lang.indices import Condition, Index, bounds_of, require_known
+from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, constant, index, require_index
+from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
 
 
 class _Block:
     """A with-block that becomes an operation when it ends without an exception."""
 
     what = ""
+    advice = ""
 
     def __init__(self) -> None:
         self.location = here()
         self.entered = False
+        self.made_in = current().block
+        self.made_in.unentered[self] = (self.what, self.location)
 
     def __enter__(self) -> object:
         if self.entered:
             raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
+        names = assigned_names(user_frame())
+        if len(names) > 1 and len(names) != self.gives():
+            raise problem(
+                ProgramTypeError,
+                f"this {self.what} gives {self.gives() or 'no'} value{'s' if self.gives() != 1 else ''}, "
+                f"but `as` has {len(names)} names: {', '.join(names)}",
+                self.advice,
+            )
         self.entered = True
-        return self.begin(assigned_names(user_frame()))
+        self.made_in.unentered.pop(self, None)
+        result = self.begin(names)
+        self.opened = current().block
+        return result
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         builder = current()
-        inside = len(builder.blocks)
         try:
             if kind is None:
+                self._require_whole(builder)
                 self.end()
         finally:
-            if len(builder.blocks) == inside:
+            while self.opened in builder.blocks:
                 builder.discard()
+
+    def _require_whole(self, builder: Builder) -> None:
+        """Raise ProgramError unless the block has run to its end, and all blocks inside of it have ended."""
+        if builder.block is not self.opened:
+            raise problem(
+                ProgramError,
+                f"{self.opened.what} ends before {builder.block.what} inside of it",
+                "blocks end in the opposite order in which they begin; enter each with its own `with`",
+            )
+        if leaves_early(user_frame()):
+            raise problem(
+                ProgramError,
+                f"a return, break or continue leaves {self.opened.what}",
+                "the block runs once, while the kernel is built, for all of its iterations: what follows would be lost",
+                "put a return after all with-blocks; to skip the rest for some iterations use affdsl.if_",
+            )
+
+    def gives(self) -> int:
+        """How many values `as` binds."""
+        raise NotImplementedError
 
     def begin(self, names: tuple[str, ...]) -> object:
         """Open the block; what `as` binds."""
@@ -72,9 +102,9 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
     """
 
     what = "for_"
+    advice = "the loop variable comes first, then one name for each of iter_args: `as (i, s)`"
 
     def __init__(self, *bounds: Operand, step: int | None = None, iter_args: Scalar | Sequence[Scalar] = ()) -> None:
-        super().__init__()
         if not 1 <= len(bounds) <= 3:
             raise problem(
                 ProgramTypeError, f"for_ takes (stop), (start, stop) or (start, stop, step), got {len(bounds)}"
@@ -94,10 +124,16 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
                 _value(self.upper, affine.Min),
                 constant(self.step, index).value,
             )
+        super().__init__()
+
+    def gives(self) -> int:
+        """The loop variable and what is carried."""
+        return 1 + len(self.inits)
 
     def begin(self, names: tuple[str, ...]) -> Index | Scalar | tuple[Index | Scalar, ...]:
         """The loop variable, followed by the carried values."""
         builder = current()
+        self.names = names
         name = names[0] if names else "i"
         self.iv = Value(INDEX, name, self.location)
         hints = names[1:] if len(names) == 1 + len(self.inits) else ("",) * len(self.inits)
@@ -113,6 +149,7 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
 
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
+        self._require_own_names()
         yielded = _yielded(self.what, current().block)
         arguments = tuple(c.value for c in self.carried)
         results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
@@ -129,6 +166,19 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
         for carried, result in zip(self.carried, results, strict=True):
             carried.bind(result)
 
+    def _require_own_names(self) -> None:
+        """Raise ProgramError where a second name for a carried value would change with it after the loop."""
+        names = user_frame().f_locals
+        for carried in self.carried:
+            known = sorted((name for name, x in names.items() if x is carried), key=lambda name: name not in self.names)
+            if len(known) > 1:
+                raise problem(
+                    ProgramError,
+                    f"{known[1]} is one more name for {known[0]}, which the loop {self.iv.hint} carries",
+                    f"after the loop it would be what the last iteration yielded, as {known[0]} is; "
+                    f"to keep the value of this iteration write {known[1]} = +{known[0]}",
+                )
+
 
 class parallel(_Block):  # noqa: N801
     """Loops whose iterations may run in any order and at once: `with parallel(M, N) as (i, j):`.
@@ -139,9 +189,9 @@ class parallel(_Block):  # noqa: N801
     """
 
     what = "parallel"
+    advice = "the loop variables come first, then one name for each of reduce: `as (i, j, s)`"
 
     def __init__(self, *bounds: object, reduce: Sequence[tuple[str, DType]] = ()) -> None:
-        super().__init__()
         if not bounds:
             raise problem(ProgramTypeError, "parallel needs at least one bound, like affdsl.parallel(M, N)")
         ranges = [_range(bound) for bound in bounds]
@@ -149,6 +199,11 @@ class parallel(_Block):  # noqa: N801
         self.upper = tuple(r[1] for r in ranges)
         self.steps = tuple(r[2] for r in ranges)
         self.reduce = tuple(_reduction(pair) for pair in reduce)
+        super().__init__()
+
+    def gives(self) -> int:
+        """The loop variables and what is reduced."""
+        return len(self.steps) + len(self.reduce)
 
     def begin(self, names: tuple[str, ...]) -> Index | tuple[Index | Scalar, ...]:
         """The loop variables, followed by what will be the results."""
@@ -185,9 +240,9 @@ class if_(_Block):  # noqa: N801
     """
 
     what = "if_"
+    advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
 
     def __init__(self, condition: object, *results: DType) -> None:
-        super().__init__()
         if isinstance(condition, bool | np.bool_):
             condition = Condition((), negated=not condition)
         if isinstance(condition, Traced) and not isinstance(condition, Condition):
@@ -196,6 +251,8 @@ class if_(_Block):  # noqa: N801
                 raise problem(ProgramTypeError, f"if_ needs a condition, got {scalar.describe()}", "compare it: x != 0")
         if not isinstance(condition, Condition | Scalar):
             raise problem(ProgramTypeError, f"if_ needs a condition like i < n, got {condition!r}")
+        if isinstance(condition, Condition):
+            require_known(tuple(c.expr for c in condition.constraints))
         if isinstance(condition, Condition) and not all(current().is_affine(c.expr) for c in condition.constraints):
             condition = condition.scalar()
         for dtype in results:
@@ -203,12 +260,17 @@ class if_(_Block):  # noqa: N801
                 raise problem(ProgramTypeError, f"the results of if_ are given by their types, got {dtype!r}")
         self.condition = condition
         self.results = results
+        super().__init__()
+
+    def gives(self) -> int:
+        """The results."""
+        return len(self.results)
 
     def begin(self, names: tuple[str, ...]) -> Scalar | tuple[Scalar, ...] | None:
         """What will be the results."""
         self.hints = names if len(names) == len(self.results) else ("",) * len(self.results)
         self.outcomes = tuple(Scalar(None, dtype) for dtype in self.results)
-        current().open(f"the branch at line {self.location.line}").yields = self.results
+        current().open("the branch").yields = self.results
         return None if not self.outcomes else self.outcomes[0] if len(self.outcomes) == 1 else self.outcomes
 
     def end(self) -> None:
@@ -250,6 +312,11 @@ class else_(_Block):  # noqa: N801
     """What runs where the `if_` just before did not: `with else_():`."""
 
     what = "else_"
+    advice = "the results have their names from the if_"
+
+    def gives(self) -> int:
+        """Nothing: the results are the if_'s."""
+        return 0
 
     def begin(self, names: tuple[str, ...]) -> None:
         """Find the if_ that this belongs to."""
@@ -261,7 +328,7 @@ class else_(_Block):  # noqa: N801
                 "put `with affdsl.else_():` right after the with-block of its if_, at the same indentation",
             )
         self.branch = before
-        block = current().open(f"the else_ at line {self.location.line}")
+        block = current().open("the else_")
         block.yields = before.results
 
     def end(self) -> None:
@@ -325,7 +392,7 @@ def _closed(terminator: type[affine.Yield] | type[scf.Yield], yielded: tuple[Val
 def _step(step: object) -> int:
     if isinstance(step, int | np.integer) and not isinstance(step, bool):
         if step > 0:
-            return int(step)
+            return require_index(int(step))
         raise problem(
             ProgramIndexError,
             f"the step of a loop must be positive, got {step}",
@@ -333,7 +400,8 @@ def _step(step: object) -> int:
         )
     raise problem(
         ProgramTypeError,
-        f"the step of a loop must be a whole number known now, got {step.describe() if isinstance(step, Traced) else step!r}",
+        "the step of a loop must be a whole number known now, got "
+        f"{step.describe() if isinstance(step, Traced) else repr(step)}",
         "for a symbolic step s write `with for_((n + s - 1) // s) as t:` and use t * s",
     )
 
@@ -344,7 +412,11 @@ def _initial(iter_args: object) -> tuple[Scalar, ...]:
     for x in items:
         if not isinstance(x, Traced):
             raise problem(
-                ProgramTypeError, f"iter_args needs typed values, got {x!r}", f"give it a type: affdsl.f32({x!r})"
+                ProgramTypeError,
+                f"iter_args needs typed values, got {x!r}",
+                f"give it a type: affdsl.f32({x!r})"
+                if isinstance(x, int | float)
+                else "carry numbers; an array is changed in place by what the loop stores",
             )
         scalar = x.scalar()
         current().require(scalar.value)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
-import textwrap
 from types import FunctionType
 
 from affdsl.errors import ProgramError
@@ -25,15 +25,27 @@ def refuse_early_exits(function: FunctionType) -> None:
         lines, first = inspect.getsourcelines(function)
     except OSError:
         return
+    inside = lines[0][:1].isspace()
     try:
-        tree = ast.parse(textwrap.dedent("".join(lines)))
+        tree = ast.parse("if True:\n" * inside + "".join(lines))
     except SyntaxError:
-        return  # a lambda or a function inside a larger expression
-    names = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
-    for node in tree.body:
+        return  # the file was changed after it was imported
+    names = {**function.__globals__, **_nonlocals(function)}
+    for node in ast.walk(tree) if inside else tree.body:
         if isinstance(node, ast.FunctionDef):
             for statement in node.body:
-                _check(statement, names, Location(function.__code__.co_filename, first - 1), block=None, loop=False)
+                start = Location(function.__code__.co_filename, first - 1 - inside)
+                _check(statement, names, start, block=None, loop=False)
+            return
+
+
+def _nonlocals(function: FunctionType) -> dict[str, object]:
+    """The variables of enclosing functions that are assigned by now: the kernel's own name is not."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with contextlib.suppress(ValueError):
+            found[name] = cell.cell_contents
+    return found
 
 
 def _check(node: ast.AST, names: dict[str, object], start: Location, *, block: str | None, loop: bool) -> None:

@@ -7,10 +7,21 @@ import numpy as np
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramNameError, ProgramTypeError
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.spelling import spell
+from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX, IndexType
 from affdsl.lang.builder import SymbolValue, active, current
-from affdsl.lang.scalars import Operand, Scalar, Traced, bool_, cast, compare, constant, index, index_scalar
+from affdsl.lang.scalars import (
+    Operand,
+    Scalar,
+    Traced,
+    bool_,
+    cast,
+    compare,
+    constant,
+    index,
+    index_scalar,
+    require_index,
+)
 from affdsl.lang.source import here, problem
 
 
@@ -23,6 +34,8 @@ def symbols(names: str) -> Index | tuple[Index, ...]:
     >>> M + 2 * N
     M + N * 2
     """
+    if not isinstance(names, str):
+        raise problem(ProgramTypeError, f'symbols takes names in one text, like "M N", got {names!r}')
     wanted = names.replace(",", " ").split()
     bad = [name for name in wanted if not name.isidentifier()]
     if bad or not wanted:
@@ -201,6 +214,10 @@ class Condition(Traced):
     """A conjunction of affine constraints, or its negation: what `affine.if` can test. Combine with & | ~."""
 
     __slots__ = ("constraints", "negated")
+    instead = (
+        "conditions are combined with & | ^ ~; affdsl.bool_(condition) can be compared, and "
+        "affdsl.select(condition, 1, x) makes a number of one"
+    )
 
     def __init__(self, constraints: tuple[Constraint, ...], negated: bool = False) -> None:
         self.constraints = constraints
@@ -208,7 +225,8 @@ class Condition(Traced):
 
     def describe(self) -> str:
         """What messages call it."""
-        return "a condition"
+        shown = " & ".join(spell_constraint(c) for c in self.constraints) or "true"
+        return f"the condition {'not ' * self.negated}({shown})"
 
     def scalar(self) -> Scalar:
         """self as a bool_, computed here."""
@@ -268,7 +286,7 @@ def _term(symbol: str, other: Operand) -> Affine | None:
             if isinstance(other, float | np.floating)
             else "write a whole number, an index or a scalar",
         )
-    return Affine((), int(other))
+    return Affine((), require_index(int(other)))
 
 
 def _is_symbolic(expr: Affine) -> bool:
@@ -289,8 +307,8 @@ def _divide(symbol: str, left: Operand, right: Operand) -> Index | Scalar:
     if b.is_constant and b.constant <= 0:
         raise problem(
             ProgramIndexError,
-            f"{spell(a)} {symbol} {b.constant}: an index is divided by positive numbers only",
-            f"write -({spell(a)} {symbol} {-b.constant})" if b.constant < 0 and symbol == "//" else "",
+            f"{_factor(a)} {symbol} {b.constant}: an index is divided by positive numbers only",
+            f"write {_factor(-a)} // {-b.constant}" if b.constant < 0 and symbol == "//" else "",
         )
     return Index(a.ceildiv(b) if symbol == "ceildiv" else a // b if symbol == "//" else a % b)
 
@@ -300,12 +318,17 @@ def _not_affine(symbol: str, a: Affine, b: Affine) -> ProgramError:
     both = "both factors change" if symbol == "*" else "the divisor changes"
     return problem(
         ProgramIndexError,
-        f"{spell(a)} {symbol} {spell(b)} is not affine: {both} inside the loops ({varying})",
+        f"{_factor(a)} {symbol} {_factor(b)} is not affine: {both} inside the loops ({varying})",
         "one factor must be a number or a symbol; give the array one dimension more and write A[i, j], "
         "make the loop's step the number, or use affdsl.index(i) * j as a data-dependent index"
         if symbol == "*"
         else "divide by a number or a symbol, or use affdsl.index(i) // j as a data-dependent index",
     )
+
+
+def _factor(expr: Affine) -> str:
+    text = spell(expr)
+    return f"({text})" if " " in text or (text.startswith("-") and expr.terms) else text
 
 
 def _compare(symbol: str, left: Index, right: Operand) -> Condition | Scalar:
@@ -346,15 +369,23 @@ def index_of(x: object, what: str = "an index") -> Index | Scalar:
                 if x.dtype.kind == "float"
                 else "convert it with affdsl.index(x)",
             )
-        data = cast(x, index)
+        data = cast(x, index, "")
         return Index(Affine.of(data.value)) if data.value in current().symbols else data
     if isinstance(x, int | np.integer) and not isinstance(x, bool):
-        return Index(Affine((), int(x)))
+        return Index(Affine((), require_index(int(x))))
     raise problem(
         ProgramTypeError,
         f"{what} must be a whole number, got {x.describe() if isinstance(x, Traced) else repr(x)}",
-        f"write {int(x)}" if isinstance(x, float | np.floating) and float(x).is_integer() else "",
+        _whole_number_for(x),
     )
+
+
+def _whole_number_for(x: object) -> str:
+    if isinstance(x, float | np.floating) and float(x).is_integer():
+        return f"write {int(x)}"
+    if getattr(x, "shape", ()):
+        return "one element of an array is A[i], its sizes are A.shape[0], A.shape[1], ..."
+    return "write a whole number, an index, or an integer of the kernel"
 
 
 def as_value(x: Index | Scalar) -> Value:
@@ -365,6 +396,8 @@ def as_value(x: Index | Scalar) -> Value:
 def bounds_of(x: object, kind: type[affine.Min] | type[affine.Max], what: str) -> tuple[Affine, ...] | Value:
     """A bound as affine expressions (several for an extremum of the right kind), or as a data-dependent value."""
     builder = current()
+    if isinstance(x, Index | Extremum):
+        require_known(x.exprs if isinstance(x, Extremum) else (x.expr,))
     if isinstance(x, Extremum) and x.kind is kind and all(builder.is_affine(e) for e in x.exprs):
         return x.exprs
     bound = index_of(x, what)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.lang.builder import current
@@ -11,6 +13,7 @@ from affdsl.lang.indices import Condition, Extremum, affine_extremum
 from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, cast, emit_scalar, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
+
 
 def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:
     """The function called `name` here, with the operation that it is for floats and for integers."""
@@ -137,9 +140,15 @@ def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
 def bitcast(x: Operand, dtype: DType) -> Scalar:
     """The bits of x as another type of the same width."""
     scalar = _typed("bitcast", x)
+    if not isinstance(dtype, DType):
+        raise problem(ProgramTypeError, f"bitcast takes a type like affdsl.i32, got {dtype!r}")
     a, b = getattr(scalar.dtype.type, "width", None), getattr(dtype.type, "width", None)
     if a is None or a != b:
-        raise problem(ProgramTypeError, f"bitcast of {scalar.describe()} to {dtype}: the widths differ")
+        raise problem(
+            ProgramTypeError,
+            f"bitcast of {scalar.describe()} to {dtype}: the widths differ",
+            f"convert it with affdsl.{dtype}(x), or take a type of the same width",
+        )
     if scalar.dtype.type == dtype.type:
         return Scalar(scalar.value, dtype)
     return emit_scalar(dtype, lambda r: arith.Cast(r, "bitcast", scalar.value))
@@ -151,6 +160,12 @@ def assume(*conditions: object) -> None:
     Raises ProgramError where a condition is not a conjunction of affine constraints on symbols.
     """
     builder = current()
+    if len(builder.blocks) > 1:
+        raise problem(
+            ProgramError,
+            f"assume stands inside of {builder.block.what}, but it holds for the whole kernel",
+            "write it before all with-blocks",
+        )
     for condition in conditions:
         if not isinstance(condition, Condition) or condition.negated:
             raise problem(
@@ -165,9 +180,11 @@ def assume(*conditions: object) -> None:
                 builder.require(strange[0])
                 raise problem(
                     ProgramError,
-                    f"assume speaks of sizes and index arguments, but {strange[0].hint or 'a value'} is computed inside",
+                    f"assume speaks of sizes and index arguments; {strange[0].hint or 'a value'} is computed inside",
                     "use affdsl.if_ for what depends on a loop or on data",
                 )
+            if constraint.expr.is_constant and not constraint.holds({}):
+                raise problem(ProgramError, f"assume: no sizes make {condition.describe()} true")
         builder.assumes += condition.constraints
 
 
@@ -194,6 +211,8 @@ def _pairwise(kind: str, a: Scalar, b: Scalar) -> Scalar:
 def _typed(name: str, x: Operand) -> Scalar:
     if isinstance(x, Traced):
         return x.scalar()
+    if not isinstance(x, int | float | np.generic):
+        raise problem(ProgramTypeError, f"{name} works on one number, got {x!r}", "write a loop over the elements")
     raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.f64({x!r})")
 
 

@@ -72,8 +72,9 @@ class Traced:
     """A number that is known only when the kernel runs. Python cannot look at it while the kernel is built."""
 
     __slots__ = ()
-    __hash__ = object.__hash__
     __array_priority__ = 1000
+    instead: ClassVar[str] = "convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats"
+    """What to write where there is no such operator."""
 
     def scalar(self) -> Scalar:
         """self as a scalar."""
@@ -89,10 +90,20 @@ class Traced:
             f"the truth of {self.describe()} is not known while the kernel is built",
             "Python's if, while, and, or, not and chained comparisons need it at once; write "
             "`with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, "
-            "and & | ~ with parentheses for and, or, not",
+            "& | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's",
         )
 
-    def __index__(self) -> NoReturn:
+    def __hash__(self) -> int:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is not known while the kernel is built, so it cannot be found in a dict or a set",
+            "use affdsl.select(condition, a, b), or an array that is an argument of the kernel",
+        )
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    def __index__(self, *_: object, **keywords: object) -> NoReturn:
         raise problem(
             ProgramTypeError,
             f"{self.describe()} is not known while the kernel is built, so Python cannot count with it",
@@ -108,9 +119,16 @@ class Traced:
         )
 
     __int__ = __complex__ = __trunc__ = __float__
+    __array__ = __index__
 
-    def __iter__(self) -> NoReturn:
-        raise problem(ProgramTypeError, f"{self.describe()} is one number and cannot be iterated over")
+    def __iter__(self, *_: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is one number and cannot be iterated over or unpacked",
+            "write `with affdsl.for_(n) as i:` for a loop; `as (i, s)` needs iter_args",
+        )
+
+    __contains__ = __iter__
 
     def __setitem__(self, index: object, value: object) -> NoReturn:
         raise problem(
@@ -120,19 +138,67 @@ class Traced:
         )
 
     def __getitem__(self, index: object) -> NoReturn:
-        raise problem(ProgramTypeError, f"{self.describe()} is a number and has no elements")
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is a number and has no elements",
+            "an array argument is annotated like affdsl.f32[N]",
+        )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
         operator = _UFUNC_OPERATORS.get(ufunc.__name__)
         if operator is not None and method == "__call__" and len(inputs) == 2 and isinstance(inputs[0], np.generic):
             return getattr(inputs[1], operator)(inputs[0].item())
-        raise problem(
-            ProgramTypeError,
-            f"NumPy's {ufunc.__name__} cannot work on {self.describe()}",
-            f"use affdsl.{ufunc.__name__} if there is one, or write the loop with affdsl.for_",
-        )
+        raise numpy_problem(ufunc.__name__, self.describe())
+
+    def __array_function__(self, function: Callable[..., object], *_: object) -> NoReturn:
+        raise numpy_problem(function.__name__, self.describe())
 
 
+_OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "divmod": "divmod",
+    "pow": "**", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+_OTHER_OPERATORS = {
+    "neg": "-", "pos": "+", "invert": "~", "abs": "abs", "round": "round", "floor": "math.floor", "ceil": "math.ceil",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+
+
+_FUNCTIONS = ("abs", "round", "floor", "ceil")
+
+
+def _without(symbol: str) -> Callable[..., NoReturn]:
+    def refuse(x: Traced, *_: object) -> NoReturn:
+        advice = f"use affdsl.{symbol.removeprefix('math.')}(x)" if symbol.endswith(_FUNCTIONS) else x.instead
+        raise problem(ProgramTypeError, f"{x.describe()} has no operator {symbol}", advice)
+
+    return refuse
+
+
+# An operator that a class below does not define says so in our words: == too, which object would answer.
+for _name, _symbol in (_OPERATORS | {f"r{name}": s for name, s in _OPERATORS.items()} | _OTHER_OPERATORS).items():
+    setattr(Traced, f"__{_name}__", _without(_symbol))
+
+
+def numpy_problem(function: str, what: str) -> ProgramError:
+    """The error for a NumPy function called on what only the running kernel knows."""
+    ours = _NUMPY_FUNCTIONS.get(function, function if function in _SAME_IN_NUMPY else "")
+    return problem(
+        ProgramTypeError,
+        f"NumPy's {function} cannot work on {what}, which is not known while the kernel is built",
+        f"use affdsl.{ours}" if ours else "write the loop with affdsl.for_",
+    )
+
+
+_SAME_IN_NUMPY = frozenset(
+    "cbrt ceil copysign cos cosh exp exp2 expm1 floor fmod isfinite isinf isnan log log10 log1p log2 sin sinh sqrt tan "
+    "tanh trunc".split()
+)
+_NUMPY_FUNCTIONS = {
+    "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "maximum": "max", "minimum": "min", "fmax": "max",
+    "fmin": "min", "rint": "roundeven", "where": "select", "power": "pow", "float_power": "pow", "copyto": "copy",
+}  # fmt: skip
 _UFUNC_OPERATORS = {
     "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
     "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__",
@@ -237,8 +303,14 @@ class Scalar(Traced):
     def __lshift__(self, other: Operand) -> Scalar:
         return _binary("<<", self, other)
 
+    def __rlshift__(self, other: Operand) -> Scalar:
+        return _binary("<<", other, self)
+
     def __rshift__(self, other: Operand) -> Scalar:
         return _binary(">>", self, other)
+
+    def __rrshift__(self, other: Operand) -> Scalar:
+        return _binary(">>", other, self)
 
     def __invert__(self) -> Scalar:
         return _binary("^", self, True if self.dtype.kind == "bool" else -1)
@@ -249,7 +321,7 @@ class Scalar(Traced):
         return _binary("-", 0, self)
 
     def __pos__(self) -> Scalar:
-        return self
+        return Scalar(self.value, self.dtype)
 
     def __abs__(self) -> Scalar:
         if self.dtype.kind in ("unsigned", "bool"):
@@ -278,40 +350,84 @@ class Scalar(Traced):
     __hash__ = Traced.__hash__
 
 
-def emit_scalar(dtype: DType, make: Callable[[Value], Op]) -> Scalar:
-    """A new scalar, defined by the operation that `make` builds for its value."""
-    result = Value(dtype.type, assigned_name(), here())
+def emit_scalar(dtype: DType, make: Callable[[Value], Op], hint: str | None = None) -> Scalar:
+    """A new scalar, defined by the operation that `make` builds for its value.
+
+    It is called what the user is about to call it; what is computed on the way there has an empty hint.
+    """
+    result = Value(dtype.type, assigned_name() if hint is None else hint, here())
     current().emit(make(result))
     return Scalar(result, dtype)
 
 
-def constant(number: Number, dtype: DType) -> Scalar:
+def constant(number: Number, dtype: DType, hint: str | None = "") -> Scalar:
     """A Python number as a scalar of the given type. Raises ProgramTypeError where the type cannot hold it."""
-    if isinstance(number, np.generic):
-        number = number.item()
+    plain = number.item() if isinstance(number, np.generic) else number
+    if isinstance(plain, np.floating):  # long double stays one
+        plain = float(plain)
+    if not isinstance(plain, int | float):
+        raise problem(
+            ProgramTypeError,
+            f"{dtype} cannot be made of {number!r}, which is no real number",
+            f"take one element of it: {_called(number)}[i]" if getattr(number, "shape", ()) else "write a number",
+        )
     value: int | float | bool
-    if dtype.kind == "float":
-        value = float(number)
-    elif dtype.kind == "bool":
-        if not isinstance(number, bool):
-            raise problem(ProgramTypeError, f"{number!r} is not a truth value; write True or False, or a comparison")
-        value = number
+    if dtype.kind == "bool":
+        if not isinstance(plain, bool):
+            raise problem(ProgramTypeError, f"{plain!r} is not a truth value; write True or False, or a comparison")
+        value = plain
+    elif isinstance(plain, bool):
+        raise problem(ProgramTypeError, f"{plain} is a truth value, but {dtype} is needed", f"write {int(plain)}")
+    elif dtype.kind == "float":
+        value = _rounded(plain, dtype)
+    elif isinstance(plain, float):
+        raise problem(
+            ProgramTypeError,
+            f"the number {plain!r} has a fraction type, but {dtype} is needed",
+            f"write {int(plain)} or convert with affdsl.{dtype}(affdsl.f64(x))" if np.isfinite(plain) else "",
+        )
     else:
-        if isinstance(number, float):
-            raise problem(
-                ProgramTypeError,
-                f"the number {number!r} has a fraction type, but {dtype} is needed",
-                f"write {int(number)} or convert with affdsl.{dtype}(affdsl.f64(x))" if np.isfinite(number) else "",
-            )
-        value = _wrapped(int(number), dtype)
-    return emit_scalar(dtype, lambda r: arith.Constant(r, value))
+        value = _wrapped(plain, dtype)
+    return emit_scalar(dtype, lambda r: arith.Constant(r, value), hint)
+
+
+_LARGEST = {"f16": 65520.0, "bf16": 2.0**128 - 2.0**119, "f32": 2.0**128 - 2.0**103, "f64": float("inf")}
+"""The smallest number that rounds to infinity."""
+
+
+def _rounded(number: float, dtype: DType) -> float:
+    """number as a float; the printers round it to dtype. Raises ProgramTypeError where that is an infinity."""
+    try:
+        value = float(number)
+    except OverflowError:
+        value = float("inf")
+    if abs(value) >= _LARGEST[dtype.name] and number not in (float("inf"), -float("inf")):
+        raise problem(
+            ProgramTypeError,
+            f"{number if len(str(number)) < 40 else 'a number of so many digits'} does not fit in {dtype}",
+            f'use a wider type, or affdsl.{dtype}(float("inf")) for infinity',
+        )
+    return value
+
+
+def _called(x: object) -> str:
+    return str(getattr(x, "name", "A"))
+
+
+def require_index(number: int) -> int:
+    """number, if an index can hold it. Raises ProgramTypeError: indices have 64 bits."""
+    return _wrapped(int(number), index)
 
 
 def _wrapped(number: int, dtype: DType) -> int:
     bits = 64 if dtype.kind == "index" else dtype.type.width  # type: ignore[union-attr]
     low, high = (0, 2**bits) if dtype.kind == "unsigned" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
     if not low <= number < high:
-        raise problem(ProgramTypeError, f"{number} does not fit in {dtype}, which holds {low} to {high - 1}")
+        raise problem(
+            ProgramTypeError,
+            f"{number} does not fit in {dtype}, which holds {low} to {high - 1}",
+            "sizes and indices have 64 bits" if dtype.kind == "index" else "use a wider type; nothing wraps in silence",
+        )
     return number - 2**bits if number >= 2 ** (bits - 1) else number
 
 
@@ -336,7 +452,7 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
         return a, b
     kinds = {a.dtype.kind, b.dtype.kind}
     if "index" in kinds and kinds <= {"index", "signed", "unsigned"}:
-        return cast(a, index), cast(b, index)
+        return cast(a, index, ""), cast(b, index, "")
     raise problem(
         ProgramTypeError,
         f"{what} of {a.describe()} and {b.describe()}: the types differ",
@@ -355,11 +471,28 @@ _TABLES = {"float": _FLOAT, "signed": _INTEGER, "index": _INTEGER, "unsigned": _
 
 
 def _binary(symbol: str, left: Operand, right: Operand) -> Scalar:
+    _refuse_literal(symbol, left, right)
     a, b = operands(symbol, left, right)
     kind = _TABLES[a.dtype.kind].get(symbol)
     if kind is None:
         raise problem(ProgramTypeError, f"{a.dtype} has no operator {symbol}", _advice(symbol, a.dtype))
     return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
+
+
+def _refuse_literal(symbol: str, left: Operand, right: Operand) -> None:
+    """Raise ProgramTypeError where an integer is divided by the number 0, or shifted by a negative one."""
+    if not (isinstance(left, Traced) and isinstance(right, int | np.integer)):
+        return
+    if symbol in ("//", "%") and right == 0:
+        raise problem(
+            ProgramTypeError,
+            f"{left.describe()} {symbol} 0 divides by zero",
+            "divide by another number; a divisor computed by the kernel may be 0 and then gives 0",
+        )
+    if symbol in ("<<", ">>") and right < 0:
+        other = "<<" if symbol == ">>" else ">>"
+        what = f"{left.describe()} {symbol} {right} shifts by a negative number"
+        raise problem(ProgramTypeError, what, f"write {other} {-right}")
 
 
 def _advice(symbol: str, dtype: DType) -> str:
@@ -374,12 +507,15 @@ def _advice(symbol: str, dtype: DType) -> str:
 
 def _modulo(left: Operand, right: Operand) -> Scalar:
     """Python's %: the sign of the divisor."""
+    _refuse_literal("%", left, right)
     a, b = operands("%", left, right)
     if a.dtype.kind == "unsigned":
         return emit_scalar(a.dtype, lambda r: arith.Binary(r, "remui", a.value, b.value))
     if a.dtype.kind not in ("signed", "index"):
         raise problem(ProgramTypeError, f"{a.dtype} has no operator %", _advice("%", a.dtype))
-    return a - (a // b) * b
+    quotient = emit_scalar(a.dtype, lambda r: arith.Binary(r, "floordivsi", a.value, b.value), "")
+    product = emit_scalar(a.dtype, lambda r: arith.Binary(r, "muli", quotient.value, b.value), "")
+    return a - product
 
 
 _SIGNED_PREDICATES = {"<": "slt", "<=": "sle", ">": "sgt", ">=": "sge", "==": "eq", "!=": "ne"}
@@ -400,13 +536,19 @@ def compare(symbol: str, left: Operand, right: Operand) -> Scalar:
 
 def power(base: Operand, exponent: Operand) -> Scalar:
     """base to the power of exponent; a whole exponent written as a number is exact repeated multiplication."""
-    if isinstance(base, Scalar) and isinstance(exponent, int) and not isinstance(exponent, bool):
+    if isinstance(base, Scalar) and isinstance(exponent, int | np.integer) and not isinstance(exponent, bool):
+        if base.dtype.kind not in ("float", "signed"):
+            raise problem(ProgramTypeError, f"{base.dtype} has no operator **", _advice("**", base.dtype))
+        if exponent < 0 and base.dtype.kind == "signed":
+            raise problem(
+                ProgramTypeError,
+                f"{base.describe()} ** {exponent} is a fraction, but {base.dtype} holds whole numbers",
+                f"write affdsl.f64(x) ** {exponent}",
+            )
         if exponent == 2:
             return base * base
         whole = constant(exponent, i32 if base.dtype.kind == "float" else base.dtype)
         kind = "fpowi" if base.dtype.kind == "float" else "ipowi"
-        if base.dtype.kind not in ("float", "signed"):
-            raise problem(ProgramTypeError, f"{base.dtype} has no operator **", _advice("**", base.dtype))
         return emit_scalar(base.dtype, lambda r: math.Binary(r, kind, base.value, whole.value))
     a, b = operands("**", base, exponent)
     if a.dtype.kind != "float":
@@ -415,18 +557,17 @@ def power(base: Operand, exponent: Operand) -> Scalar:
     return emit_scalar(a.dtype, lambda r: math.Binary(r, "powf", a.value, b.value))
 
 
-def cast(x: Operand, dtype: DType) -> Scalar:
+def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
     """x as another type: numbers, indices and scalars alike.
 
     Integers wrap; floats round to nearest even; a float becomes an integer by dropping its fraction, at the
     type's ends where it lies outside, and 0 where it is NaN.
     """
     if not isinstance(x, Traced):
-        if dtype.kind in ("signed", "unsigned", "index") and isinstance(x, float | np.floating):
-            raise problem(
-                ProgramTypeError, f"the number {x!r} is not whole, and {dtype} holds whole numbers", f"write {int(x)}"
-            )
-        return constant(bool(x) if dtype.kind == "bool" and x in (0, 1) else x, dtype)
+        if isinstance(x, bool | np.bool_):
+            return constant(bool(x) if dtype.kind == "bool" else int(x), dtype, hint)
+        is_truth = dtype.kind == "bool" and isinstance(x, int | float) and x in (0, 1)
+        return constant(bool(x) if is_truth else x, dtype, hint)
     a = x.scalar()
     source, target = a.dtype, dtype
     if source == target:
@@ -438,8 +579,8 @@ def cast(x: Operand, dtype: DType) -> Scalar:
     kind = _cast_kind(source, target)
     if kind is None:  # no single operation goes there: by way of i64 or f32
         middle = f32 if {source.kind, target.kind} == {"float"} else (u64 if "unsigned" in (source.kind,) else i64)
-        return cast(cast(a, middle), target)
-    return emit_scalar(target, lambda r: arith.Cast(r, kind, a.value))
+        return cast(cast(a, middle, ""), target, hint)
+    return emit_scalar(target, lambda r: arith.Cast(r, kind, a.value), hint)
 
 
 def _cast_kind(source: DType, target: DType) -> str | None:

@@ -85,6 +85,8 @@ def assigned_names(frame: FrameType) -> tuple[str, ...]:
 
 def assigned_name() -> str:
     """The one name that the user is about to give to the value being computed, or an empty string."""
+    if _elsewhere.get() is not None:
+        return ""
     names = assigned_names(user_frame())
     return names[0] if len(names) == 1 else ""
 
@@ -104,7 +106,8 @@ def returned_at(code: CodeType) -> int | None:
     pairs = pairwise(ins for ins in dis.get_instructions(code) if ins.opname not in _SILENT)
     lines = {
         _line(ins) for before, ins in pairs
-        if ins.opname == "RETURN_VALUE" and not (before.opname == "LOAD_CONST" and before.argval is None)
+        if (ins.opname == "RETURN_VALUE" and not (before.opname == "LOAD_CONST" and before.argval is None))
+        or (ins.opname == "RETURN_CONST" and ins.argval is not None)
     }  # fmt: skip
     return next(iter(lines)) if len(lines) == 1 else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -20,7 +21,7 @@ from affdsl.lang.builder import Builder, SymbolValue, building
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
 from affdsl.lang.scalars import DType, Scalar, Traced
-from affdsl.lang.source import problem
+from affdsl.lang.source import definition, located, means_itself, problem, returned_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +53,30 @@ def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tup
     Raises ProgramError and its kinds; what the body itself raises comes out as it is.
     """
     name = function.__name__
-    location = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    location = definition(function.__code__)
+    _require_plain(function, location)
     refuse_early_exits(function)
     sizes = sizes_of(name, parameters, location)
     inputs = [*sizes, *(_input(p, location) for p in parameters)]
     builder = Builder(name, location, inputs)
+    builder.means_itself = means_itself(function.__code__, name, function.__qualname__)
     with building(builder):
         given = [_placeholder(p, v) for p, v in zip(parameters, inputs[len(sizes) :], strict=True)]
         try:
             returned = function(*before, *given)
         except NameError as error:
-            if error.name != name:
+            if name not in (error.name, _free_variable(error)):
                 raise
-            raise recursion(name, location) from None
-        results = _results(builder, returned)
+            raise recursion(name, _raised_at(error)) from None
+        if builder.block is not builder.blocks[0]:
+            raise problem(
+                ProgramError,
+                f"kernel {name} ends inside of {builder.block.what}",
+                "enter each block with its own `with`, so that it ends too",
+                location=builder.block.location,
+            )
+        line = returned_at(function.__code__)
+        results = _results(builder, returned, location if line is None else Location(location.file, line))
         body = builder.close()
     values = tuple(x.value for x in results)
     if values:
@@ -76,14 +87,46 @@ def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tup
     return Program(built, parameters, sizes, types, written, builder.callees)
 
 
+def _require_plain(function: FunctionType, location: Location) -> None:
+    """Raise a ProgramError for what runs later than when it is called, and for what has no name."""
+    name, plain = function.__name__, "a kernel is a plain function, defined with def"
+    if not name or any("\ud800" <= c <= "\udfff" for c in name):
+        raise problem(ProgramNameError, f"a kernel is called {name!r}, which no output can spell",
+                      "set the function's __name__ to some text", location=location)  # fmt: skip
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise problem(ProgramTypeError, f"kernel {name} is a generator: it has a yield", plain,
+                      "to hand on a value in a loop or branch write affdsl.yield_(...)", location=location)  # fmt: skip
+    if inspect.iscoroutinefunction(function):
+        raise problem(ProgramTypeError, f"kernel {name} is defined with async def", plain, location=location)
+    if function.__code__.co_name == "<lambda>":
+        raise problem(ProgramTypeError, "a kernel is made of a lambda, which has no name and no annotations", plain,
+                      location=location)  # fmt: skip
+
+
+def _raised_at(error: NameError) -> Location:
+    """Where an error was raised."""
+    trace = error.__traceback__
+    assert trace is not None
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    return Location(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+
+
+def _free_variable(error: NameError) -> str:
+    """The variable of an enclosing function that is not assigned yet: the error itself only says so in words."""
+    found = re.match(r"cannot access free variable '(.*?)'", str(error))
+    return found[1] if found else ""
+
+
 def parameters_of(function: FunctionType, namespace: Mapping[str, object], skip: int = 0) -> tuple[Parameter, ...]:
     """The arguments of a kernel, from its annotations; names in them are looked up in namespace.
 
     Raises ProgramTypeError and ProgramNameError, with the line of the function.
     """
-    location = Location(function.__code__.co_filename, function.__code__.co_firstlineno)
+    location = definition(function.__code__)
     try:
-        annotations = inspect.get_annotations(function, locals=dict(namespace), eval_str=True)
+        with located(location):
+            annotations = inspect.get_annotations(function, locals=dict(namespace), eval_str=True)
     except NameError as error:
         raise problem(
             ProgramNameError,
@@ -110,16 +153,19 @@ def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, obje
     if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
         raise problem(ProgramTypeError, f"kernel {kernel} has the argument *{p.name}; name each argument",
                       f"annotate each one: {wanted}", location=location)  # fmt: skip
+    if p.kind is p.KEYWORD_ONLY:
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} can be given by its name only",
+                      "arguments of a kernel have an order: remove the * before it", location=location)  # fmt: skip
     if p.default is not p.empty:
-        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has a default, which kernels do not take",
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has a default; kernels take none",
                       "pass it at each call", location=location)  # fmt: skip
     if p.name not in annotations:
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has no annotation",
                       f"write {wanted}", location=location)  # fmt: skip
     type = annotations[p.name]
     if isinstance(type, Index) and not isinstance(type.expr.value, SymbolValue):
-        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}, not a symbol alone",
-                      f"write {wanted}", location=location)  # fmt: skip
+        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}, which is not "
+                      "a symbol alone", f"write {wanted}", location=location)  # fmt: skip
     if not isinstance(type, ArrayType | DType | Index):
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}",
                       f"write {wanted}", location=location)  # fmt: skip
@@ -147,18 +193,19 @@ def _placeholder(p: Parameter, value: Value) -> Array | Scalar | Index:
             return Index(value + 0)
 
 
-def _results(builder: Builder, returned: object) -> list[Array | Scalar]:
+def _results(builder: Builder, returned: object, at: Location) -> list[Array | Scalar]:
     """What the kernel returns, checked; returned arrays are no longer given back at its end."""
     items = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
     results: list[Array | Scalar] = []
     for item in items:
         match item:
             case Array():
-                _release(builder, item)
+                _release(builder, item, at)
                 results.append(item)
             case Traced():
-                scalar = item.scalar()
-                builder.require(scalar.value)
+                with located(at):
+                    scalar = item.scalar()
+                    builder.require(scalar.value)
                 results.append(scalar)
             case _:
                 raise problem(
@@ -166,18 +213,18 @@ def _results(builder: Builder, returned: object) -> list[Array | Scalar]:
                     f"kernel {builder.name} returns {item!r}",
                     "a kernel returns arrays that it allocates and numbers that it computes; "
                     "give a Python number a type: affdsl.f64(x)",
-                    location=builder.block.location,
+                    location=at,
                 )
     return results
 
 
-def _release(builder: Builder, array: Array) -> None:
+def _release(builder: Builder, array: Array, at: Location) -> None:
     top = builder.blocks[0]
-    at = top.location
     if array.value in top.inputs:
         raise problem(ProgramError, f"kernel {builder.name} returns its argument {array.name}",
                       f"{array.name} is changed in place: the caller has it already", location=at)  # fmt: skip
-    builder.require(array.value)
+    with located(at):
+        builder.require(array.value)
     if array.value not in top.owned:
         raise problem(ProgramError, f"kernel {builder.name} returns {array.name}, which it cannot give away",
                       "return each array once, and allocate it with affdsl.alloc outside of all loops and branches",
@@ -185,7 +232,7 @@ def _release(builder: Builder, array: Array) -> None:
     inputs = set(top.inputs)
     if any(v not in inputs for e in array.type.shape for v in e.values()):
         raise problem(ProgramError, f"kernel {builder.name} returns {array!r}, whose size is computed from data",
-                      "the caller must know the size from the arguments; take it as an argument", location=at)  # fmt: skip
+                      "the caller must know the size from the arguments; take it as one", location=at)  # fmt: skip
     top.owned.remove(array.value)
 
 
@@ -211,8 +258,7 @@ def _unsigned(dtypes: Iterable[object]) -> frozenset[int]:
 
 def _name(program: Program, names: dict[Program, str]) -> None:
     """Give program and all that it calls their symbols, callers before callees."""
-    if program in names:
-        del names[program]  # seen from a later caller: it must come before that one too
+    names.pop(program, None)  # seen from a later caller: it must come before that one too
     taken = set(names.values())
     base = program.func.symbol
     names[program] = next(n for n in (base, *(f"{base}_{k}" for k in range(len(taken) + 1))) if n not in taken)
