@@ -63,8 +63,8 @@ class Kernel(_Called):
     """A kernel. Call it with NumPy arrays; `mlir()` and `c()` give it as text; `func` is its IR.
 
     A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call. It raises
-    TypeError and ValueError (see `codegen.errors`) for arguments that do not fit, and ToolchainError where the C compiler
-    is missing or fails.
+    TypeError and ValueError (see `codegen.errors`) for arguments that do not fit, and ToolchainError where the C
+    compiler is missing or fails.
     """
 
     def __init__(self, function: FunctionType, namespace: Mapping[str, object], owner: object = None) -> None:
@@ -125,9 +125,10 @@ class Kernel(_Called):
     def program(self) -> Program:
         """What tracing gave. Raises ProgramError for a method that is not reached through an object."""
         if self._program is None:
+            first = _first_argument(self._function)
             raise problem(
                 ProgramError,
-                f"kernel {self.name} is a method: its first argument {_first_argument(self._function)} has no annotation",
+                f"kernel {self.name} is a method: its first argument {first} has no annotation",
                 f"reach it through an object, as in thing.{self.name}(...), or annotate every argument",
             )
         return self._program

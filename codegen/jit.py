@@ -9,11 +9,11 @@ import numpy as np
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Value
-from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.interpreter import run
+from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
-from affdsl.lang.scalars import DType, index
+from affdsl.lang.dtypes import DType, index
 from affdsl.lang.trace import Program
 from codegen.c.emit import emit_jit
 from codegen.cache import default_cache

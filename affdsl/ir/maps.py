@@ -81,4 +81,3 @@ def _heading(of: AffineMap | IntegerSet) -> str:
     dims = ", ".join(f"d{i}" for i in range(of.dims))
     symbols = ", ".join(f"s{i}" for i in range(of.symbols))
     return f"({dims}){f'[{symbols}]' if symbols else ''}"
-

@@ -11,8 +11,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import MemRefType
+from affdsl.lang.dtypes import DType, require_index
 from affdsl.lang.indices import Index
-from affdsl.lang.scalars import DType, require_index
 from affdsl.lang.source import problem
 
 
@@ -63,7 +63,7 @@ class Parameter:
 
 
 def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location) -> tuple[Value, ...]:
-    """The symbols that the shapes of the arguments give, in the order in which they appear.
+    """The symbols that the shapes of the arguments give, in the order in which the user made them.
 
     Raises ProgramNameError for a symbol whose value no shape and no argument gives.
     """
@@ -98,7 +98,7 @@ def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location)
                 f"add an argument `{symbol.hint.lower()}: {symbol.hint}`, or an array with the size {symbol.hint}",
                 location=location,
             )
-    return tuple(found)
+    return tuple(sorted(found, key=lambda symbol: symbol.id))
 
 
 def solves(expr: Affine, symbol: Value) -> bool:

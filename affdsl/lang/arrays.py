@@ -14,8 +14,9 @@ from affdsl.ir.spelling import spell
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.builder import current
 from affdsl.lang.indices import Index, as_value, index_of
-from affdsl.lang.scalars import Operand, Scalar, Traced, constant, emit_scalar, numpy_problem
+from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
+from affdsl.lang.traced import Operand, Traced, numpy_problem
 
 
 class Array:

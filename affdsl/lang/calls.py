@@ -14,10 +14,12 @@ from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
+from affdsl.lang.dtypes import DType, Number
 from affdsl.lang.indices import Index, as_value, index_of
-from affdsl.lang.scalars import DType, Number, Scalar, Traced, constant
+from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, problem, user_frame
 from affdsl.lang.trace import Program, recursion
+from affdsl.lang.traced import Traced
 
 
 def is_traced(x: object) -> bool:

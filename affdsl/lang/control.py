@@ -14,9 +14,11 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
 from affdsl.lang.builder import Builder, OpenBlock, current
+from affdsl.lang.dtypes import DType, bool_, index, require_index
 from affdsl.lang.indices import Condition, Index, bounds_of, require_known
-from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, constant, index, require_index
+from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
+from affdsl.lang.traced import Operand, Traced
 
 
 class _Block:

@@ -10,19 +10,10 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX, IndexType
 from affdsl.lang.builder import SymbolValue, active, current
-from affdsl.lang.scalars import (
-    Operand,
-    Scalar,
-    Traced,
-    bool_,
-    cast,
-    compare,
-    constant,
-    index,
-    index_scalar,
-    require_index,
-)
+from affdsl.lang.dtypes import bool_, index, require_index
+from affdsl.lang.scalars import Scalar, cast, compare, constant, index_scalar
 from affdsl.lang.source import here, problem
+from affdsl.lang.traced import Operand, Traced
 
 
 def symbols(names: str) -> Index | tuple[Index, ...]:

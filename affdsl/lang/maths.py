@@ -9,10 +9,12 @@ import numpy as np
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.lang.builder import current
+from affdsl.lang.dtypes import DType, bool_
 from affdsl.lang.indices import Condition, Extremum, affine_extremum
-from affdsl.lang.scalars import DType, Operand, Scalar, Traced, bool_, cast, emit_scalar, operands
+from affdsl.lang.scalars import Scalar, cast, emit_scalar, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
+from affdsl.lang.traced import Operand, Traced
 
 
 def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:

@@ -1,10 +1,8 @@
-"""Element types, and numbers that are known only when the kernel runs."""
+"""Numbers of an element type that a kernel computes, and the arithmetic on them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, NoReturn, TypeAlias, Union
 
 import numpy as np
 
@@ -12,199 +10,10 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, INDEX, ScalarType
 from affdsl.lang.builder import current
+from affdsl.lang.dtypes import DType, Number, bool_, f32, i32, i64, index, literal, u64
 from affdsl.lang.source import assigned_name, here, problem
-
-if TYPE_CHECKING:
-    from affdsl.lang.annotations import ArrayType
-
-Kind: TypeAlias = Literal["float", "signed", "unsigned", "bool", "index"]
-Number: TypeAlias = Union[int, float, bool, "np.generic"]
-Operand: TypeAlias = Union["Traced", Number]
-
-
-@dataclass(frozen=True)
-class DType:
-    """The type of an array's elements or of a scalar.
-
-    `f32[M, N]` is the type of an array, `f32(x)` converts a number, an index or another scalar.
-    """
-
-    name: str
-    type: ScalarType
-    kind: Kind
-    numpy: np.dtype[np.generic] | None
-
-    array: ClassVar[Callable[[DType, tuple[object, ...]], ArrayType]]
-    """What makes an array type; the module above, which knows arrays, sets it."""
-
-    def __getitem__(self, shape: object) -> ArrayType:
-        return DType.array(self, shape if isinstance(shape, tuple) else (shape,))
-
-    def __call__(self, x: Operand) -> Scalar:
-        return cast(x, self)
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-def _dtype(name: str, type: ScalarType, kind: Kind) -> DType:
-    numpy = None if name == "bf16" else np.dtype(_NUMPY.get(name, name))
-    return DType(name, type, kind, numpy)
-
-
-_NUMPY = {"bool_": "bool", "index": "int64"} | {
-    f"{short}{bits}": f"{long}{bits}" for short, long in (("i", "int"), ("u", "uint"), ("f", "float"))
-    for bits in (8, 16, 32, 64)
-}  # fmt: skip
-
-f16, bf16 = _dtype("f16", F16, "float"), _dtype("bf16", BF16, "float")
-f32, f64 = _dtype("f32", F32, "float"), _dtype("f64", F64, "float")
-i8, i16, i32, i64 = (_dtype(f"i{t.width}", t, "signed") for t in (I8, I16, I32, I64))
-u8, u16, u32, u64 = (_dtype(f"u{t.width}", t, "unsigned") for t in (I8, I16, I32, I64))
-bool_, index = _dtype("bool_", I1, "bool"), _dtype("index", INDEX, "index")
-
-DTYPES = (f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, bool_, index)
-
-
-class Traced:
-    """A number that is known only when the kernel runs. Python cannot look at it while the kernel is built."""
-
-    __slots__ = ()
-    __array_priority__ = 1000
-    instead: ClassVar[str] = "convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats"
-    """What to write where there is no such operator."""
-
-    def scalar(self) -> Scalar:
-        """self as a scalar."""
-        raise NotImplementedError
-
-    def describe(self) -> str:
-        """What messages call it."""
-        raise NotImplementedError
-
-    def __bool__(self) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"the truth of {self.describe()} is not known while the kernel is built",
-            "Python's if, while, and, or, not and chained comparisons need it at once; write "
-            "`with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, "
-            "& | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's",
-        )
-
-    def __hash__(self) -> int:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is not known while the kernel is built, so it cannot be found in a dict or a set",
-            "use affdsl.select(condition, a, b), or an array that is an argument of the kernel",
-        )
-
-    def __repr__(self) -> str:
-        return self.describe()
-
-    def __index__(self, *_: object, **keywords: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is not known while the kernel is built, so Python cannot count with it",
-            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array can be indexed with it "
-            "only if it is an argument of the kernel",
-        )
-
-    def __float__(self) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is not known while the kernel is built, so it cannot become a Python number",
-            "convert with affdsl.f64(x) or affdsl.i32(x), and use affdsl.exp, affdsl.sqrt, ... instead of math's",
-        )
-
-    __int__ = __complex__ = __trunc__ = __float__
-    __array__ = __index__
-
-    def __iter__(self, *_: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is one number and cannot be iterated over or unpacked",
-            "write `with affdsl.for_(n) as i:` for a loop; `as (i, s)` needs iter_args",
-        )
-
-    __contains__ = __iter__
-
-    def __setitem__(self, index: object, value: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is a number, a constant, and nothing can be stored to it",
-            "only arrays can be stored to: an argument annotated like affdsl.f32[N], or affdsl.alloc(affdsl.f32[N])",
-        )
-
-    def __getitem__(self, index: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is a number and has no elements",
-            "an array argument is annotated like affdsl.f32[N]",
-        )
-
-    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
-        operator = _UFUNC_OPERATORS.get(ufunc.__name__)
-        if operator is not None and method == "__call__" and len(inputs) == 2 and isinstance(inputs[0], np.generic):
-            return getattr(inputs[1], operator)(inputs[0].item())
-        raise numpy_problem(ufunc.__name__, self.describe())
-
-    def __array_function__(self, function: Callable[..., object], *_: object) -> NoReturn:
-        raise numpy_problem(function.__name__, self.describe())
-
-
-_OPERATORS = {
-    "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "divmod": "divmod",
-    "pow": "**", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^",
-}  # fmt: skip
-_OTHER_OPERATORS = {
-    "neg": "-", "pos": "+", "invert": "~", "abs": "abs", "round": "round", "floor": "math.floor", "ceil": "math.ceil",
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-}  # fmt: skip
-
-
-_FUNCTIONS = ("abs", "round", "floor", "ceil")
-
-
-def _without(symbol: str) -> Callable[..., NoReturn]:
-    def refuse(x: Traced, *_: object) -> NoReturn:
-        advice = f"use affdsl.{symbol.removeprefix('math.')}(x)" if symbol.endswith(_FUNCTIONS) else x.instead
-        raise problem(ProgramTypeError, f"{x.describe()} has no operator {symbol}", advice)
-
-    return refuse
-
-
-# An operator that a class below does not define says so in our words: == too, which object would answer.
-for _name, _symbol in (_OPERATORS | {f"r{name}": s for name, s in _OPERATORS.items()} | _OTHER_OPERATORS).items():
-    setattr(Traced, f"__{_name}__", _without(_symbol))
-
-
-def numpy_problem(function: str, what: str) -> ProgramError:
-    """The error for a NumPy function called on what only the running kernel knows."""
-    ours = _NUMPY_FUNCTIONS.get(function, function if function in _SAME_IN_NUMPY else "")
-    return problem(
-        ProgramTypeError,
-        f"NumPy's {function} cannot work on {what}, which is not known while the kernel is built",
-        f"use affdsl.{ours}" if ours else "write the loop with affdsl.for_",
-    )
-
-
-_SAME_IN_NUMPY = frozenset(
-    "cbrt ceil copysign cos cosh exp exp2 expm1 floor fmod isfinite isinf isnan log log10 log1p log2 sin sinh sqrt tan "
-    "tanh trunc".split()
-)
-_NUMPY_FUNCTIONS = {
-    "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "maximum": "max", "minimum": "min", "fmax": "max",
-    "fmin": "min", "rint": "roundeven", "where": "select", "power": "pow", "float_power": "pow", "copyto": "copy",
-}  # fmt: skip
-_UFUNC_OPERATORS = {
-    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
-    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__",
-    "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
-    "equal": "__eq__", "not_equal": "__ne__",
-}  # fmt: skip
+from affdsl.lang.traced import Operand, Traced
 
 
 class Scalar(Traced):
@@ -362,73 +171,8 @@ def emit_scalar(dtype: DType, make: Callable[[Value], Op], hint: str | None = No
 
 def constant(number: Number, dtype: DType, hint: str | None = "") -> Scalar:
     """A Python number as a scalar of the given type. Raises ProgramTypeError where the type cannot hold it."""
-    plain = number.item() if isinstance(number, np.generic) else number
-    if isinstance(plain, np.floating):  # long double stays one
-        plain = float(plain)
-    if not isinstance(plain, int | float):
-        raise problem(
-            ProgramTypeError,
-            f"{dtype} cannot be made of {number!r}, which is no real number",
-            f"take one element of it: {_called(number)}[i]" if getattr(number, "shape", ()) else "write a number",
-        )
-    value: int | float | bool
-    if dtype.kind == "bool":
-        if not isinstance(plain, bool):
-            raise problem(ProgramTypeError, f"{plain!r} is not a truth value; write True or False, or a comparison")
-        value = plain
-    elif isinstance(plain, bool):
-        raise problem(ProgramTypeError, f"{plain} is a truth value, but {dtype} is needed", f"write {int(plain)}")
-    elif dtype.kind == "float":
-        value = _rounded(plain, dtype)
-    elif isinstance(plain, float):
-        raise problem(
-            ProgramTypeError,
-            f"the number {plain!r} has a fraction type, but {dtype} is needed",
-            f"write {int(plain)} or convert with affdsl.{dtype}(affdsl.f64(x))" if np.isfinite(plain) else "",
-        )
-    else:
-        value = _wrapped(plain, dtype)
+    value = literal(number, dtype)
     return emit_scalar(dtype, lambda r: arith.Constant(r, value), hint)
-
-
-_LARGEST = {"f16": 65520.0, "bf16": 2.0**128 - 2.0**119, "f32": 2.0**128 - 2.0**103, "f64": float("inf")}
-"""The smallest number that rounds to infinity."""
-
-
-def _rounded(number: float, dtype: DType) -> float:
-    """number as a float; the printers round it to dtype. Raises ProgramTypeError where that is an infinity."""
-    try:
-        value = float(number)
-    except OverflowError:
-        value = float("inf")
-    if abs(value) >= _LARGEST[dtype.name] and number not in (float("inf"), -float("inf")):
-        raise problem(
-            ProgramTypeError,
-            f"{number if len(str(number)) < 40 else 'a number of so many digits'} does not fit in {dtype}",
-            f'use a wider type, or affdsl.{dtype}(float("inf")) for infinity',
-        )
-    return value
-
-
-def _called(x: object) -> str:
-    return str(getattr(x, "name", "A"))
-
-
-def require_index(number: int) -> int:
-    """number, if an index can hold it. Raises ProgramTypeError: indices have 64 bits."""
-    return _wrapped(int(number), index)
-
-
-def _wrapped(number: int, dtype: DType) -> int:
-    bits = 64 if dtype.kind == "index" else dtype.type.width  # type: ignore[union-attr]
-    low, high = (0, 2**bits) if dtype.kind == "unsigned" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
-    if not low <= number < high:
-        raise problem(
-            ProgramTypeError,
-            f"{number} does not fit in {dtype}, which holds {low} to {high - 1}",
-            "sizes and indices have 64 bits" if dtype.kind == "index" else "use a wider type; nothing wraps in silence",
-        )
-    return number - 2**bits if number >= 2 ** (bits - 1) else number
 
 
 def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
@@ -604,3 +348,6 @@ def _cast_kind(source: DType, target: DType) -> str | None:
 def index_scalar(expr: Affine) -> Scalar:
     """An affine expression as a scalar of type index."""
     return Scalar(current().operand(expr), index)
+
+
+DType.convert = cast

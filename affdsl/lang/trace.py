@@ -18,10 +18,12 @@ from affdsl.ir.types import INDEX
 from affdsl.lang.annotations import ArrayType, Parameter, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
+from affdsl.lang.dtypes import DType
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
-from affdsl.lang.scalars import DType, Scalar, Traced
+from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import definition, located, means_itself, problem, returned_at
+from affdsl.lang.traced import Traced
 
 
 @dataclass(frozen=True, eq=False)

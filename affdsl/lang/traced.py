@@ -1,0 +1,156 @@
+"""What is known only when the kernel runs, and why Python cannot look at it before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias, Union
+
+import numpy as np
+
+from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.lang.dtypes import Number
+from affdsl.lang.source import problem
+
+if TYPE_CHECKING:
+    from affdsl.lang.scalars import Scalar
+
+Operand: TypeAlias = Union["Traced", Number]
+
+
+class Traced:
+    """A number that is known only when the kernel runs. Python cannot look at it while the kernel is built."""
+
+    __slots__ = ()
+    __array_priority__ = 1000
+    instead: ClassVar[str] = "convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats"
+    """What to write where there is no such operator."""
+
+    def scalar(self) -> Scalar:
+        """self as a scalar."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What messages call it."""
+        raise NotImplementedError
+
+    def __bool__(self) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"the truth of {self.describe()} is not known while the kernel is built",
+            "Python's if, while, and, or, not and chained comparisons need it at once; write "
+            "`with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, "
+            "& | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's",
+        )
+
+    def __hash__(self) -> int:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is not known while the kernel is built, so it cannot be found in a dict or a set",
+            "use affdsl.select(condition, a, b), or an array that is an argument of the kernel",
+        )
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    def __index__(self, *_: object, **keywords: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is not known while the kernel is built, so Python cannot count with it",
+            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array can be indexed with it "
+            "only if it is an argument of the kernel",
+        )
+
+    def __float__(self) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is not known while the kernel is built, so it cannot become a Python number",
+            "convert with affdsl.f64(x) or affdsl.i32(x), and use affdsl.exp, affdsl.sqrt, ... instead of math's",
+        )
+
+    __int__ = __complex__ = __trunc__ = __float__
+    __array__ = __index__
+
+    def __iter__(self, *_: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is one number and cannot be iterated over or unpacked",
+            "write `with affdsl.for_(n) as i:` for a loop; `as (i, s)` needs iter_args",
+        )
+
+    __contains__ = __iter__
+
+    def __setitem__(self, index: object, value: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is a number, a constant, and nothing can be stored to it",
+            "only arrays can be stored to: an argument annotated like affdsl.f32[N], or affdsl.alloc(affdsl.f32[N])",
+        )
+
+    def __getitem__(self, index: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is a number and has no elements",
+            "an array argument is annotated like affdsl.f32[N]",
+        )
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
+        operator = _UFUNC_OPERATORS.get(ufunc.__name__)
+        if operator is not None and method == "__call__" and len(inputs) == 2 and isinstance(inputs[0], np.generic):
+            return getattr(inputs[1], operator)(inputs[0].item())
+        raise numpy_problem(ufunc.__name__, self.describe())
+
+    def __array_function__(self, function: Callable[..., object], *_: object) -> NoReturn:
+        raise numpy_problem(function.__name__, self.describe())
+
+
+_OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "divmod": "divmod",
+    "pow": "**", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^",
+}  # fmt: skip
+_OTHER_OPERATORS = {
+    "neg": "-", "pos": "+", "invert": "~", "abs": "abs", "round": "round", "floor": "math.floor", "ceil": "math.ceil",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+}  # fmt: skip
+
+
+_FUNCTIONS = ("abs", "round", "floor", "ceil")
+
+
+def _without(symbol: str) -> Callable[..., NoReturn]:
+    def refuse(x: Traced, *_: object) -> NoReturn:
+        advice = f"use affdsl.{symbol.removeprefix('math.')}(x)" if symbol.endswith(_FUNCTIONS) else x.instead
+        raise problem(ProgramTypeError, f"{x.describe()} has no operator {symbol}", advice)
+
+    return refuse
+
+
+# An operator that a class below does not define says so in our words: == too, which object would answer.
+for _name, _symbol in (_OPERATORS | {f"r{name}": s for name, s in _OPERATORS.items()} | _OTHER_OPERATORS).items():
+    setattr(Traced, f"__{_name}__", _without(_symbol))
+
+
+def numpy_problem(function: str, what: str) -> ProgramError:
+    """The error for a NumPy function called on what only the running kernel knows."""
+    ours = _NUMPY_FUNCTIONS.get(function, function if function in _SAME_IN_NUMPY else "")
+    return problem(
+        ProgramTypeError,
+        f"NumPy's {function} cannot work on {what}, which is not known while the kernel is built",
+        f"use affdsl.{ours}" if ours else "write the loop with affdsl.for_",
+    )
+
+
+_SAME_IN_NUMPY = frozenset(
+    "cbrt ceil copysign cos cosh exp exp2 expm1 floor fmod isfinite isinf isnan log log10 log1p log2 sin sinh sqrt tan "
+    "tanh trunc".split()
+)
+_NUMPY_FUNCTIONS = {
+    "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "maximum": "max", "minimum": "min", "fmax": "max",
+    "fmin": "min", "rint": "roundeven", "where": "select", "power": "pow", "float_power": "pow", "copyto": "copy",
+}  # fmt: skip
+_UFUNC_OPERATORS = {
+    "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",
+    "floor_divide": "__rfloordiv__", "remainder": "__rmod__", "power": "__rpow__",
+    "less": "__gt__", "less_equal": "__ge__", "greater": "__lt__", "greater_equal": "__le__",
+    "equal": "__eq__", "not_equal": "__ne__",
+}  # fmt: skip
