@@ -23,12 +23,14 @@ BURSTS, CALLS = 301, 2_000
 
 @af.kernel
 def add(a: af.f64[N], b: af.f64[N], c: af.f64[N]):
+    """c = a + b"""
     with af.for_(N) as i:
         c[i] = a[i] + b[i]
 
 
 @numba.njit
 def add_numba(a, b, c):
+    """The same for numba."""
     for i in range(a.shape[0]):
         c[i] = a[i] + b[i]
 

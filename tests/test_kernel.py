@@ -66,17 +66,20 @@ def test_what_does_not_fit_is_named_with_both_values(how):
     a, b, c = operands()
     run = getattr(matmul, how)
     dtype = refused(ArgumentError, lambda: run(a, b.astype("f8"), c))
-    assert "matmul" in dtype and "'B'" in dtype and "float32" in dtype and "float64" in dtype
+    assert dtype == "matmul: argument 'B' must be a float32 array, got float64; pass B.astype(np.float32)"
     rank = refused(SizeError, lambda: run(a, b[0], c))
-    assert "'B'" in rank and "2" in rank and "(6,)" in rank
+    assert rank == "matmul: argument 'B' must have rank 2, got shape (6,); reshape it"
     layout = refused(LayoutError, lambda: run(a, np.asfortranarray(b), c))
-    assert "'B'" in layout and "C-contiguous" in layout and "np.ascontiguousarray(B)" in layout
+    assert layout == (
+        "matmul: argument 'B' must be C-contiguous, with strides (24, 4), got strides (4, 20); "
+        "pass np.ascontiguousarray(B)"
+    )
     frozen = c.copy()
     frozen.flags.writeable = False
     assert "'C'" in refused((ArgumentError, LayoutError, ValueError), lambda: run(a, b, frozen))
     square = np.zeros((5, 5), "f4")
     overlap = refused(OverlapError, lambda: run(square, np.zeros((5, 5), "f4"), square))
-    assert "'A'" in overlap and "'C'" in overlap
+    assert overlap.startswith("matmul: arguments 'A' and 'C' overlap in memory and 'C' is written")
     assert "argument" in refused(TypeError, lambda: run(a, b))
     assert "'D'" in refused(TypeError, lambda: run(a, b, c, D=c))
 
@@ -90,7 +93,7 @@ def test_one_array_may_be_read_twice():
 
 @pytest.mark.parametrize("how", ["__call__", "interpret"])
 def test_sizes_that_disagree_name_the_symbol_and_both_arguments(how):
-    a, b, c = operands()
+    a, _, c = operands()
     message = refused(SizeError, lambda: getattr(matmul, how)(a, np.zeros((3, 6), "f4"), c))
     assert message == "matmul: dimension 0 of argument 'B' must be K = 5 (K = 5 from dimension 1 of 'A'), got 3"
 
