@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_named_with_both_values(how):
     assert "'C'" in refused((ArgumentError, LayoutError, ValueError), lambda: run(a, b, frozen))
     square = np.zeros((5, 5), "f4")
     overlap = refused(OverlapError, lambda: run(square, np.zeros((5, 5), "f4"), square))
-    assert overlap.startswith("matmul: arguments 'A' and 'C' overlap in memory and 'C' is written")
+    assert overlap.startswith("matmul: 'A' and 'C' overlap in memory and 'C' is written; pass a copy")
     assert "argument" in refused(TypeError, lambda: run(a, b))
     assert "'D'" in refused(TypeError, lambda: run(a, b, c, D=c))
 
