@@ -59,8 +59,11 @@ def documentation(plan: Plan, made: Prototype) -> str:
     if plan.has_status:
         lines += ["Returns 0, or 2 where there is not enough memory; then what it writes is incomplete."]
     if plan.has_parallel:
-        lines += ["Runs on the threads of OpenMP where compiled with -fopenmp."]
-    lines += ["Compile with -std=c11 or -ffp-contract=off for results identical to the interpreter's."]
+        lines += [
+            "Runs on the threads of OpenMP where compiled with -fopenmp; floats that a parallel",
+            "reduction adds or multiplies are then rounded in no fixed order.",
+        ]
+    lines += ["Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."]
     return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
 
 

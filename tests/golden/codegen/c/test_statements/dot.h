@@ -19,7 +19,7 @@ extern "C" {
  *   returns  double
  *
  * Arrays are row-major and contiguous; one that is written overlaps no other.
- * Compile with -std=c11 or -ffp-contract=off for results identical to the interpreter's.
+ * Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum.
  */
 double dot(int64_t N, const double *DOT_RESTRICT x, const double *DOT_RESTRICT y);
 

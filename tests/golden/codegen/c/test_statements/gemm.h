@@ -21,7 +21,7 @@ extern "C" {
  *   C  float[M][N], written
  *
  * Arrays are row-major and contiguous; one that is written overlaps no other.
- * Compile with -std=c11 or -ffp-contract=off for results identical to the interpreter's.
+ * Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum.
  */
 void gemm(int64_t M, int64_t N, int64_t K, const float *GEMM_RESTRICT A,
           const float *GEMM_RESTRICT B, float *GEMM_RESTRICT C);

@@ -21,7 +21,7 @@ extern "C" {
  * Requires N - 2 >= 0.
  *
  * Arrays are row-major and contiguous; one that is written overlaps no other.
- * Compile with -std=c11 or -ffp-contract=off for results identical to the interpreter's.
+ * Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum.
  */
 void jacobi(int64_t T, int64_t N, double *JACOBI_RESTRICT A, double *JACOBI_RESTRICT B);
 

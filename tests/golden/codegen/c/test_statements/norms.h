@@ -20,8 +20,9 @@ extern "C" {
  *   count  int32_t, written
  *
  * Arrays are row-major and contiguous; one that is written overlaps no other.
- * Runs on the threads of OpenMP where compiled with -fopenmp.
- * Compile with -std=c11 or -ffp-contract=off for results identical to the interpreter's.
+ * Runs on the threads of OpenMP where compiled with -fopenmp; floats that a parallel
+ * reduction adds or multiplies are then rounded in no fixed order.
+ * Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum.
  */
 void norms(int64_t M, int64_t N, const double *NORMS_RESTRICT A, double *NORMS_RESTRICT total,
            int32_t *NORMS_RESTRICT count);
