@@ -85,3 +85,5 @@ from .lang.maths import tanh as tanh
 from .lang.maths import trunc as trunc
 from .lang.scalars import Scalar as Scalar
 from .lang.scalars import cast as cast
+from .mlir.readers import parse as parse
+from .mlir.scanner import ParseError as ParseError

@@ -58,6 +58,7 @@ class Builder:
 
     def __init__(self, name: str, location: Location, values: Iterable[Value]) -> None:
         self.name = name
+        self.location = location
         inputs = tuple(values)
         self.blocks = [OpenBlock(f"kernel {name}", location, values=list(inputs), inputs=inputs)]
         self.visible: set[Value] = set(self.blocks[0].values)
@@ -171,10 +172,6 @@ class Builder:
     def is_affine(self, expr: Affine) -> bool:
         """Whether expr reads only loop variables and symbols, as an affine subscript or bound must."""
         return all(v in self.varying or v in self.symbols for v in expr.values())
-
-    def is_symbolic(self, expr: Affine) -> bool:
-        """Whether expr keeps one value all through the kernel."""
-        return all(v in self.symbols for v in expr.values())
 
     def operand(self, expr: Affine) -> Value:
         """expr as one value, computed here if it is not one yet."""

@@ -60,6 +60,7 @@ def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tup
     refuse_early_exits(function)
     sizes = sizes_of(name, parameters, location)
     inputs = [*sizes, *(_input(p, location) for p in parameters)]
+    own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}
     builder = Builder(name, location, inputs)
     builder.means_itself = means_itself(function.__code__, name, function.__qualname__)
     with building(builder):
@@ -84,7 +85,7 @@ def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tup
     if values:
         body = (*body, Return(values, location=location))
     written = frozenset(n for n, v in enumerate(inputs[len(sizes) :]) if v in builder.written)
-    built = _function(name, inputs, len(sizes), parameters, body, results, builder, location)
+    built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
     types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
     return Program(built, parameters, sizes, types, written, builder.callees)
 
@@ -240,17 +241,19 @@ def _release(builder: Builder, array: Array, at: Location) -> None:
 
 def _function(
     name: str, inputs: list[Value], sizes: int, parameters: tuple[Parameter, ...], body: tuple[Op, ...],
-    results: Iterable[Array | Scalar], builder: Builder, location: Location,
+    results: Iterable[Array | Scalar], builder: Builder, own: Mapping[Value, Term],
 ) -> Func:  # fmt: skip
-    """The IR function; symbols, which kernels share, are replaced by arguments of its own."""
+    """The IR function; symbols, which kernels share, are replaced by the arguments of its own.
+
+    Those are older than the loops of the body, so that expressions name them first, as they do in parsed text.
+    """
     dtypes = [None] * sizes + [p.type.dtype if isinstance(p.type, ArrayType) else p.type for p in parameters]
     result_dtypes = [x.type.dtype if isinstance(x, Array) else x.dtype for x in results]
     shapes = [None] * sizes + [p.type.shape if isinstance(p.type, ArrayType) else None for p in parameters]
     shared = Func(
         name, tuple(inputs), body, tuple(x.value.type for x in results), tuple(shapes), tuple(builder.assumes),
-        _unsigned(dtypes), _unsigned(result_dtypes), location=location,
+        _unsigned(dtypes), _unsigned(result_dtypes), location=builder.location,
     )  # fmt: skip
-    own: dict[Value, Term] = {v: Value(v.type, v.hint, v.location) for v in inputs if isinstance(v, SymbolValue)}
     return with_fields(substitute(shared, own), args=tuple(own.get(v, v) for v in inputs))
 
 

@@ -31,6 +31,7 @@ from affdsl.ir.types import (
     VectorType,
 )
 from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
 from tests.mlir.build import binary, buffer, constant, exprs, function, index, load, loop, store
 from tests.oracles import mlir_opt
 
@@ -43,6 +44,14 @@ def assert_accepted(root: func.Func | func.Module) -> None:
         assert mlir_opt(print_op(func.Module((root,)))) == canonical
 
 
+def assert_read_back(root: func.Func | func.Module) -> None:
+    """What is printed is read as the same program: it prints as the same text."""
+    module = root if isinstance(root, func.Module) else func.Module((root,))
+    text = print_op(module)
+    assert print_op(parse(text)) == text
+    assert print_op(parse(print_op(root))) == text
+
+
 def body(function: func.Func) -> str:
     """What stands between the braces of a function, less the indentation and the bare return."""
     lines = print_op(function).splitlines()
@@ -53,6 +62,7 @@ def body(function: func.Func) -> str:
 def check(function: func.Func, expected: str) -> None:
     __tracebackhide__ = True
     assert body(function) == dedent(expected).strip()
+    assert_read_back(function)
     assert_accepted(function)
 
 
