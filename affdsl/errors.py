@@ -1,15 +1,16 @@
 """The errors a user can meet, in one tree.
 
-    AffdslError
-    ├── ProgramError            the kernel as written is wrong; names the user's file and line
-    │   ├── ProgramTypeError    ... because of a type, rank or dtype (also a TypeError)
-    │   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
-    │   └── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
-    ├── VerificationError       the IR breaks a rule of its dialect
-    ├── UnsupportedError        the program is right, but this output cannot express it
-    └── InternalError           a bug of ours
-
-The toolchain's and the call's errors live beside the code that raises them, in `codegen.errors`.
+AffdslError
+├── ProgramError            the kernel as written is wrong; names the user's file and line
+│   ├── ProgramTypeError    ... because of a type, rank or dtype (also a TypeError)
+│   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
+│   └── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
+├── VerificationError       the IR breaks a rule of its dialect
+├── UnsupportedError        the program is right, but this output cannot express it
+├── InternalError           a bug of ours
+├── InterpreterError        in `affdsl.ir.interpreter`: a run that means nothing, as with an index out of bounds
+├── ParseError              in `affdsl.mlir`: text that is not MLIR of the dialects we know
+└── ToolchainError, ...     in `codegen.errors`: of the compiler, the cache, and the arguments of a call
 """
 
 from __future__ import annotations

@@ -46,6 +46,12 @@ def kernel(function: Callable[..., object]) -> Kernel:
     >>> y
     array([1., 3., 5.])
     """
+    if isinstance(function, staticmethod):
+        raise problem(
+            ProgramTypeError,
+            f"kernel takes a function defined with def, got the static method {function.__name__}",
+            "write @staticmethod above @affdsl.kernel",
+        )
     if not isinstance(function, FunctionType):
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
     return Kernel(function, _names_around(user_frame()))
@@ -171,6 +177,10 @@ class Kernel(_Called):
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         return interpret_program(self.program, arguments, keywords)
+
+    def __reduce__(self) -> str:
+        """Pickled and copied as functions are: by name. So another process can be handed a kernel of a module."""
+        return self._function.__qualname__
 
     def __str__(self) -> str:
         return self.mlir()

@@ -32,10 +32,10 @@ from typing import Final, Literal, NoReturn, Protocol, cast
 import numpy as np
 import numpy.typing as npt
 
+from affdsl.errors import InternalError
 from codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from codegen.errors import (
     ArgumentError,
-    InternalError,
     LayoutError,
     OverlapError,
     RangeError,
@@ -348,7 +348,10 @@ def _explain(
     """Raise what is wrong with a call that was refused."""
     values = check(signature, arguments, keywords)
     if status == _OUT_OF_MEMORY:
-        raise MemoryError(f"{signature.name}: there is no memory for the arrays that the kernel allocates")
+        raise MemoryError(
+            f"{signature.name}: there is no memory for the arrays that the kernel allocates, "
+            "or one of them has a negative size"
+        )
     if status == _DISAGREE:
         shapes = tuple(value.shape for value in values if isinstance(value, np.ndarray))
         scalars = tuple(value for value in values if not isinstance(value, np.ndarray))

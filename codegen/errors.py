@@ -3,7 +3,6 @@
     RuntimeError
         ToolchainError      the C compiler is missing, failed, or built something that cannot be loaded
         CacheError          the cache folder cannot be trusted, or its settings make no sense
-        InternalError       our own parts disagree: a bug of affdsl
     TypeError
         ArgumentError       the wrong arguments: how many, which names, of which type
     ValueError
@@ -12,37 +11,35 @@
         LayoutError         an array is not contiguous, not aligned, or read-only
         OverlapError        two arrays share memory and one of them is written
 
-Each is a subclass of the built-in error that a NumPy user expects in its place.
+Each is an AffdslError, and a subclass of the built-in error that a NumPy user expects in its place.
 """
 
+from affdsl.errors import AffdslError
 
-class ToolchainError(RuntimeError):
+
+class ToolchainError(AffdslError, RuntimeError):
     """The C compiler is missing, failed, or built something that cannot be loaded."""
 
 
-class CacheError(RuntimeError):
+class CacheError(AffdslError, RuntimeError):
     """The cache folder cannot be trusted, or its settings make no sense."""
 
 
-class InternalError(RuntimeError):
-    """Two parts of affdsl disagree: a bug of affdsl, not of the caller's program."""
-
-
-class ArgumentError(TypeError):
+class ArgumentError(AffdslError, TypeError):
     """The wrong arguments: how many, which names, of which type."""
 
 
-class SizeError(ValueError):
+class SizeError(AffdslError, ValueError):
     """An array has the wrong rank, or the sizes of the arrays disagree."""
 
 
-class RangeError(ValueError):
+class RangeError(AffdslError, ValueError):
     """The type of a scalar argument cannot hold the value."""
 
 
-class LayoutError(ValueError):
+class LayoutError(AffdslError, ValueError):
     """An array is not contiguous, not aligned, or read-only where it is written."""
 
 
-class OverlapError(ValueError):
+class OverlapError(AffdslError, ValueError):
     """Two arrays share memory and at least one of them is written."""

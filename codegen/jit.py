@@ -7,8 +7,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from affdsl.errors import UnsupportedError
-from affdsl.ir.expr import Value
+from affdsl.errors import InternalError, UnsupportedError
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.verifier import verify
@@ -30,7 +30,7 @@ from codegen.caller import (
     check,
     load,
 )
-from codegen.errors import InternalError, SizeError
+from codegen.errors import SizeError
 from codegen.toolchain import jit_flags
 
 
@@ -113,7 +113,7 @@ def check_sizes(program: Program, shapes: Shapes, scalars: Sequence[object]) -> 
         known[size], origin[size] = number, f"dimension {d} of '{p.name}'"
     for (p, type), shape in zip(arrays, shapes, strict=True):
         for d, expr in enumerate(type.shape):
-            needed = expr.evaluate(known)
+            needed = _evaluated(name, expr, known)
             if shape[d] != needed:
                 why = ", ".join(f"{v.hint} = {known[v]} from {origin[v]}" for v in dict.fromkeys(expr.values()))
                 raise SizeError(
@@ -121,21 +121,43 @@ def check_sizes(program: Program, shapes: Shapes, scalars: Sequence[object]) -> 
                     + (f" = {needed} ({why})" if why else "")
                     + f", got {shape[d]}"
                 )
-    _check_assumptions(program, known, origin, scalars, others)
+    own = dict(zip(program.func.args, known_arguments(program, known, scalars), strict=True))
+    numbers = {v: number for v, number in own.items() if number is not None}
+    _check_assumptions(program, numbers)
+    _check_results(program, known | numbers)
     return known
 
 
-def _check_assumptions(
-    program: Program, known: dict[Value, int], origin: dict[Value, str], scalars: Sequence[object],
-    others: Sequence[Parameter],
-) -> None:  # fmt: skip
+def _evaluated(name: str, expr: Affine, known: dict[Value, int]) -> int:
+    """The number that expr is. Raises SizeError where it divides by what is not positive."""
+    try:
+        return expr.evaluate(known)
+    except ZeroDivisionError:
+        shown = ", ".join(f"{v.hint} = {known[v]}" for v in dict.fromkeys(expr.values()))
+        raise SizeError(f"{name}: {spell(expr)} needs a positive divisor, but {shown}") from None
+
+
+def _check_assumptions(program: Program, values: dict[Value, int]) -> None:
     """The contract is written with the function's own arguments; messages name them with their values."""
-    own = dict(zip(program.func.args, known_arguments(program, known, scalars), strict=True))
     for constraint in program.func.assumes:
-        values = {v: number for v, number in own.items() if number is not None}
-        if not constraint.holds(values):
+        number = _evaluated(program.func.symbol, constraint.expr, values)
+        if number < 0 or (constraint.equality and number != 0):
             shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(constraint.values()))
             raise SizeError(f"{program.func.symbol}: it assumes {spell_constraint(constraint)}, but {shown}")
+
+
+def _check_results(program: Program, values: dict[Value, int]) -> None:
+    """The arrays that the caller allocates for the kernel must have sizes that an array can have."""
+    name = program.func.symbol
+    for type in program.results:
+        for d, expr in enumerate(type.shape if isinstance(type, ArrayType) else ()):
+            number = _evaluated(name, expr, values)
+            if not 0 <= number < 2**63:
+                shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(expr.values()))
+                raise SizeError(
+                    f"{name}: dimension {d} of the array {type!r} that it returns would be {spell(expr)} = {number}, "
+                    f"where {shown}"
+                )
 
 
 def known_arguments(program: Program, known: dict[Value, int], scalars: Sequence[object]) -> list[int | None]:

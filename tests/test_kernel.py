@@ -1,6 +1,8 @@
 """Tests of the facade: kernels called with arrays, refused calls, the cache across processes, kernels as text."""
 
+import copy
 import os
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -11,7 +13,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError, ToolchainError
+import codegen.errors
+from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
+from examples.gemm import gemm
 
 M, N, K = af.symbols("M N K")
 
@@ -253,6 +257,58 @@ def test_a_method_is_built_for_each_object():
         Scale.run.mlir()
 
 
+def test_a_kernel_is_copied_and_handed_to_another_process_by_name():
+    assert copy.deepcopy([axpy])[0] is axpy
+    assert b"examples.gemm" in pickle.dumps(gemm)  # which has made sure that the name leads to gemm again
+
+
+def test_a_divisor_that_is_not_positive_stops_no_process():
+    T = af.symbols("T")
+
+    @af.kernel
+    def tiled(x: af.i64[N], t: T):
+        with af.for_(N.ceildiv(t)) as b, af.for_(b * t, af.min(b * t + t, N)) as i:
+            x[i] = af.i64(b) + af.i64((i - N) % t)
+
+    x = np.full(4, 7)
+    tiled(x, 3)
+    assert x.tolist() == [2, 0, 1, 3]
+    for divisor in (0, -1, -(2**63)):
+        x[:] = 7
+        tiled(x, divisor)
+        assert x.tolist() == [7, 7, 7, 7]
+
+    @af.kernel
+    def tiles(n: N, t: T, x: af.f32[N // T]):
+        af.assume(N // T >= 1)
+        x[0] = 1.0
+
+    for run in (tiles, tiles.interpret):
+        with pytest.raises(SizeError) as caught:
+            run(5, 0, np.zeros(0, "f4"))
+        assert str(caught.value) == "tiles: N floordiv T needs a positive divisor, but N = 5, T = 0"
+
+
+def test_a_result_of_negative_size_is_named():
+    @af.kernel
+    def filtered(x: af.f64[N], h: af.f64[K], more: af.index):
+        y = af.alloc(af.f64[2, N - K + 1 + more])
+        with af.for_(2) as c, af.for_(y.shape[1]) as i:
+            y[c, i] = h[0] * x[i]
+        return y
+
+    assert filtered(np.ones(2), np.ones(3), 0).shape == filtered.interpret(np.ones(2), np.ones(3), 0).shape == (2, 0)
+    for run in (filtered, filtered.interpret):
+        with pytest.raises(SizeError) as caught:
+            run(np.ones(2), np.ones(4), -1)
+        assert str(caught.value) == (
+            "filtered: dimension 1 of the array f64[2, N - K + more + 1] that it returns would be "
+            "N - K + more + 1 = -2, where N = 2, K = 4, more = -1"
+        )
+        with pytest.raises(SizeError, match=r"would be N - K \+ more \+ 1 = 9223372036854775808, where N = 3"):
+            run(np.ones(3), np.ones(3), 2**63 - 1)
+
+
 def test_text_of_a_kernel(tmp_path):
     assert str(matmul) == matmul.mlir()
     assert "affine.for %k = 0 to %K" in str(matmul)
@@ -330,8 +386,12 @@ def test_a_compiler_that_is_missing_or_fails_says_so(tmp_path):
     assert "-DPLANTED" in failing.stderr
 
 
-def test_the_toolchain_error_can_be_caught():
-    assert issubclass(ToolchainError, RuntimeError)
+@pytest.mark.parametrize(
+    "kind", [x for x in vars(codegen.errors).values() if isinstance(x, type)], ids=lambda kind: kind.__name__
+)
+def test_every_error_of_a_call_has_the_common_root(kind):
+    assert issubclass(kind, af.AffdslError)
+    assert kind is af.AffdslError or issubclass(kind, RuntimeError | TypeError | ValueError)
 
 
 def test_an_element_type_without_a_numpy_type():

@@ -45,6 +45,17 @@ def test_blocks_of_documents_run(path, tmp_path, monkeypatch):
     run_blocks(path.read_text(encoding="utf-8"), str(path))
 
 
+def test_the_errors_that_the_readme_shows_are_those_that_come(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    run_blocks(text, "README.md")
+    printed = capsys.readouterr().out.splitlines()
+    shown = re.findall(r"print\(error\) +# (.*) \.\.\.$", text, re.M)
+    assert len(shown) == 2
+    for start in shown:
+        assert [line for line in printed if line.startswith(start)], start
+
+
 def test_the_readme_shows_code():
     assert BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
 

@@ -216,7 +216,10 @@ def alloc(type: ArrayType) -> Array:
 
 
 def alloca(type: ArrayType) -> Array:
-    """A new small array on the stack, its elements not set. It lives until the with-block around ends."""
+    """A new small array on the stack, its elements not set. It lives until the with-block around ends.
+
+    C takes the heap instead where the size is large, or known only when the kernel runs.
+    """
     return _new("alloca", type, memref.Alloca)
 
 

@@ -73,7 +73,10 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
     match p.type:
         case ArrayType(dtype, shape):
             if not isinstance(x, Array):
-                raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is the array {p.type!r}, got {x!r}")
+                raise problem(
+                    ProgramTypeError, f"argument {p.name} of {symbol} is the array {p.type!r}, got {x!r}",
+                    "pass an array of the kernel: an argument, or what affdsl.alloc gives",
+                )  # fmt: skip
             if x.type.dtype != dtype or x.ndim != len(shape):
                 raise problem(
                     ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}",

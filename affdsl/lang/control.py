@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
+from typing import NoReturn
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
+from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, OpenBlock, current
 from affdsl.lang.dtypes import DType, bool_, index, require_index
 from affdsl.lang.indices import Condition, Index, bounds_of, require_known
@@ -46,6 +48,7 @@ class _Block:
             )
         self.entered = True
         self.made_in.unentered.pop(self, None)
+        self.bound = _bound_names()
         result = self.begin(names)
         self.opened = current().block
         return result
@@ -57,6 +60,7 @@ class _Block:
         try:
             if kind is None:
                 self._require_whole(builder)
+                self._require_unexchanged()
                 self.end()
         finally:
             while self.opened in builder.blocks:
@@ -78,6 +82,29 @@ class _Block:
                 "put a return after all with-blocks; to skip the rest for some iterations use affdsl.if_",
             )
 
+    def _require_unexchanged(self) -> None:
+        """Raise ProgramError where names from outside have changed places, as for ping-pong buffers."""
+        after = _bound_names()
+        moved = [name for name, x in self.bound.items() if after.get(name, x) is not x]
+        if moved and {id(self.bound[name]) for name in moved} == {id(after[name]) for name in moved}:
+            raise problem(
+                ProgramError,
+                f"{self.opened.what} exchanges the names {', '.join(moved)}",
+                "Python does this once, while the block is built, and not in each of its iterations",
+                "write the loop over pairs of steps, from one array to the other and back; "
+                "exchange numbers by iter_args",
+            )
+
+    def __iter__(self) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"affdsl.{self.what} is a with-block and cannot be iterated over",
+            f"write `with affdsl.{self.what}(...) as ...:` instead of `for ... in affdsl.{self.what}(...):`",
+        )
+
+    def __repr__(self) -> str:
+        return f"affdsl.{self.what}(...) without its `with`"
+
     def gives(self) -> int:
         """How many values `as` binds."""
         raise NotImplementedError
@@ -96,6 +123,9 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
 
     The loop runs for i = start, start + step, ... below stop. A bound is an affine index, or min or max of several
     (`for_(max(0, i - 1), min(n, i + 2))`), or data, and then the loop is an `scf.for`. The step is a positive number.
+
+    The block runs once, to build the loop, so Python's statements in it happen once: exchanging two names in it does
+    not make iterations take turns. Write both halves, or give an array one dimension more, `u[t % 2, i]`.
 
     `iter_args` are values carried from one iteration to the next: `with for_(n, iter_args=[f32(0)]) as (i, s):` and
     `yield_(s + a[i])` as the last thing in the block. After the block, s is what the last iteration yielded.
@@ -152,7 +182,7 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
         self._require_own_names()
-        yielded = _yielded(self.what, current().block)
+        yielded = _yielded(current().block)
         arguments = tuple(c.value for c in self.carried)
         results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
         inits = tuple(x.value for x in self.inits)
@@ -224,7 +254,7 @@ class parallel(_Block):  # noqa: N801
 
     def end(self) -> None:
         """Emit the band; the outcomes become its results."""
-        body = _closed(affine.Yield, _yielded(self.what, current().block), self.location)
+        body = _closed(affine.Yield, _yielded(current().block), self.location)
         results = tuple(Value(d.type, h, self.location) for (_, d), h in zip(self.reduce, self.hints, strict=True))
         kinds = tuple(kind for kind, _ in self.reduce)
         current().emit(
@@ -296,7 +326,7 @@ class if_(_Block):  # noqa: N801
             outcome.bind(result)
 
     def _block(self) -> Block:
-        yielded = _yielded(self.what, current().block)
+        yielded = _yielded(current().block)
         return _closed(affine.Yield if isinstance(self.condition, Condition) else scf.Yield, yielded, self.location)
 
     def _operation(self, orelse: Block) -> affine.If | scf.If:
@@ -371,7 +401,7 @@ def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:
     return scalar.value
 
 
-def _yielded(what: str, block: OpenBlock) -> tuple[Value, ...]:
+def _yielded(block: OpenBlock) -> tuple[Value, ...]:
     if block.yields and block.yielded is None:
         types = ", ".join(map(str, block.yields))
         raise problem(
@@ -469,3 +499,8 @@ def _value(bound: tuple[Affine, ...] | Value, kind: type[affine.Min] | type[affi
     result = Value(INDEX, location=here())
     current().emit(kind(result, bound))
     return result
+
+
+def _bound_names() -> dict[str, Array | Scalar]:
+    """What the names of the user's function stand for now, as far as it belongs to kernels."""
+    return {name: x for name, x in user_frame().f_locals.items() if isinstance(x, Array | Scalar)}

@@ -63,8 +63,6 @@ i8, i16, i32, i64 = (_dtype(f"i{t.width}", t, "signed") for t in (I8, I16, I32, 
 u8, u16, u32, u64 = (_dtype(f"u{t.width}", t, "unsigned") for t in (I8, I16, I32, I64))
 bool_, index = _dtype("bool_", I1, "bool"), _dtype("index", INDEX, "index")
 
-DTYPES = (f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, bool_, index)
-
 
 def literal(number: Number, dtype: DType) -> int | float | bool:
     """A Python number as the IR holds one of the given type. Raises ProgramTypeError where the type cannot hold it."""
@@ -88,8 +86,10 @@ def literal(number: Number, dtype: DType) -> int | float | bool:
     if isinstance(plain, float):
         raise problem(
             ProgramTypeError,
-            f"the number {plain!r} has a fraction type, but {dtype} is needed",
-            f"write {int(plain)} or convert with affdsl.{dtype}(affdsl.f64(x))" if np.isfinite(plain) else "",
+            f"the number {plain!r} is a float, but {dtype} is needed",
+            f"write {int(plain)}, or compute with floats and convert the result: affdsl.{dtype}(affdsl.f64(x))"
+            if np.isfinite(plain)
+            else "",
         )
     return _wrapped(plain, dtype)
 

@@ -42,6 +42,7 @@ class Index(Traced):
     """A whole number that is affine in the loop variables and symbols around.
 
     Operators: `+ -` with another, `* // %` with a number or with a symbolic expression, `ceildiv`, comparisons.
+    Where a symbolic divisor is not positive, the interpreter says so, and compiled code takes 0 for `//` and `%`.
     """
 
     __slots__ = ("expr",)
@@ -311,7 +312,7 @@ def _not_affine(symbol: str, a: Affine, b: Affine) -> ProgramError:
         ProgramIndexError,
         f"{_factor(a)} {symbol} {_factor(b)} is not affine: {both} inside the loops ({varying})",
         "one factor must be a number or a symbol; give the array one dimension more and write A[i, j], "
-        "make the loop's step the number, or use affdsl.index(i) * j as a data-dependent index"
+        "make the loop's step the number, use affdsl.index(i) * j as a data-dependent index, or affdsl.f64(i) in data"
         if symbol == "*"
         else "divide by a number or a symbol, or use affdsl.index(i) // j as a data-dependent index",
     )

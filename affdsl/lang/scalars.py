@@ -122,7 +122,10 @@ class Scalar(Traced):
         return _binary(">>", other, self)
 
     def __invert__(self) -> Scalar:
-        return _binary("^", self, True if self.dtype.kind == "bool" else -1)
+        ones = True if self.dtype.kind == "bool" else -1
+        if self.dtype.kind == "unsigned":
+            ones = 2**self.dtype.type.width - 1  # type: ignore[union-attr]
+        return _binary("^", self, ones)
 
     def __neg__(self) -> Scalar:
         if self.dtype.kind == "float":
@@ -197,10 +200,13 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
     kinds = {a.dtype.kind, b.dtype.kind}
     if "index" in kinds and kinds <= {"index", "signed", "unsigned"}:
         return cast(a, index, ""), cast(b, index, "")
+    other = next((x.dtype for x in (a, b) if x.dtype != index), index)
     raise problem(
         ProgramTypeError,
         f"{what} of {a.describe()} and {b.describe()}: the types differ",
-        f"convert one of them: affdsl.{b.dtype}(...) or affdsl.{a.dtype}(...)",
+        f"convert the index: affdsl.{other}(...)"
+        if "index" in kinds
+        else f"convert one of them: affdsl.{b.dtype}(...) or affdsl.{a.dtype}(...)",
     )
 
 

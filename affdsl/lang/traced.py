@@ -119,6 +119,8 @@ _FUNCTIONS = ("abs", "round", "floor", "ceil")
 def _without(symbol: str) -> Callable[..., NoReturn]:
     def refuse(x: Traced, *_: object) -> NoReturn:
         advice = f"use affdsl.{symbol.removeprefix('math.')}(x)" if symbol.endswith(_FUNCTIONS) else x.instead
+        if symbol in ("&", "|") and x.instead == Traced.instead:
+            advice += f"; comparisons need parentheses beside {symbol}, as in (i > 0) {symbol} (i < n)"
         raise problem(ProgramTypeError, f"{x.describe()} has no operator {symbol}", advice)
 
     return refuse

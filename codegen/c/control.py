@@ -132,10 +132,11 @@ class Control(Values):
                 left.remove(ready[0])
                 self._assign(*ready[0])
                 continue
-            target, shown, type = left[0]
+            k = next(k for k, part in enumerate(left) if part[1].variables)  # it keeps others waiting
+            target, shown, type = left[k]
             name = self._declare(f"next_{target}", "next", value_type(type), shown)
             self.used.add(name)
-            left[0] = target, Code(name), type
+            left[k] = target, Code(name), type
 
     def _band(self, op: affine.Parallel) -> None:
         written = effects(op, self.plan, self.plans)

@@ -128,7 +128,8 @@ class Frame:
         for at, line in enumerate(self.lines):
             lines += wrapped(line)
             if at in marks:
-                lines.append(f"{' ' * indent_of(line)}(void){marks[at]};")
+                what = marks[at] if " = " in line else f"&{marks[at]}"  # what has no value yet must not be read
+                lines.append(f"{' ' * indent_of(line)}(void){what};")
         return lines
 
     # --- Values
@@ -200,8 +201,7 @@ class Frame:
             return shown
         name = self._declare(value.hint, self._temporary, value_type(value.type), shown)
         self.used.add(name)
-        self._codes[value] = Code(name)
-        return self._codes[value]
+        return Code(name)  # for this one use: the name may end with the block, the value need not
 
     def _size(self, buffer: Buffer, position: int) -> Affine:
         size = buffer.shape[position]
@@ -247,7 +247,9 @@ def _is_read(name: str, lines: Sequence[str], declared: int) -> bool:
     word = re.compile(rf"\b{name}\b")
     indent = indent_of(lines[declared])
     for line in lines[declared + 1 :]:
-        if not line.startswith("#") and indent_of(line) < indent:
+        if line.startswith("#"):
+            continue  # a directive is there for some compilers only
+        if indent_of(line) < indent:
             return False
         assigned = assignment.match(line)
         if word.search(line, assigned.end() if assigned else 0):

@@ -84,11 +84,11 @@ _BOOL = {
 """On one bit, where true is -1 as a signed number and 1 as an unsigned one."""
 
 _AFFINE = {
-    "floordiv": "return a / b - (a % b < 0 ? 1 : 0);",
+    "floordiv": "return b > 0 ? a / b - (a % b < 0 ? 1 : 0) : 0;",
     "ceildiv": "return a / b + (a % b > 0 ? 1 : 0);",
-    "mod": "const int64_t r = a % b;\nreturn r < 0 ? r + b : r;",
+    "mod": "const int64_t r = b > 0 ? a % b : 0;\nreturn r < 0 ? r + b : r;",
 }
-"""For b > 0."""
+"""For b > 0; where b may be a symbol, the processor must not trap on what the interpreter reports."""
 
 _SUM = "if (isnan(a) || isnan(b)) return a + b;\n"
 _FLOAT = {

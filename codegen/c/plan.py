@@ -297,13 +297,10 @@ def _indices(
                     )
             case func.Call():
                 callee = callees[op.callee]
-                if all(
-                    a in known for a, p in zip(op.args, callee.func.args, strict=True) if isinstance(p.type, IndexType)
-                ):
-                    new = {p: known[a] for a, p in zip(op.args, callee.func.args, strict=True) if a in known}
-                    for value, result in zip(op.results, callee.results, strict=True):
-                        if result.is_array:
-                            shapes[value] = tuple(e.substitute(new) for e in result.shape)
+                new = {p: known[a] for a, p in zip(op.args, callee.func.args, strict=True) if a in known}
+                for value, result in zip(op.results, callee.results, strict=True):
+                    if result.is_array and all(v in new for e in result.shape for v in e.values()):
+                        shapes[value] = tuple(e.substitute(new) for e in result.shape)
             case memref.Dim():
                 position, shape = read(op.index), shapes.get(roots[op.memref])
                 if position is not None and position.is_constant and shape and 0 <= position.constant < len(shape):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 
@@ -84,11 +84,3 @@ class Ranges:
             case Product(factors):
                 ends = [self._atom(f) for f in factors]
                 return (0 if all(low is not None and low >= 0 for low, _ in ends) else None), None
-
-
-def ranges_of(known: Mapping[Value, Interval]) -> Ranges:
-    """Ranges that hold `known`."""
-    ranges = Ranges()
-    for value, (low, high) in known.items():
-        ranges.know(value, low, high)
-    return ranges

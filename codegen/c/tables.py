@@ -98,6 +98,8 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> 
     if width(type) == 1 and kind in ("andi", "ori", "xori") and (logic := _logic(kind, left, right)) is not None:
         return logic
     if kind in OPERATOR_OF and width(type) in (32, 64):
+        if kind == "xori" and left.text in ("2", "10") and right.text.isdigit():
+            left = Code(f"0x{int(left.text):x}")  # clang takes 2 ^ 3 for a power
         return infix(OPERATOR_OF[kind], left, right)
     shown = f"{unit.helper(f'{HELPER_OF[kind]}_{suffix(type)}')}({left}, {right})"
     wrapping = ("wrap" + WRAPPING[kind], left, right) if kind in WRAPPING else None
@@ -186,7 +188,7 @@ def convert(kind: str, source: ScalarType, target: ScalarType, operand: Code, un
         case (("fptosi" | "fptoui"), _, _):
             return call(unit.helper(f"{kind}_{suffix(target)}"), operand)
         case (("extui" | "index_castui"), _, _) if width(source) < width(target):
-            return _resize(_unsigned(operand, width(source)), width(target), unit, from_unsigned=True)
+            return _resize(_unsigned(operand, width(source)), width(target), unit)
         case _:
             return _resize(_signed(operand, width(source)), width(target), unit)
 
@@ -274,7 +276,7 @@ def _unsigned(operand: Code, bits: int) -> Code:
     return infix("&", narrow, Code(f"UINT64_C(0x{(1 << bits) - 1:x})"))
 
 
-def _resize(operand: Code, bits: int, unit: Unit, *, from_unsigned: bool = False) -> Code:
+def _resize(operand: Code, bits: int, unit: Unit) -> Code:
     if bits == 1:
         unit.header("stdbool.h")
         return infix("!=", infix("&", operand, Code("1")), Code("0"))

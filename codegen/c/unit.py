@@ -41,6 +41,8 @@ class Unit:
         reductions = "\n".join(self._reductions.values())
         called = self._called(f"{text} {reductions}")
         headers = self._headers.union(*(h.headers for h in called.values()))
+        if re.search(r"\b(bool|true|false)\b", f"{text} {reductions}"):  # prototypes and casts name the type, too
+            headers.add("stdbool.h")
         includes = "".join(f"#include <{name}>\n" for name in _ORDER if name in headers)
         parts = [f"{includes}\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"]
         parts += [f"{h.text}\n\n" for h in called.values()]

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from affdsl.errors import InternalError
 from codegen import caller as module
 from codegen.cache import Cache, default_cache
 from codegen.caller import (
@@ -32,7 +33,6 @@ from codegen.caller import (
 )
 from codegen.errors import (
     ArgumentError,
-    InternalError,
     LayoutError,
     OverlapError,
     RangeError,

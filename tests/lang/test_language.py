@@ -296,6 +296,20 @@ def test_unsigned_numbers_divide_shift_and_compare_as_such():
         np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.parametrize("dtype", [af.bool_, af.i8, af.i32, af.i64, af.u8, af.u16, af.u32, af.u64], ids=str)
+def test_all_bits_are_inverted(dtype):
+    @af.kernel
+    def invert(x: dtype[N]):
+        with af.for_(N) as i:
+            x[i] = ~x[i]
+
+    given = np.array([0, 1, 5, 100]).astype(dtype.numpy)
+    for run in (invert, invert.interpret):
+        x = given.copy()
+        run(x)
+        np.testing.assert_array_equal(x, ~given)
+
+
 def test_numbers_on_the_left_work_too():
     @af.kernel
     def f(A: af.i32[N], out: af.i32[6]):
@@ -543,3 +557,24 @@ def test_an_assumption_of_the_callee_becomes_one_of_the_caller():
         f(X)
 
     assert "affine_set<()[M] : (M - 3 >= 0)>" in g.mlir()
+
+
+def test_names_may_stand_for_other_arrays_in_each_block():
+    """Only an exchange is refused: it can mean nothing but one in each iteration."""
+
+    @af.kernel
+    def shift(u: af.f64[N], v: af.f64[N]):
+        target = u
+        for source in (u, v):  # Python's loop: two loops of the kernel
+            with af.for_(N) as i:
+                total = source[i]
+                target = v if source is u else u
+                target[i] = total + 1.0
+        with af.for_(2):
+            u, v = u, v
+            first, second = v, u
+            first[0] = second[0]
+
+    u, v = np.array([1.0, 2.0]), np.zeros(2)
+    shift.interpret(u, v)
+    assert (u.tolist(), v.tolist()) == ([3, 4], [3, 3])

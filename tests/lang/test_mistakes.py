@@ -51,7 +51,7 @@ def mistake(kind: type[Exception], message: str) -> Callable[[Callable[[], None]
     af.ProgramIndexError,
     """
     i * j is not affine: both factors change inside the loops (i, j)
-        one factor must be a number or a symbol; give the array one dimension more and write A[i, j], make the loop's step the number, or use affdsl.index(i) * j as a data-dependent index
+        one factor must be a number or a symbol; give the array one dimension more and write A[i, j], make the loop's step the number, use affdsl.index(i) * j as a data-dependent index, or affdsl.f64(i) in data
     """,
 )
 def product_of_loop_variables():
@@ -229,7 +229,7 @@ def power_of_an_index():
     af.ProgramTypeError,
     """
     the index i has no operator &
-        convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats
+        convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats; comparisons need parentheses beside &, as in (i > 0) & (i < n)
     """,
 )
 def bits_of_an_index():
@@ -664,8 +664,8 @@ def mixed_dtypes():
 @mistake(
     af.ProgramTypeError,
     """
-    the number 0.5 has a fraction type, but i32 is needed
-        write 0 or convert with affdsl.i32(affdsl.f64(x))
+    the number 0.5 is a float, but i32 is needed
+        write 0, or compute with floats and convert the result: affdsl.i32(affdsl.f64(x))
     """,
 )
 def fraction_in_an_integer_array():
@@ -2019,6 +2019,63 @@ def no_function_at_all():
 
 
 @mistake(
+    af.ProgramTypeError,
+    """
+    kernel takes a function defined with def, got the static method f
+        write @staticmethod above @affdsl.kernel
+    """,
+)
+def static_method_the_wrong_way_round():
+    def f(A: af.f32[N]):
+        pass
+
+    af.kernel(staticmethod(f))  # here
+
+
+@mistake(
+    af.ProgramTypeError,
+    """
+    affdsl.for_ is a with-block and cannot be iterated over
+        write `with affdsl.for_(...) as ...:` instead of `for ... in affdsl.for_(...):`
+    """,
+)
+def loop_over_a_loop():
+    @af.kernel
+    def f(A: af.f32[N]):
+        for i in af.for_(N):  # here
+            A[i] = 0.0
+
+
+@mistake(
+    af.ProgramTypeError,
+    """
+    index 0 of A must be a whole number, got affdsl.for_(...) without its `with`
+        write a whole number, an index, or an integer of the kernel
+    """,
+)
+def loop_without_its_with():
+    @af.kernel
+    def f(A: af.f32[N]):
+        i = af.for_(N)
+        A[i] = 0.0  # here
+
+
+@mistake(
+    af.ProgramTypeError,
+    """
+    / of s (f32) and N (index): the types differ
+        convert the index: affdsl.f32(...)
+    """,
+)
+def mean_by_a_size():
+    @af.kernel
+    def f(A: af.f32[N]):
+        with af.for_(N, iter_args=af.f32(0)) as (i, s):
+            af.yield_(s + A[i])
+        A[0] = s / N  # here
+
+
+@mistake(
     af.ProgramError,
     """
     kernel f returns its argument A
@@ -2400,6 +2457,39 @@ def rounding_with_python():
     @af.kernel
     def f(A: af.f32[N]):
         A[0] = round(A[0])  # here
+
+
+@mistake(
+    af.ProgramError,
+    """
+    the loop i exchanges the names old, new
+        Python does this once, while the block is built, and not in each of its iterations
+        write the loop over pairs of steps, from one array to the other and back; exchange numbers by iter_args
+    """,
+)
+def exchanged_buffers():
+    @af.kernel
+    def f(u: af.f32[N], v: af.f32[N]):
+        old, new = u, v
+        with af.for_(10) as i:  # here
+            new[i] = old[i]
+            old, new = new, old
+
+
+@mistake(
+    af.ProgramError,
+    """
+    the branch exchanges the names a, b, c
+        Python does this once, while the block is built, and not in each of its iterations
+        write the loop over pairs of steps, from one array to the other and back; exchange numbers by iter_args
+    """,
+)
+def exchanged_numbers_in_a_branch():
+    @af.kernel
+    def f(a: af.f32, b: af.f32, c: af.f32, x: af.f32[N]):
+        with af.if_(a < b):  # here
+            a, b, c = b, c, a
+            x[0] = a
 
 
 @pytest.mark.parametrize("run", CASES, ids=lambda run: run.__name__)
