@@ -256,7 +256,7 @@ def _advice(symbol: str, dtype: DType) -> str:
 
 
 def _modulo(left: Operand, right: Operand) -> Scalar:
-    """Python's %: the sign of the divisor."""
+    """Python's %: the sign of the divisor; 0 where the divisor is 0."""
     _refuse_literal("%", left, right)
     a, b = operands("%", left, right)
     if a.dtype.kind == "unsigned":
@@ -265,7 +265,17 @@ def _modulo(left: Operand, right: Operand) -> Scalar:
         raise problem(ProgramTypeError, f"{a.dtype} has no operator %", _advice("%", a.dtype))
     quotient = emit_scalar(a.dtype, lambda r: arith.Binary(r, "floordivsi", a.value, b.value), "")
     product = emit_scalar(a.dtype, lambda r: arith.Binary(r, "muli", quotient.value, b.value), "")
-    return a - product
+    if not isinstance(right, Traced):
+        return a - product
+    rest = emit_scalar(a.dtype, lambda r: arith.Binary(r, "subi", a.value, product.value), "")
+    return _unless_zero(b, rest)
+
+
+def _unless_zero(divisor: Scalar, remainder: Scalar) -> Scalar:
+    """remainder, and 0 where the divisor is 0: the quotient is 0 there, which would leave the whole dividend."""
+    zero = constant(0, divisor.dtype)
+    test = emit_scalar(bool_, lambda r: arith.Compare(r, "cmpi", "eq", divisor.value, zero.value), "")
+    return emit_scalar(remainder.dtype, lambda r: arith.Select(r, test.value, zero.value, remainder.value))
 
 
 _SIGNED_PREDICATES = {"<": "slt", "<=": "sle", ">": "sgt", ">=": "sge", "==": "eq", "!=": "ne"}
