@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from tests.differential.frame import SYMBOL, Buffer, Range, add, scale
 from tests.differential.memory import MOST_WORK, Memory
@@ -20,6 +21,11 @@ class Callee:
     largest: int
     """It is in bounds for each size from 0 to this."""
     work: int
+
+    @property
+    def must_not_overlap(self) -> bool:
+        """Whether it may copy one of its arguments to another."""
+        return any(isinstance(op, memref.Copy | func.Call) for op in walk(self.function))
 
 
 class Calls(Memory):
@@ -70,6 +76,9 @@ class Calls(Memory):
                     )
                 ):
                     possible.append((buffer, bound))
+            if callee.must_not_overlap:
+                taken = {b.root for b in chosen.values()}
+                possible = [p for p in possible if p[0].root not in taken]
             if not possible:
                 return None
             again = [p for p in possible if any(p[0].root is b.root for b in chosen.values())]
