@@ -45,6 +45,7 @@ class C:
 UNREACHABLE = (
     "-Wno-array-bounds",
     "-Wno-stringop-overflow",
+    "-Wno-restrict",
     "-Wno-aggressive-loop-optimizations",
     "-Wno-maybe-uninitialized",
 )
