@@ -15,11 +15,11 @@ from .lang.arrays import Array as Array
 from .lang.arrays import alloc as alloc
 from .lang.arrays import alloca as alloca
 from .lang.arrays import copy as copy
-from .lang.control import else_ as else_
+from .lang.blocks import yield_ as yield_
+from .lang.branches import else_ as else_
+from .lang.branches import if_ as if_
 from .lang.control import for_ as for_
-from .lang.control import if_ as if_
 from .lang.control import parallel as parallel
-from .lang.control import yield_ as yield_
 from .lang.dtypes import bf16 as bf16
 from .lang.dtypes import bool_ as bool_
 from .lang.dtypes import f16 as f16

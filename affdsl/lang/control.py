@@ -1,124 +1,26 @@
-"""Loops, branches and parallel bands as with-blocks."""
+"""Loops and parallel bands as with-blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import NoReturn
 
 import numpy as np
 
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
-from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.location import Location
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import INDEX
-from affdsl.lang.arrays import Array
-from affdsl.lang.builder import Builder, OpenBlock, current
-from affdsl.lang.dtypes import DType, bool_, index, require_index
-from affdsl.lang.indices import Condition, Index, bounds_of, require_known
+from affdsl.lang.blocks import WithBlock, closed, yielded_values
+from affdsl.lang.builder import current
+from affdsl.lang.dtypes import DType, index, require_index
+from affdsl.lang.indices import Index, bounds_of
 from affdsl.lang.scalars import Scalar, constant
-from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
+from affdsl.lang.source import here, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
 
 
-class _Block:
-    """A with-block that becomes an operation when it ends without an exception."""
-
-    what = ""
-    advice = ""
-
-    def __init__(self) -> None:
-        self.location = here()
-        self.entered = False
-        self.made_in = current().block
-        self.made_in.unentered[self] = (self.what, self.location)
-
-    def __enter__(self) -> object:
-        if self.entered:
-            raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
-        names = assigned_names(user_frame())
-        if len(names) > 1 and len(names) != self.gives():
-            raise problem(
-                ProgramTypeError,
-                f"this {self.what} gives {self.gives() or 'no'} value{'s' if self.gives() != 1 else ''}, "
-                f"but `as` has {len(names)} names: {', '.join(names)}",
-                self.advice,
-            )
-        self.entered = True
-        self.made_in.unentered.pop(self, None)
-        self.bound = _bound_names()
-        result = self.begin(names)
-        self.opened = current().block
-        return result
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        builder = current()
-        try:
-            if kind is None:
-                self._require_whole(builder)
-                self._require_unexchanged()
-                self.end()
-        finally:
-            while self.opened in builder.blocks:
-                builder.discard()
-
-    def _require_whole(self, builder: Builder) -> None:
-        """Raise ProgramError unless the block has run to its end, and all blocks inside of it have ended."""
-        if builder.block is not self.opened:
-            raise problem(
-                ProgramError,
-                f"{self.opened.what} ends before {builder.block.what} inside of it",
-                "blocks end in the opposite order in which they begin; enter each with its own `with`",
-            )
-        if leaves_early(user_frame()):
-            raise problem(
-                ProgramError,
-                f"a return, break or continue leaves {self.opened.what}",
-                "the block runs once, while the kernel is built, for all of its iterations: what follows would be lost",
-                "put a return after all with-blocks; to skip the rest for some iterations use affdsl.if_",
-            )
-
-    def _require_unexchanged(self) -> None:
-        """Raise ProgramError where names from outside have changed places, as for ping-pong buffers."""
-        after = _bound_names()
-        moved = [name for name, x in self.bound.items() if after.get(name, x) is not x]
-        if moved and {id(self.bound[name]) for name in moved} == {id(after[name]) for name in moved}:
-            raise problem(
-                ProgramError,
-                f"{self.opened.what} exchanges the names {', '.join(moved)}",
-                "Python does this once, while the block is built, and not in each of its iterations",
-                "write the loop over pairs of steps, from one array to the other and back; "
-                "exchange numbers by iter_args",
-            )
-
-    def __iter__(self) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"affdsl.{self.what} is a with-block and cannot be iterated over",
-            f"write `with affdsl.{self.what}(...) as ...:` instead of `for ... in affdsl.{self.what}(...):`",
-        )
-
-    def __repr__(self) -> str:
-        return f"affdsl.{self.what}(...) without its `with`"
-
-    def gives(self) -> int:
-        """How many values `as` binds."""
-        raise NotImplementedError
-
-    def begin(self, names: tuple[str, ...]) -> object:
-        """Open the block; what `as` binds."""
-        raise NotImplementedError
-
-    def end(self) -> None:
-        """Close the block and emit the operation."""
-        raise NotImplementedError
-
-
-class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
+class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     """A loop: `with for_(n) as i:`, `with for_(start, stop, step) as i:`.
 
     The loop runs for i = start, start + step, ... below stop. A bound is an affine index, or min or max of several
@@ -182,17 +84,17 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
         self._require_own_names()
-        yielded = _yielded(current().block)
+        yielded = yielded_values(current().block)
         arguments = tuple(c.value for c in self.carried)
         results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
         inits = tuple(x.value for x in self.inits)
         if isinstance(self.lower, tuple) and isinstance(self.upper, tuple):
-            body = _closed(affine.Yield, yielded, self.location)
+            body = closed(affine.Yield, yielded, self.location)
             op: Op = affine.For(
                 self.iv, self.lower, self.upper, body, self.step, inits, arguments, results, location=self.location
             )
         else:
-            body = _closed(scf.Yield, yielded, self.location)
+            body = closed(scf.Yield, yielded, self.location)
             op = scf.For(self.iv, *self.range, body, inits, arguments, results, location=self.location)
         current().emit(op)
         for carried, result in zip(self.carried, results, strict=True):
@@ -212,7 +114,7 @@ class for_(_Block):  # noqa: N801 - reads as the keyword that it stands for
                 )
 
 
-class parallel(_Block):  # noqa: N801
+class parallel(WithBlock):  # noqa: N801
     """Loops whose iterations may run in any order and at once: `with parallel(M, N) as (i, j):`.
 
     Each bound is a stop, a (start, stop) or a (start, stop, step). `reduce` lists pairs of a kind and a type:
@@ -254,7 +156,7 @@ class parallel(_Block):  # noqa: N801
 
     def end(self) -> None:
         """Emit the band; the outcomes become its results."""
-        body = _closed(affine.Yield, _yielded(current().block), self.location)
+        body = closed(affine.Yield, yielded_values(current().block), self.location)
         results = tuple(Value(d.type, h, self.location) for (_, d), h in zip(self.reduce, self.hints, strict=True))
         kinds = tuple(kind for kind, _ in self.reduce)
         current().emit(
@@ -262,163 +164,6 @@ class parallel(_Block):  # noqa: N801
         )
         for outcome, result in zip(self.outcomes, results, strict=True):
             outcome.bind(result)
-
-
-class if_(_Block):  # noqa: N801
-    """A branch: `with if_(i >= 1):`, optionally followed by `with else_():`.
-
-    The condition is affine (comparisons of indices, combined with & | ~) or a bool_ computed from data, and then it is
-    an `scf.if`. With result types, `with if_(i >= 1, f32) as x:`, both blocks `yield_` a value, and after them x is it.
-    """
-
-    what = "if_"
-    advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
-
-    def __init__(self, condition: object, *results: DType) -> None:
-        if isinstance(condition, bool | np.bool_):
-            condition = Condition((), negated=not condition)
-        if isinstance(condition, Traced) and not isinstance(condition, Condition):
-            condition = scalar = condition.scalar()
-            if scalar.dtype != bool_:
-                raise problem(ProgramTypeError, f"if_ needs a condition, got {scalar.describe()}", "compare it: x != 0")
-        if not isinstance(condition, Condition | Scalar):
-            raise problem(ProgramTypeError, f"if_ needs a condition like i < n, got {condition!r}")
-        if isinstance(condition, Condition):
-            require_known(tuple(c.expr for c in condition.constraints))
-        if isinstance(condition, Condition) and not all(current().is_affine(c.expr) for c in condition.constraints):
-            condition = condition.scalar()
-        for dtype in results:
-            if not isinstance(dtype, DType):
-                raise problem(ProgramTypeError, f"the results of if_ are given by their types, got {dtype!r}")
-        self.condition = condition
-        self.results = results
-        super().__init__()
-
-    def gives(self) -> int:
-        """The results."""
-        return len(self.results)
-
-    def begin(self, names: tuple[str, ...]) -> Scalar | tuple[Scalar, ...] | None:
-        """What will be the results."""
-        self.hints = names if len(names) == len(self.results) else ("",) * len(self.results)
-        self.outcomes = tuple(Scalar(None, dtype) for dtype in self.results)
-        current().open("the branch").yields = self.results
-        return None if not self.outcomes else self.outcomes[0] if len(self.outcomes) == 1 else self.outcomes
-
-    def end(self) -> None:
-        """Emit the branch; an else_ that follows replaces it by one with both blocks."""
-        self.then = self._block()
-        if not self.results:
-            current().emit(self._operation(()))
-        else:
-            current().require_complete()
-            current().block.awaiting = self.location
-        current().block.last_closed = self
-
-    def finish(self, orelse: Block) -> None:
-        """Emit the branch with both of its blocks."""
-        current().block.awaiting = None
-        if not self.results:
-            current().block.ops.pop()
-        op = self._operation(orelse)
-        current().emit(op)
-        for outcome, result in zip(self.outcomes, op.results, strict=True):
-            outcome.bind(result)
-
-    def _block(self) -> Block:
-        yielded = _yielded(current().block)
-        return _closed(affine.Yield if isinstance(self.condition, Condition) else scf.Yield, yielded, self.location)
-
-    def _operation(self, orelse: Block) -> affine.If | scf.If:
-        results = tuple(Value(d.type, h, self.location) for d, h in zip(self.results, self.hints, strict=True))
-        then = self.then
-        if isinstance(self.condition, Scalar):
-            return scf.If(self.condition.value, then, orelse, results, location=self.location)
-        if self.condition.negated:
-            then, orelse = orelse, then
-        constraints = self.condition.constraints or (Constraint(Affine()),)
-        return affine.If(constraints, then, orelse, results, location=self.location)
-
-
-class else_(_Block):  # noqa: N801
-    """What runs where the `if_` just before did not: `with else_():`."""
-
-    what = "else_"
-    advice = "the results have their names from the if_"
-
-    def gives(self) -> int:
-        """Nothing: the results are the if_'s."""
-        return 0
-
-    def begin(self, names: tuple[str, ...]) -> None:
-        """Find the if_ that this belongs to."""
-        before = current().block.last_closed
-        if not isinstance(before, if_):
-            raise problem(
-                ProgramError,
-                "else_ must follow the block of an if_ directly",
-                "put `with affdsl.else_():` right after the with-block of its if_, at the same indentation",
-            )
-        self.branch = before
-        block = current().open("the else_")
-        block.yields = before.results
-
-    def end(self) -> None:
-        """Emit the whole branch."""
-        self.branch.finish(self.branch._block())
-
-
-def yield_(*values: Operand) -> None:
-    """Hand values to the loop or branch around, as the last thing in its block.
-
-    Raises ProgramError where the block takes none, and ProgramTypeError where number or types differ.
-    """
-    block = current().block
-    if block.yielded is not None:
-        raise problem(ProgramError, f"{block.what} yields twice; yield_ once, as the last thing in the block")
-    if len(current().blocks) == 1 or not block.yields:
-        raise problem(
-            ProgramError,
-            f"{block.what} takes no yield_",
-            "declare what it carries: affdsl.for_(n, iter_args=[x]), affdsl.if_(c, affdsl.f32), or "
-            'affdsl.parallel(n, reduce=[("addf", affdsl.f32)]); a kernel gives its results with return',
-        )
-    expected = [d for d in block.yields if isinstance(d, DType)]
-    if len(values) != len(expected):
-        raise problem(ProgramTypeError, f"{block.what} takes {len(expected)} yielded values, got {len(values)}")
-    block.yielded = tuple(_converted(x, dtype, block) for x, dtype in zip(values, expected, strict=True))
-
-
-def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:
-    if isinstance(x, int | float | np.generic):
-        return constant(x, dtype).value
-    scalar = x.scalar() if isinstance(x, Traced) else None
-    if scalar is None or scalar.dtype != dtype:
-        got = x.describe() if isinstance(x, Traced) else repr(x)
-        raise problem(
-            ProgramTypeError, f"{block.what} takes a yielded {dtype}, got {got}", f"convert it: affdsl.{dtype}(...)"
-        )
-    return scalar.value
-
-
-def _yielded(block: OpenBlock) -> tuple[Value, ...]:
-    if block.yields and block.yielded is None:
-        types = ", ".join(map(str, block.yields))
-        raise problem(
-            ProgramError,
-            f"{block.what} must end with yield_({types})",
-            "each of its iterations or branches hands on the values that it declares",
-            location=block.location,
-        )
-    return block.yielded or ()
-
-
-def _closed(terminator: type[affine.Yield] | type[scf.Yield], yielded: tuple[Value, ...], location: Location) -> Block:
-    """The innermost block, ended, with its terminator where it yields."""
-    for value in yielded:
-        current().require(value)
-    block = current().close()
-    return (*block, terminator(yielded, location=location)) if yielded else block
 
 
 def _step(step: object) -> int:
@@ -499,8 +244,3 @@ def _value(bound: tuple[Affine, ...] | Value, kind: type[affine.Min] | type[affi
     result = Value(INDEX, location=here())
     current().emit(kind(result, bound))
     return result
-
-
-def _bound_names() -> dict[str, Array | Scalar]:
-    """What the names of the user's function stand for now, as far as it belongs to kernels."""
-    return {name: x for name, x in user_frame().f_locals.items() if isinstance(x, Array | Scalar)}

@@ -9,7 +9,8 @@ from types import FunctionType
 
 from affdsl.errors import ProgramError
 from affdsl.ir.location import Location
-from affdsl.lang.control import else_, for_, if_, parallel
+from affdsl.lang.branches import else_, if_
+from affdsl.lang.control import for_, parallel
 from affdsl.lang.source import problem
 
 _BLOCKS = (for_, if_, else_, parallel)

@@ -1,0 +1,174 @@
+"""What the with-blocks of the language have in common: they open, they yield, they close."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import NoReturn
+
+import numpy as np
+
+from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.ir.core import Block
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.location import Location
+from affdsl.lang.arrays import Array
+from affdsl.lang.builder import Builder, OpenBlock, current
+from affdsl.lang.dtypes import DType
+from affdsl.lang.scalars import Scalar, constant
+from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
+from affdsl.lang.traced import Operand, Traced
+
+
+class WithBlock:
+    """A with-block that becomes an operation when it ends without an exception."""
+
+    what = ""
+    advice = ""
+
+    def __init__(self) -> None:
+        self.location = here()
+        self.entered = False
+        self.made_in = current().block
+        self.made_in.unentered[self] = (self.what, self.location)
+
+    def __enter__(self) -> object:
+        if self.entered:
+            raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
+        names = assigned_names(user_frame())
+        if len(names) > 1 and len(names) != self.gives():
+            raise problem(
+                ProgramTypeError,
+                f"this {self.what} gives {self.gives() or 'no'} value{'s' if self.gives() != 1 else ''}, "
+                f"but `as` has {len(names)} names: {', '.join(names)}",
+                self.advice,
+            )
+        self.entered = True
+        self.made_in.unentered.pop(self, None)
+        self.bound = _bound_names()
+        result = self.begin(names)
+        self.opened = current().block
+        return result
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        builder = current()
+        try:
+            if kind is None:
+                self._require_whole(builder)
+                self._require_unexchanged()
+                self.end()
+        finally:
+            while self.opened in builder.blocks:
+                builder.discard()
+
+    def _require_whole(self, builder: Builder) -> None:
+        """Raise ProgramError unless the block has run to its end, and all blocks inside of it have ended."""
+        if builder.block is not self.opened:
+            raise problem(
+                ProgramError,
+                f"{self.opened.what} ends before {builder.block.what} inside of it",
+                "blocks end in the opposite order in which they begin; enter each with its own `with`",
+            )
+        if leaves_early(user_frame()):
+            raise problem(
+                ProgramError,
+                f"a return, break or continue leaves {self.opened.what}",
+                "the block runs once, while the kernel is built, for all of its iterations: what follows would be lost",
+                "put a return after all with-blocks; to skip the rest for some iterations use affdsl.if_",
+            )
+
+    def _require_unexchanged(self) -> None:
+        """Raise ProgramError where names from outside have changed places, as for ping-pong buffers."""
+        after = _bound_names()
+        moved = [name for name, x in self.bound.items() if after.get(name, x) is not x]
+        if moved and {id(self.bound[name]) for name in moved} == {id(after[name]) for name in moved}:
+            raise problem(
+                ProgramError,
+                f"{self.opened.what} exchanges the names {', '.join(moved)}",
+                "Python does this once, while the block is built, and not in each of its iterations",
+                "write the loop over pairs of steps, from one array to the other and back; "
+                "exchange numbers by iter_args",
+            )
+
+    def __iter__(self) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"affdsl.{self.what} is a with-block and cannot be iterated over",
+            f"write `with affdsl.{self.what}(...) as ...:` instead of `for ... in affdsl.{self.what}(...):`",
+        )
+
+    def __repr__(self) -> str:
+        return f"affdsl.{self.what}(...) without its `with`"
+
+    def gives(self) -> int:
+        """How many values `as` binds."""
+        raise NotImplementedError
+
+    def begin(self, names: tuple[str, ...]) -> object:
+        """Open the block; what `as` binds."""
+        raise NotImplementedError
+
+    def end(self) -> None:
+        """Close the block and emit the operation."""
+        raise NotImplementedError
+
+
+def yield_(*values: Operand) -> None:
+    """Hand values to the loop or branch around, as the last thing in its block.
+
+    Raises ProgramError where the block takes none, and ProgramTypeError where number or types differ.
+    """
+    block = current().block
+    if block.yielded is not None:
+        raise problem(ProgramError, f"{block.what} yields twice; yield_ once, as the last thing in the block")
+    if len(current().blocks) == 1 or not block.yields:
+        raise problem(
+            ProgramError,
+            f"{block.what} takes no yield_",
+            "declare what it carries: affdsl.for_(n, iter_args=[x]), affdsl.if_(c, affdsl.f32), or "
+            'affdsl.parallel(n, reduce=[("addf", affdsl.f32)]); a kernel gives its results with return',
+        )
+    expected = [d for d in block.yields if isinstance(d, DType)]
+    if len(values) != len(expected):
+        raise problem(ProgramTypeError, f"{block.what} takes {len(expected)} yielded values, got {len(values)}")
+    block.yielded = tuple(_converted(x, dtype, block) for x, dtype in zip(values, expected, strict=True))
+
+
+def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:
+    if isinstance(x, int | float | np.generic):
+        return constant(x, dtype).value
+    scalar = x.scalar() if isinstance(x, Traced) else None
+    if scalar is None or scalar.dtype != dtype:
+        got = x.describe() if isinstance(x, Traced) else repr(x)
+        raise problem(
+            ProgramTypeError, f"{block.what} takes a yielded {dtype}, got {got}", f"convert it: affdsl.{dtype}(...)"
+        )
+    return scalar.value
+
+
+def yielded_values(block: OpenBlock) -> tuple[Value, ...]:
+    """What the block yielded. Raises ProgramError where it must yield and did not."""
+    if block.yields and block.yielded is None:
+        types = ", ".join(map(str, block.yields))
+        raise problem(
+            ProgramError,
+            f"{block.what} must end with yield_({types})",
+            "each of its iterations or branches hands on the values that it declares",
+            location=block.location,
+        )
+    return block.yielded or ()
+
+
+def closed(terminator: type[affine.Yield] | type[scf.Yield], yielded: tuple[Value, ...], location: Location) -> Block:
+    """The innermost block, ended, with its terminator where it yields."""
+    for value in yielded:
+        current().require(value)
+    block = current().close()
+    return (*block, terminator(yielded, location=location)) if yielded else block
+
+
+def _bound_names() -> dict[str, Array | Scalar]:
+    """What the names of the user's function stand for now, as far as it belongs to kernels."""
+    return {name: x for name, x in user_frame().f_locals.items() if isinstance(x, Array | Scalar)}
