@@ -15,21 +15,19 @@ from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, index
 from affdsl.lang.trace import Program
-from codegen.c.emit import emit_jit
-from codegen.cache import default_cache
-from codegen.caller import (
+from codegen.arguments import (
     ArrayArgument,
     ArrayResult,
-    Caller,
     ScalarArgument,
     ScalarResult,
     Scalars,
     Shapes,
     Signature,
-    TakeOver,
     check,
-    load,
 )
+from codegen.c.emit import emit_jit
+from codegen.cache import default_cache
+from codegen.caller import Caller, TakeOver, load
 from codegen.errors import SizeError
 from codegen.toolchain import jit_flags
 

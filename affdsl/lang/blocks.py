@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import TracebackType
 from typing import NoReturn
 
@@ -20,7 +21,7 @@ from affdsl.lang.source import assigned_names, here, leaves_early, problem, user
 from affdsl.lang.traced import Operand, Traced
 
 
-class WithBlock:
+class WithBlock(ABC):
     """A with-block that becomes an operation when it ends without an exception."""
 
     what = ""
@@ -102,17 +103,17 @@ class WithBlock:
     def __repr__(self) -> str:
         return f"affdsl.{self.what}(...) without its `with`"
 
+    @abstractmethod
     def gives(self) -> int:
         """How many values `as` binds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def begin(self, names: tuple[str, ...]) -> object:
         """Open the block; what `as` binds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self) -> None:
         """Close the block and emit the operation."""
-        raise NotImplementedError
 
 
 def yield_(*values: Operand) -> None:

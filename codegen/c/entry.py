@@ -15,13 +15,13 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import IndexType, MemRefType, ScalarType, Type
+from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
 from codegen.c.expressions import Code, call, number
 from codegen.c.names import Scope
 from codegen.c.plan import Plan, plans, strides_of
 from codegen.c.prototype import Prototype
 from codegen.c.types import element, scalar, stored_type
 from codegen.c.unit import Unit
-from codegen.caller import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
 
 _EXPORT = """#if defined(__GNUC__)
 __attribute__((visibility("default")))

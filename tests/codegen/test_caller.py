@@ -18,19 +18,9 @@ from hypothesis import strategies as st
 
 from affdsl.errors import InternalError
 from codegen import caller as module
+from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Scalars, Shapes, Signature
 from codegen.cache import Cache, default_cache
-from codegen.caller import (
-    ArrayArgument,
-    ArrayResult,
-    Caller,
-    ScalarArgument,
-    ScalarResult,
-    Scalars,
-    Shapes,
-    Signature,
-    caller_kind,
-    load,
-)
+from codegen.caller import Caller, caller_kind, load
 from codegen.errors import (
     ArgumentError,
     LayoutError,

@@ -14,9 +14,9 @@ import numpy as np
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.mlir.printer import print_op
+from codegen.arguments import ArrayResult, Signature
 from codegen.c.emit import emit, emit_jit
 from codegen.c.entry import signature
-from codegen.caller import ArrayResult, Signature
 from tests.differential.generator import Program
 from tests.differential.outcome import Outcome, copies, outcome
 from tests.native import Results

@@ -10,9 +10,9 @@ import numpy as np
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter import run
 from affdsl.ir.types import MemRefType
+from codegen.arguments import ArrayResult
 from codegen.c.emit import emit, emit_jit
 from codegen.c.entry import signature
-from codegen.caller import ArrayResult
 from tests.oracles import require
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")

@@ -1,0 +1,257 @@
+"""What a kernel takes and gives, as NumPy knows it, and what is wrong with arguments that do not fit."""
+
+import operator
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NoReturn, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from affdsl.errors import InternalError
+from codegen.errors import (
+    ArgumentError,
+    LayoutError,
+    OverlapError,
+    RangeError,
+    SizeError,
+)
+
+Array = npt.NDArray[np.generic]
+Value = Array | np.generic
+Shapes = tuple[tuple[int, ...], ...]
+Scalars = tuple[np.generic, ...]
+
+
+_INTEGERS: Final = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+_RANKS: Final = 32  # which every NumPy has; entry.c has room for no more
+_DTYPES: Final = frozenset(np.dtype(name) for name in ["bool", *_INTEGERS, "float16", "float32", "float64"])
+
+
+@dataclass(frozen=True)
+class ArrayArgument:
+    """An array that the caller passes: C-contiguous, aligned, in native byte order."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+    rank: int
+    written: bool
+
+
+@dataclass(frozen=True)
+class ScalarArgument:
+    """A scalar that the caller passes; a Python number is converted where that loses nothing but float precision."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+
+
+@dataclass(frozen=True)
+class ArrayResult:
+    """A fresh array that the kernel fills in."""
+
+    dtype: np.dtype[np.generic]
+    rank: int
+
+
+@dataclass(frozen=True)
+class ScalarResult:
+    """A NumPy scalar that the kernel computes."""
+
+    dtype: np.dtype[np.generic]
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a kernel is called, takes and gives."""
+
+    name: str
+    arguments: tuple[ArrayArgument | ScalarArgument, ...]
+    results: tuple[ArrayResult | ScalarResult, ...] = ()
+
+    def __post_init__(self) -> None:
+        names = [argument.name for argument in self.arguments]
+        if len(set(names)) < len(names):
+            raise InternalError(f"{self.name}: two arguments have the same name, among {', '.join(names)}")
+        for part in (*self.arguments, *self.results):
+            if part.dtype not in _DTYPES:
+                raise InternalError(f"{self.name}: a kernel cannot take or give the dtype {part.dtype}")
+            if isinstance(part, ArrayArgument | ArrayResult) and not 0 <= part.rank <= _RANKS:
+                raise InternalError(f"{self.name}: an array cannot have rank {part.rank}, only 0 to {_RANKS}")
+
+
+def check(signature: Signature, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> list[Value]:
+    """One checked value for each argument of a kernel: the array itself, or a scalar of the argument's dtype.
+
+    Raises
+    ------
+    ArgumentError, SizeError, RangeError, LayoutError, OverlapError
+        With the kernel's name, the argument, what is wanted, what was given, and what to do.
+    """
+    given = _bind(signature, arguments, keywords) if keywords else arguments
+    if len(given) != len(signature.arguments):
+        _refuse_count(signature, len(given), ())
+    values: list[Value] = []
+    arrays: list[tuple[ArrayArgument, Array]] = []
+    for argument, value in zip(signature.arguments, given, strict=True):
+        if isinstance(argument, ScalarArgument):
+            values.append(_scalar(signature.name, argument, value))
+        else:
+            array = _array(signature.name, argument, value)
+            values.append(array)
+            arrays.append((argument, array))
+    _check_overlaps(signature.name, arrays)
+    return values
+
+
+def _bind(signature: Signature, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, ...]:
+    names = [argument.name for argument in signature.arguments]
+    if len(arguments) > len(names):
+        _refuse_count(signature, len(arguments), tuple(keywords))
+    for name in keywords:
+        if name not in names:
+            takes = f"its arguments are {', '.join(names)}" if names else "it takes none"
+            raise ArgumentError(f"{signature.name}: there is no argument {name!r}; {takes}")
+        if names.index(name) < len(arguments):
+            raise ArgumentError(
+                f"{signature.name}: argument {name!r} is given twice, by position and by name; leave one out"
+            )
+    if any(name not in keywords for name in names[len(arguments) :]):
+        _refuse_count(signature, len(arguments), tuple(keywords))
+    return (*arguments, *(keywords[name] for name in names[len(arguments) :]))
+
+
+def _refuse_count(signature: Signature, positional: int, keywords: tuple[str, ...]) -> NoReturn:
+    names = [argument.name for argument in signature.arguments]
+    wanted = f"{len(names)} argument{'' if len(names) == 1 else 's'}"
+    listed = f" ({', '.join(names)})" if names else ""
+    missing = [repr(name) for name in names[positional:] if name not in keywords]
+    hint = f"; pass also {', '.join(missing)}" if missing else ""
+    raise ArgumentError(f"{signature.name}: takes {wanted}{listed}, got {positional + len(keywords)}{hint}")
+
+
+def _array(kernel: str, argument: ArrayArgument, value: object) -> Array:
+    if not isinstance(value, np.ndarray) or (type(value) is not np.ndarray and not is_plain(value)):
+        _refuse_type(kernel, argument, value)
+    flags = value.flags
+    if (
+        value.dtype == argument.dtype
+        and value.ndim == argument.rank
+        and (flags.carray if argument.written else flags.c_contiguous and flags.aligned)
+    ):
+        return value
+    _refuse_array(kernel, argument, value)
+
+
+def is_plain(array: Array) -> bool:
+    """Whether an array's data says all that there is to say; a masked array has a mask that a kernel would ignore."""
+    return not isinstance(array, np.ma.MaskedArray)
+
+
+def _refuse_type(kernel: str, argument: ArrayArgument, value: object) -> NoReturn:
+    what = f"{kernel}: argument {argument.name!r} must be a NumPy array of {argument.dtype}"
+    if isinstance(value, np.ndarray):
+        raise ArgumentError(
+            f"{what}, got a masked array, whose mask would be ignored; pass {argument.name}.filled(...), a plain array"
+        )
+    got = "None" if value is None else f"a {type(value).__name__}"
+    if argument.written:
+        raise ArgumentError(f"{what}, got {got}; it is written in place, so make an array first and pass that")
+    raise ArgumentError(f"{what}, got {got}; pass np.asarray({argument.name}, dtype=np.{_constructor(argument.dtype)})")
+
+
+def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoReturn:
+    name = argument.name
+    what = f"{kernel}: argument {name!r} must"
+    in_place = "it is written in place, where a copy would be lost, so"
+    if value.dtype != argument.dtype:
+        constructor = f"np.{_constructor(argument.dtype)}"
+        fix = (
+            f"{in_place} make it with dtype={constructor}" if argument.written else f"pass {name}.astype({constructor})"
+        )
+        raise ArgumentError(f"{what} be a {argument.dtype} array, got {value.dtype}; {fix}")
+    if value.ndim != argument.rank:
+        raise SizeError(f"{what} have rank {argument.rank}, got shape {value.shape}; reshape it")
+    contiguous = np.empty(value.shape, value.dtype).strides if value.size else value.strides
+    copy = f"{in_place} pass work = np.ascontiguousarray({name}), then set {name}[...] = work"
+    if not value.flags.c_contiguous:
+        fix = copy if argument.written else f"pass np.ascontiguousarray({name})"
+        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous}, got strides {value.strides}; {fix}")
+    if not value.flags.aligned:
+        address = value.__array_interface__["data"][0]
+        fix = copy.replace("ascontiguousarray(", "array(") if argument.written else f"pass {name}.copy()"
+        raise LayoutError(f"{what} be aligned to {argument.dtype.alignment} bytes, got address {address:#x}; {fix}")
+    raise LayoutError(
+        f"{kernel}: argument {name!r} is written, but the array is read-only; pass one that can be written"
+    )
+
+
+def _constructor(dtype: np.dtype[np.generic]) -> str:
+    return "bool_" if dtype.kind == "b" else dtype.name
+
+
+def _check_overlaps(kernel: str, arrays: list[tuple[ArrayArgument, Array]]) -> None:
+    for position, (argument, array) in enumerate(arrays):
+        for other, second in arrays[:position]:
+            if (argument.written or other.written) and np.may_share_memory(array, second):
+                written = argument if argument.written else other
+                both = "both are" if argument.written and other.written else f"{written.name!r} is"
+                raise OverlapError(
+                    f"{kernel}: {other.name!r} and {argument.name!r} overlap in memory and {both} written; "
+                    f"pass a copy or another array as one of them"
+                )
+
+
+def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
+    """A scalar of the argument's dtype: floats are rounded as NumPy does, integers arrive unchanged or not at all."""
+    dtype = argument.dtype
+    what = f"{kernel}: argument {argument.name!r} must be"
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
+    is_float = isinstance(value, (float, np.float32, np.float16))
+    match dtype.kind:
+        case "b" if isinstance(value, (bool, np.bool_)):
+            return np.bool_(value)
+        case "i" | "u" if is_integer:
+            number = operator.index(cast("int", value))
+            bits = 8 * dtype.itemsize
+            lower, upper = (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+            if not lower <= number <= upper:
+                raise RangeError(f"{what} between {lower} and {upper} ({dtype}), got {_shown(number)}")
+            return dtype.type(number)
+        case "f" if is_float:
+            stored = _rounded(dtype, float(cast("float", value)))
+            if stored is None:
+                raise RangeError(f"{what} in the range of {dtype}, got {value}; pass np.inf if that is what you mean")
+            return dtype.type(stored)
+        case "f" if is_integer:
+            number = operator.index(cast("int", value))
+            stored = _rounded(dtype, number)
+            if stored is None or stored != number:
+                raise RangeError(
+                    f"{what} exact as {dtype}, got the integer {_shown(number)}; "
+                    f"pass float({argument.name}) to have it rounded"
+                )
+            return dtype.type(stored)
+    got = "None" if value is None else f"{_shown(value)} ({type(value).__name__})"
+    wants, convert = {"b": ("a bool", "bool"), "f": ("a number", "float")}.get(dtype.kind, ("an integer", "int"))
+    raise ArgumentError(
+        f"{what} {wants} for {dtype}, got {got}; pass {convert}({argument.name}) if that is what you mean"
+    )
+
+
+def _shown(value: object) -> str:
+    """A value for a message, which no huge one may drown; Python itself refuses to write thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        return f"one of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def _rounded(dtype: np.dtype[np.generic], value: float) -> float | None:
+    """The nearest float of a type; None if a finite value leaves its range."""
+    try:
+        form = f"={dtype.char}"  # without the sign, struct would make infinities
+        return cast("float", struct.unpack(form, struct.pack(form, float(value)))[0])
+    except OverflowError:
+        return None
