@@ -599,7 +599,7 @@ def test_a_refusal_without_a_reason_is_our_bug(cache: Cache, monkeypatch: pytest
     monkeypatch.setenv("AFFDSL_CALLER", "compiled")
     call = builder(cache)(add_signature, ADD)
     monkeypatch.setattr(module, "check", lambda signature, arguments, keywords: [])
-    with pytest.raises(InternalError, match=r"add: entry\.c refused arguments in which caller\.py finds no mistake"):
+    with pytest.raises(InternalError, match=r"add: entry\.c refused arguments in which arguments\.py finds no mistake"):
         call()
     monkeypatch.setattr(module, "_explain", lambda *arguments: None)
     with pytest.raises(SystemError, match="the explanation raised nothing"):
