@@ -1,0 +1,182 @@
+"""The ways to run a random program that must all give what its reference gives: interpreter, C, MLIR through LLVM."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from affdsl.errors import AffdslError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import func
+from affdsl.ir.interpreter import run
+from affdsl.mlir.printer import print_op
+from codegen.c.emit import emit_jit
+from tests.differential.judges import GCC, STRICT
+from tests.fuzz.limit import limited
+from tests.fuzz.mlir import entry_name
+from tests.fuzz.native import TIME_LIMIT, Contents, arguments, execute, link, mismatch
+from tests.fuzz.program import Program
+from tests.oracles import LOWERING, require
+
+
+@dataclass(frozen=True)
+class Item:
+    """A program, the module that some passes made of it, and what the module must do."""
+
+    program: Program
+    module: func.Module
+    expected: Contents
+
+    @property
+    def entry(self) -> func.Func:
+        return next(f for f in self.module.functions if f.symbol == entry_name(self.program))
+
+
+Judge = Callable[[Sequence[Item]], list[str]]
+"""What is wrong with each item, as `kind: details`, or an empty text."""
+
+
+def by_interpreter(items: Sequence[Item]) -> list[str]:
+    """Run the modules by the interpreter."""
+    return [_interpreted(item) for item in items]
+
+
+def _interpreted(item: Item) -> str:
+    for n in range(len(item.program.valuations)):
+        given = arguments(item.program, n)
+        try:
+            with limited(TIME_LIMIT):
+                run(item.entry, *given, module=item.module)
+        except AffdslError as problem:
+            return f"refused: {type(problem).__name__}: {problem}"
+        except Exception as problem:  # noqa: BLE001  whatever is raised is what was looked for
+            return f"raised: {type(problem).__name__}: {problem}"
+        if said := mismatch(item.program, n, given, item.expected):
+            return said
+    return ""
+
+
+# --- C
+
+
+def by_c(items: Sequence[Item]) -> list[str]:
+    """Emit C, compile it with every warning an error, and run it. Equal texts are compiled once."""
+    answers = [""] * len(items)
+    numbers: dict[str, int] = {}
+    texts: dict[int, int] = {}
+    for k, item in enumerate(items):
+        try:
+            text = emit_jit(item.module, entry_name(item.program))
+        except Exception as problem:  # noqa: BLE001  whatever is raised is what was looked for
+            answers[k] = f"not emitted: {type(problem).__name__}: {problem}"
+        else:
+            texts[k] = numbers.setdefault(text, len(numbers))
+    with tempfile.TemporaryDirectory(prefix="fuzz-c-") as name:
+        folder = Path(name)
+        refused = _compiled(list(numbers), folder)
+        good = [n for n in range(len(numbers)) if n not in refused]
+        symbols = [None if n in refused else f"entry_{n}" for n in range(len(numbers))]
+        link(folder, symbols or [None], [f"p{n}.o" for n in good])
+        ran = [k for k, n in texts.items() if n not in refused]
+        runs = [(texts[k], items[k].program) for k in ran]
+        found = dict(zip(ran, execute(folder, runs, [items[k].expected for k in ran]), strict=True))
+    return [answers[k] or found.get(k) or refused.get(texts.get(k, -1), "") for k in range(len(items))]
+
+
+def _compiled(texts: Sequence[str], folder: Path) -> dict[int, str]:
+    """Compile texts into objects; gives what the compiler said to those that it refused."""
+    if not texts:
+        return {}
+    for n, text in enumerate(texts):
+        (folder / f"p{n}.c").write_text(f"#define affdsl_entry entry_{n}\n{text}")
+    units = [f"p{n}.c" for n in range(len(texts))]
+    command = [require(GCC.compiler), *STRICT, *GCC.flags, "-c", *units]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True)
+    refused = {}
+    for n in range(len(texts)):
+        lines = [line for line in done.stderr.splitlines() if line.startswith(f"p{n}.c")]
+        if lines or not (folder / f"p{n}.o").exists():
+            refused[n] = "compiler: " + "\n".join(lines[:8])
+    return refused
+
+
+# --- MLIR
+
+
+def by_mlir(items: Sequence[Item]) -> list[str]:
+    """Print the modules, lower them together with mlir-opt, compile with LLVM, and run.
+
+    Where the tools refuse the whole, the halves are tried, until it is known which modules they refuse.
+    """
+    if not items:
+        return []
+    with tempfile.TemporaryDirectory(prefix="fuzz-mlir-") as name:
+        folder = Path(name)
+        try:
+            _lowered(items, folder)
+            link(folder, [f"entry_{k}" for k in range(len(items))], ["stubs.c", "code.o"])
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as problem:
+            if len(items) == 1:
+                said = problem.stderr or str(problem).encode()
+                return [f"mlir: {said.decode(errors='replace')[:1500]}"]
+            half = len(items) // 2
+            return by_mlir(items[:half]) + by_mlir(items[half:])
+        runs = list(enumerate(item.program for item in items))
+        return execute(folder, runs, [item.expected for item in items])
+
+
+def _lowered(items: Sequence[Item], folder: Path) -> None:
+    """Make code.o of the modules, and stubs.c, whose functions call theirs."""
+    texts, stubs = [], []
+    for k, item in enumerate(items):
+        symbol = entry_name(item.program)
+        # Several items may come from one program: each has names of its own.
+        texts += [re.sub(rf"@{symbol}(?=_|\b)", f"@v{k}_{symbol}", _without_aliases(op)) for op in item.module.body]
+        stubs.append(_stub(k, f"v{k}_{symbol}", item.program))
+    (folder / "stubs.c").write_text("#include <stdint.h>\n" + "\n".join(stubs))
+    lowered = _tool(["mlir-opt-22", f"--pass-pipeline={LOWERING}", "-"], "\n".join(texts).encode())
+    llvm = _tool(["mlir-translate-22", "--mlir-to-llvmir"], lowered)
+    _tool(["llc-22", "-O0", "-filetype=obj", "-relocation-model=pic", "-o", str(folder / "code.o")], llvm)
+
+
+def _without_aliases(op: Op) -> str:
+    """An operation as text that may stand beside others."""
+    text = print_op(op)
+    aliases = dict(re.findall(r"^(#\w+) = (.*)$", text, re.M))
+    body = re.sub(r"^#\w+ = .*\n", "", text, flags=re.M)
+    return re.sub(r"#\w+", lambda m: aliases.get(m[0], m[0]), body)
+
+
+def _stub(number: int, symbol: str, program: Program) -> str:
+    """C that calls a lowered function with memref descriptors of the buffers."""
+    lines: list[str] = []
+    names: list[str] = []
+    place = 0
+    for k, b in enumerate(program.arguments):
+        sizes = [f"sizes[{place + d}]" for d in range(b.rank)]
+        strides = [" * ".join(sizes[d + 1 :]) or "1" for d in range(b.rank)]
+        address = f"(int64_t)(intptr_t)pointers[{k}]"
+        words = ", ".join([address, address, "0", *sizes, *strides])
+        lines.append(f"    int64_t {b.name}[] = {{{words}}};")
+        names.append(b.name)
+        place += b.rank
+    first = len(names)
+    names += [f"*(const int64_t *)pointers[{first + k}]" for k in range(len(program.sizes))]
+    types = [*("int64_t *" for _ in program.arguments), *("int64_t" for _ in program.sizes)]
+    head = f"int32_t entry_{number}(void *const *pointers, const int64_t *sizes)"
+    wrapper = f"_mlir_ciface_{symbol}"
+    body = [*lines, f"    {wrapper}({', '.join(names)});", "    (void)sizes;", "    return 0;"]
+    return f"void {wrapper}({', '.join(types)});\n{head};\n{head}\n{{\n" + "\n".join(body) + "\n}\n"
+
+
+def _tool(command: Sequence[str], given: bytes) -> bytes:
+    path = require(command[0])
+    done = subprocess.run([path, *command[1:]], input=given, capture_output=True, timeout=TIME_LIMIT, check=True)
+    return done.stdout
+
+
+JUDGES: dict[str, Judge] = {"interpreter": by_interpreter, "c": by_c, "mlir": by_mlir}
