@@ -1,0 +1,1 @@
+mlir-opt-22 vec_rfc_outer_roundtrip.in.mlir
