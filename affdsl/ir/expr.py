@@ -253,20 +253,30 @@ def _factors(atom: Atom) -> tuple[Atom, ...]:
 
 
 def _floor(expr: Affine, divisor: int) -> Affine:
-    """floor(expr / divisor): whole multiples come out, a common factor cancels, nested divisions merge."""
+    """floor(expr / divisor): whole multiples come out, a common factor cancels, nested divisions merge.
+
+    No coefficient and no constant grows by it, so that 64-bit arithmetic overflows nowhere where it did not before.
+    """
     if divisor <= 0:
         raise ZeroDivisionError(f"division of an index needs a positive divisor, got {divisor}")
-    whole = Affine(tuple((a, c // divisor) for a, c in expr.terms if c // divisor), expr.constant // divisor)
-    terms = tuple((a, c % divisor) for a, c in expr.terms if c % divisor)
+    multiples = [(a, c, _multiples(c, divisor)) for a, c in expr.terms]
+    terms = tuple([(a, c - m * divisor) for a, c, m in multiples if c - m * divisor])
+    outside = expr.constant // divisor if not terms else _multiples(expr.constant, divisor)
+    whole = Affine(tuple([(a, m) for a, _, m in multiples if m]), outside)
     if not terms:
         return whole
-    common = gcd(divisor, *(c for _, c in terms))
-    rest = Affine(tuple((a, c // common) for a, c in terms), expr.constant % divisor // common)
+    common = gcd(divisor, *[c for _, c in terms])
+    rest = Affine(tuple([(a, c // common) for a, c in terms]), (expr.constant - outside * divisor) // common)
     divisor //= common
-    match rest.terms:
-        case ((FloorDiv(dividend, int() as inner), 1),):  # floor((floor(x / a) + k) / b) = floor((x + k*a) / (a*b))
-            return whole + _floor(dividend + rest.constant * inner, inner * divisor)
+    match rest:
+        case Affine(((FloorDiv(dividend, int() as inner), 1),), 0):  # floor(floor(x / a) / b) = floor(x / (a*b))
+            return whole + _floor(dividend, inner * divisor)
     return whole + Affine(((FloorDiv(rest, divisor), 1),))
+
+
+def _multiples(number: int, divisor: int) -> int:
+    """How many whole divisors come out of a number, towards zero: what stays is never larger than it was."""
+    return number // divisor if number >= 0 else -(-number // divisor)
 
 
 def _values(atom: Atom) -> Iterator[Value]:
