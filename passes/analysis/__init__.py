@@ -1,0 +1,1 @@
+"""What holds of affine IR: facts about integers, accesses and dependences that transformations ask for."""

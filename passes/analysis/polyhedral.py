@@ -1,0 +1,255 @@
+"""The one doorway to isl: affine expressions and constraints as sets and maps with named dimensions, and questions.
+
+A question has three answers: yes, no, and None for "unknown": isl ran out of its budget of operations, or a product
+or quotient with a symbol is in the way. Unknown never counts as yes.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
+
+import islpy as isl
+
+from affdsl.errors import AffdslError
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+
+Answer = TypeVar("Answer")
+
+BUDGET = 20_000
+"""How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
+
+
+class UnknownError(AffdslError):
+    """isl has no answer: the expression is not affine, or the budget is spent."""
+
+
+# --- Questions about all integers that satisfy some constraints
+
+
+def is_empty(constraints: Iterable[Constraint], budget: int = BUDGET) -> bool | None:
+    """Whether no integers satisfy all constraints.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> is_empty([Constraint(i * 2 - n * 4 - 1, equality=True)])
+    True
+    >>> print(is_empty([Constraint(i * n - 1)]))
+    None
+    """
+    question = _Question(constraints)
+    return _one_sided(_ask(lambda: question.set().is_empty(), budget), question)
+
+
+def implies(constraints: Iterable[Constraint], claim: Constraint, budget: int = BUDGET) -> bool | None:
+    """Whether the claim holds wherever all constraints do.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, j = Value(INDEX, "i"), Value(INDEX, "j")
+    >>> implies([Constraint(i - j), Constraint(Affine.of(j))], Constraint(i + j))
+    True
+    """
+    question = _Question(constraints, claim.expr)
+
+    def no_point_against() -> bool:
+        expr = question.aff(claim.expr)
+        zero = isl.Aff.zero_on_domain(expr.get_domain_local_space())
+        against = expr.ne_set(zero) if claim.equality else expr.lt_set(zero)
+        return bool(question.set().intersect(against).is_empty())
+
+    return _one_sided(_ask(no_point_against, budget), question)
+
+
+def minimum(expr: Affine, constraints: Iterable[Constraint] = (), budget: int = BUDGET) -> int | None:
+    """The smallest value of expr where all constraints hold; None where there is none or it is unknown."""
+    value = _optimum(expr, constraints, -1, budget)
+    return None if value is None else -value
+
+
+def maximum(expr: Affine, constraints: Iterable[Constraint] = (), budget: int = BUDGET) -> int | None:
+    """The largest value of expr where all constraints hold; None where there is none or it is unknown.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i = Value(INDEX, "i")
+    >>> maximum(i % 8 + i // 8, [Constraint(Affine.of(i)), Constraint(20 - i)])
+    8
+    """
+    return _optimum(expr, constraints, 1, budget)
+
+
+def equal_everywhere(a: Affine, b: Affine, constraints: Iterable[Constraint] = (), budget: int = BUDGET) -> bool | None:
+    """Whether a and b are equal wherever all constraints hold; without constraints, for all integers."""
+    return implies(constraints, Constraint(a - b, equality=True), budget)
+
+
+# --- Sets and maps
+
+
+def name_of(value: Value) -> str:
+    """What isl calls a value: its hint and its number, so that it is readable and no other value's."""
+    number = str(value.id) if value.id >= 0 else f"m{-value.id}"
+    return f"{re.sub(r'[^A-Za-z0-9_]', '_', value.hint) or 'v'}_{number}"
+
+
+def space_of(dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Space:
+    """The space of sets over dims, in this order, with params fixed but unknown. All in the context of this thread."""
+    return isl.Space.create_from_names(_context(), set=[*map(name_of, dims)], params=[*map(name_of, params)])
+
+
+def set_of(constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Set:
+    """The points of dims where all constraints hold. Raises UnknownError where one is semi-affine."""
+    columns = _columns(dims, params)
+    return _set(constraints, isl.LocalSpace.from_space(space_of(dims, params)), columns)
+
+
+def map_of(
+    exprs: Sequence[Affine], constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()
+) -> isl.Map:
+    """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
+    columns, local = _columns(dims, params), isl.LocalSpace.from_space(space_of(dims, params))
+    domain = _set(constraints, local, columns)
+    results = isl.Space.create_from_names(_context(), set=[f"r{k}" for k in range(len(exprs))]).align_params(
+        local.get_space()
+    )
+    images = isl.AffList.alloc(_context(), len(exprs))
+    for expr in exprs:
+        images = images.add(_aff(expr, local, columns))
+    function = isl.MultiAff.from_aff_list(local.get_space().map_from_domain_and_range(results), images)
+    return isl.Map.from_multi_aff(function).intersect_domain(domain)
+
+
+@contextmanager
+def spending(budget: int = BUDGET) -> Iterator[None]:
+    """Let the isl operations inside spend so many operations together; then they raise UnknownError.
+
+    A budget within a budget is not possible: the inner one ends the outer one.
+    """
+    context = _context()
+    context.reset_operations()
+    context.set_max_operations(budget)
+    try:
+        yield
+    except isl.Error as error:
+        if "maximal number of operations" not in str(error):
+            raise
+        raise UnknownError(f"isl needs more than {budget} operations") from None
+    finally:
+        context.set_max_operations(0)
+        context.reset_operations()
+
+
+# --- Below: how
+
+
+_threads = threading.local()
+
+
+def _context() -> isl.Context:
+    """The isl context of this thread: isl's objects must not meet those of another context."""
+    context: isl.Context | None = getattr(_threads, "context", None)
+    if context is None:
+        context = _threads.context = isl.Context()
+    return context
+
+
+_Column = tuple[isl.dim_type, int]
+_Columns = dict[Atom, _Column]
+
+
+def _columns(dims: Sequence[Value], params: Sequence[Value]) -> _Columns:
+    columns: _Columns = {value: (isl.dim_type.param, k) for k, value in enumerate(params)}
+    columns |= {value: (isl.dim_type.in_, k) for k, value in enumerate(dims)}
+    return columns
+
+
+def _ask(question: Callable[[], Answer], budget: int) -> Answer | None:
+    """What isl answers, or None where it does not."""
+    try:
+        with spending(budget):
+            return question()
+    except UnknownError:
+        return None
+
+
+def _one_sided(answer: bool | None, question: _Question) -> bool | None:
+    """Where a semi-affine atom may be any integer, a yes holds all the more, and a no says nothing."""
+    return None if answer is False and question.opaque else answer
+
+
+class _Question:
+    """Constraints and expressions in a space of their own, where a semi-affine atom is a dimension like a value."""
+
+    def __init__(self, constraints: Iterable[Constraint], *exprs: Affine) -> None:
+        self.constraints = tuple(constraints)
+        atoms: dict[Atom, None] = {}
+        for expr in (*(c.expr for c in self.constraints), *exprs):
+            _collect(expr, atoms)
+        self.opaque = [atom for atom in atoms if not isinstance(atom, Value)]
+        self._columns: _Columns = {atom: (isl.dim_type.in_, k) for k, atom in enumerate(atoms)}
+        names = [name_of(a) if isinstance(a, Value) else f"opaque{k}" for k, a in enumerate(atoms)]
+        self._local = isl.LocalSpace.from_space(isl.Space.create_from_names(_context(), set=names))
+
+    def set(self) -> isl.Set:
+        return _set(self.constraints, self._local, self._columns)
+
+    def aff(self, expr: Affine) -> isl.Aff:
+        return _aff(expr, self._local, self._columns)
+
+
+def _collect(expr: Affine, atoms: dict[Atom, None]) -> None:
+    for atom, _ in expr.terms:
+        match atom:
+            case FloorDiv(dividend, int()):
+                _collect(dividend, atoms)
+            case _:
+                atoms[atom] = None
+
+
+def _optimum(expr: Affine, constraints: Iterable[Constraint], sign: int, budget: int) -> int | None:
+    """The maximum of sign * expr."""
+    question = _Question(constraints, expr)
+    if question.opaque:
+        return None
+
+    def largest() -> isl.Val:
+        return question.set().max_val(question.aff(expr * sign))
+
+    value = _ask(largest, budget)
+    return value.to_python() if value is not None and value.is_int() else None
+
+
+def _set(constraints: Iterable[Constraint], local: isl.LocalSpace, columns: _Columns) -> isl.Set:
+    zero = isl.Aff.zero_on_domain(local)
+    result = isl.BasicSet.universe(local.get_space())
+    for constraint in constraints:
+        aff = _aff(constraint.expr, local, columns)
+        part = aff.eq_basic_set(zero) if constraint.equality else aff.ge_basic_set(zero)
+        result = result.intersect(part)
+    return result.to_set()
+
+
+def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns) -> isl.Aff:
+    result = isl.Aff.zero_on_domain(local).set_constant_val(_number(expr.constant))
+    for atom, c in expr.terms:
+        column = columns.get(atom)
+        if column is not None:
+            result = result.add_coefficient_val(*column, _number(c))
+            continue
+        match atom:
+            case FloorDiv(dividend, int() as divisor):
+                floor = _aff(dividend, local, columns).scale_down_val(_number(divisor)).floor()
+                result = result.add(floor.scale_val(_number(c)))
+            case FloorDiv() | Product():
+                raise UnknownError(f"isl cannot express the semi-affine {Affine.of(atom)}")
+            case Value():
+                raise UnknownError(f"{atom!r} is no dimension and no parameter of the set")
+    return result
+
+
+def _number(n: int) -> isl.Val:
+    if -(1 << 63) <= n < 1 << 63:
+        return isl.Val.int_from_si(_context(), n)
+    return isl.Val.read_from_str(_context(), str(n))

@@ -1,0 +1,19 @@
+"""Affine expressions, conditions and bounds made simpler where the program around them says more of their values.
+
+simplify(expr, context)                     an expression
+simplify_constraints(constraints, context)  the condition of an affine.if
+simplify_bounds(exprs, "min", context)      the bounds of a loop, affine.min and affine.max
+places(root), rewrite_within(root, rule)    the context of each operation
+domain_of(path), Context().knowing(facts)   one context
+"""
+
+from passes.simplify.bounds import simplify_bounds
+from passes.simplify.constraints import NEVER, simplify_constraints
+from passes.simplify.context import NOTHING, Context
+from passes.simplify.expressions import simplify
+from passes.simplify.places import domain_of, places, rewrite_within
+
+__all__ = [
+    "NEVER", "NOTHING", "Context", "domain_of", "places", "rewrite_within", "simplify", "simplify_bounds",
+    "simplify_constraints",
+]  # fmt: skip

@@ -1,0 +1,240 @@
+"""What is known at one place of a program: facts about the values that are in scope there, and questions about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import gcd
+
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from passes.analysis import polyhedral
+from passes.simplify.ranges import ANY, Range, RangeOf, between, range_of
+
+ROUNDS = 4
+"""How often ranges are carried from fact to fact; without a limit they could creep on for ever."""
+MOST_ANSWERS = 100_000
+"""How many answers a context keeps."""
+MOST_FACTS = 40
+"""How many facts isl is given for one question: those that share values with it, the nearest first."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """What a value's definition says of it: true wherever the value is in scope."""
+
+    facts: tuple[Constraint, ...] = ()
+    range: Range = ANY
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """Facts that hold at a place. `facts` come from the loops and conditions around, `definitions` from the values.
+
+    Each answer is proved: `proves(claim)` is False where the claim is wrong and where nothing is known.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> inside = Context().knowing([Constraint(Affine.of(i)), Constraint(n - 1 - i)])
+    >>> inside.proves(Constraint(n - 1)), inside.proves(Constraint(i - 1))
+    (True, False)
+    >>> inside.range_of(n * 4 + 1)
+    Range(low=5, high=None, modulus=4, residue=1)
+    """
+
+    facts: tuple[Constraint, ...] = ()
+    definitions: dict[Value, Definition] = field(default_factory=dict)
+    """One table for a whole program, which grows as it is walked: it is true wherever a value is in scope."""
+    ranges: Mapping[Value, Range] = field(default_factory=dict)
+    """What the facts say of single values."""
+    _seen: dict[object, object] = field(default_factory=dict, repr=False)
+    """Answers found before."""
+
+    def knowing(self, facts: Iterable[Constraint]) -> Context:
+        """This context where more facts hold."""
+        new = tuple(dict.fromkeys(f for f in facts if f not in self.facts))
+        if not new:
+            return self
+        ranges = dict(self.ranges)
+        pending = new
+        everything = (*self.facts, *new)
+        for _ in range(ROUNDS):
+            changed: set[Value] = set()
+            for fact in pending:
+                changed |= _learn(fact, ranges, self.definitions)
+            pending = tuple(f for f in everything if not changed.isdisjoint(_values(f)))
+            if not pending:
+                break
+        return Context(everything, self.definitions, ranges)
+
+    @property
+    def is_contradictory(self) -> bool:
+        """Whether the ranges of the facts exclude each other: nothing gets here, and every claim holds."""
+        return any(r.is_empty for r in self.ranges.values())
+
+    def excludes(self, constraints: Sequence[Constraint]) -> bool:
+        """Whether the constraints certainly do not all hold here."""
+        for constraint in constraints:
+            where = self.range_of(constraint.expr)
+            if 0 not in where if constraint.equality else where.high is not None and where.high < 0:
+                return True
+        facts = (*self.relevant([c.expr for c in constraints]), *constraints)
+        return any(_may_gain(facts, c.expr) for c in constraints) and polyhedral.is_empty(facts) is True
+
+    def recall(self, key: object) -> object:
+        """What was remembered here under a key, or None."""
+        return self._seen.get(key)
+
+    def remember(self, key: object, answer: object) -> None:
+        """Keep an answer, so that it need not be found again."""
+        if len(self._seen) >= MOST_ANSWERS:
+            self._seen.clear()
+        self._seen[key] = answer
+
+    def range_of_value(self, value: Value) -> Range:
+        """Where a value lies."""
+        return _range_of_value(value, self.ranges, self.definitions)
+
+    def range_of(self, expr: Affine) -> Range:
+        """Where an expression lies, found without isl."""
+        found = self.recall(("range", expr))
+        if not isinstance(found, Range):
+            found = range_of(expr, self.range_of_value)
+            self.remember(("range", expr), found)
+        return found
+
+    def proves(self, claim: Constraint) -> bool:
+        """Whether a claim certainly holds here."""
+        found = self.recall(("proves", claim))
+        if found is None:
+            found = self._proves(claim)
+            self.remember(("proves", claim), found)
+        return found is True
+
+    def quotient_of(self, expr: Affine, divisor: int) -> int | None:
+        """floor(expr / divisor), where that is certainly one number."""
+        whole = self.range_of(expr).floordiv(divisor)
+        if whole.value is not None:
+            return whole.value
+        facts = self.relevant((expr,))
+        if not _may_gain(facts, expr):
+            return None
+        found = self.recall(("quotient", expr, divisor))
+        if not isinstance(found, tuple):
+            found = self._quotients(expr, divisor, whole.low, facts)
+            self.remember(("quotient", expr, divisor), found)
+        return found[0] if found else None
+
+    def relevant(self, exprs: Sequence[Affine]) -> tuple[Constraint, ...]:
+        """The facts and definitions that say something of the values of exprs, directly or through other values."""
+        reached = {v for e in exprs for v in e.values()}
+        found: dict[Constraint, None] = {}
+        fresh = reached
+        while fresh and len(found) < MOST_FACTS:
+            new = [f for f in self.facts if f not in found and not fresh.isdisjoint(_values(f))]
+            for value in sorted(fresh, key=lambda v: v.id):
+                new.extend(self.definitions[value].facts if value in self.definitions else ())
+            found.update(dict.fromkeys(new))
+            fresh = {v for f in new for v in _values(f)} - reached
+            reached |= fresh
+        return tuple(found)[:MOST_FACTS]
+
+    def _quotients(self, expr: Affine, divisor: int, low: int | None, facts: Sequence[Constraint]) -> tuple[int, ...]:
+        """The one number that floor(expr / divisor) can be, or nothing if there are others or it is not known."""
+        least = polyhedral.minimum(expr, facts)
+        if least is not None:
+            low = least // divisor
+        if low is None:
+            return ()
+        inside = Constraint(low * divisor + divisor - 1 - expr), Constraint(expr - low * divisor)
+        return (low,) if all(map(self.proves, inside)) else ()
+
+    def _proves(self, claim: Constraint) -> bool:
+        found = self.range_of(claim.expr)
+        if found.value == 0 if claim.equality else found.low is not None and found.low >= 0:
+            return True
+        if 0 not in found if claim.equality else found.high is not None and found.high < 0:
+            return False
+        facts = self.relevant((claim.expr,))
+        return _may_gain(facts, claim.expr) and polyhedral.implies(facts, claim) is True
+
+
+NOTHING = Context()
+"""Where nothing is known: what holds there holds for all integers."""
+
+
+def _may_gain(facts: Sequence[Constraint], expr: Affine) -> bool:
+    """Whether isl could know more than the ranges: not where each fact is about one value and nothing divides."""
+    return not _is_linear(expr) or any(len(_values(f)) > 1 or not _is_linear(f.expr) for f in facts)
+
+
+def _is_linear(expr: Affine) -> bool:
+    return all(isinstance(atom, Value) for atom, _ in expr.terms)
+
+
+@lru_cache(maxsize=10_000)
+def _values(fact: Constraint) -> frozenset[Value]:
+    return frozenset(fact.values())
+
+
+def _range_of_value(value: Value, ranges: Mapping[Value, Range], definitions: Mapping[Value, Definition]) -> Range:
+    found = ranges.get(value)
+    if found is not None:
+        return found
+    return definitions[value].range if value in definitions else ANY
+
+
+# --- From facts to ranges
+
+
+def _learn(fact: Constraint, ranges: dict[Value, Range], definitions: Mapping[Value, Definition]) -> set[Value]:
+    """Narrow the ranges of the values of a fact; returns those that changed."""
+
+    def of(value: Value) -> Range:
+        return _range_of_value(value, ranges, definitions)
+
+    changed: set[Value] = set()
+    for value, found in _consequences(fact, of):
+        old = of(value)
+        new = old.both(found)
+        if new != old:
+            ranges[value] = new
+            changed.add(value)
+    return changed
+
+
+def _consequences(fact: Constraint, of: RangeOf) -> Iterator[tuple[Value, Range]]:
+    """What a fact says of each of its values, given where the others lie."""
+    expr = fact.expr
+    if fact.equality:
+        yield from _congruences(expr, of)
+    for sign in (1, -1) if fact.equality else (1,):
+        yield from _ends_of_terms(expr * sign, of)
+
+
+def _ends_of_terms(expr: Affine, of: RangeOf) -> Iterator[tuple[Value, Range]]:
+    """What expr >= 0 says of the values in it."""
+    for atom, c in expr.terms:
+        most = range_of(expr - Affine(((atom, c),)), of).high
+        if most is None:
+            continue
+        low, high = (-(most // c), None) if c > 0 else (None, most // -c)  # c * atom >= -most
+        match atom:
+            case Value():
+                yield atom, between(low, high)
+            case FloorDiv(dividend, int() as divisor):
+                inner = dividend - low * divisor if low is not None else (high or 0) * divisor + divisor - 1 - dividend
+                yield from _ends_of_terms(inner, of)
+
+
+def _congruences(expr: Affine, of: RangeOf) -> Iterator[tuple[Value, Range]]:
+    """What expr == 0 says of the residues of the values in it: x mod d == 0 is k * x - k * d * floor(x / d) == 0."""
+    for atom, c in expr.terms:
+        match atom:
+            case FloorDiv() if len(expr.terms) > 1:
+                factor, rest = abs(c), (expr - Affine(((atom, c),)))
+                for value, k in rest.terms:
+                    if isinstance(value, Value) and abs(k) == 1:  # value == -k * others, by the modulus c
+                        others = range_of((rest - Affine(((value, k),))) * -k, of)
+                        modulus = gcd(factor, others.modulus)
+                        yield value, between(None, None, modulus, others.residue)

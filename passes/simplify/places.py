@@ -1,0 +1,240 @@
+"""The contexts of a program: what the loops, bands and conditions around a place, and the contract, say there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+from affdsl.errors import InternalError
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, func, memref
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.traverse import map_blocks, with_fields
+from affdsl.ir.types import INDEX, MemRefType
+from passes.simplify.context import Context, Definition
+from passes.simplify.ranges import Range, between, point
+
+OpT = TypeVar("OpT", bound=Op)
+Rule = Callable[[Op, Context], Op | Iterable[Op] | None]
+MOST_REWRITES = 100
+
+
+def places(root: Op) -> Iterator[tuple[Op, Context]]:
+    """root and everything inside, parents first, each with what is known where it stands.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> inner = affine.Apply(Value(INDEX), i // 8)
+    >>> loop = affine.For(i, (Affine.of(0),), (Affine.of(8),), (inner,))
+    >>> [(op.name, context.range_of(i // 8)) for op, context in places(loop)][1]
+    ('affine.apply', Range(low=0, high=0, modulus=0, residue=0))
+    """
+    yield from _places((root,), _start())
+
+
+def rewrite_within(root: OpT, rule: Rule) -> OpT:
+    """root with `rule(op, context)` applied to every operation inside, parents first.
+
+    The rule gives None to keep an operation, () to remove it, or what stands in its place. What it gives is shown to
+    it again, until it keeps it; InternalError says that it never does. Only then is an operation entered, so what is
+    inside knows the bounds and conditions that it has now.
+    """
+    context = _start()
+    context.definitions.update(_defined(root, context))
+    return _enter(root, context, lambda block, inside: _rewrite(block, inside, rule))
+
+
+def domain_of(path: Sequence[Op]) -> Context:
+    """What is known where the last operation of a path stands; each operation of it lies in a block of the one before.
+
+    Its `facts` are the constraints: induction variables within all of their bounds and on their steps; the constraints
+    of an affine.if in its then block, and in its else block where the negation is one constraint; and the contract.
+    """
+    context = _start()
+    for outer, inner in pairwise(path):
+        for inside, block in _blocks(outer, context):
+            position = next((k for k, op in enumerate(block) if op is inner), None)
+            if position is not None:
+                for op in block[:position]:
+                    _define(op, inside)
+                context = inside
+                break
+        else:
+            raise ValueError(f"the path is broken: {inner.name} does not stand in a block of {outer.name}")
+    return context
+
+
+def _start() -> Context:
+    return Context(definitions={})
+
+
+def _places(block: Block, context: Context) -> Iterator[tuple[Op, Context]]:
+    for op in block:
+        yield op, context
+        _define(op, context)
+        for inside, inner in _blocks(op, context):
+            yield from _places(inner, inside)
+
+
+def _rewrite(block: Block, context: Context, rule: Rule) -> Block:
+    out: list[Op] = []
+    pending = [(op, 0) for op in reversed(block)]
+    while pending:
+        op, rewrites = pending.pop()
+        new = rule(op, context)
+        if new is not None and new is not op:
+            if rewrites >= MOST_REWRITES:
+                raise InternalError(f"a rule rewrites {op.name} for ever: it must give None where nothing changes")
+            given = (new,) if isinstance(new, Op) else tuple(new)
+            pending.extend((each, rewrites + 1) for each in reversed(given))
+            continue
+        _define(op, context)
+        out.append(_enter(op, context, lambda inner, inside: _rewrite(inner, inside, rule)))
+    same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
+    return block if same else tuple(out)
+
+
+def _enter(op: OpT, context: Context, on_block: Callable[[Block, Context], Block]) -> OpT:
+    """op with its blocks passed through on_block, each with its own context."""
+    if isinstance(op, affine.If):
+        changed: dict[str, object] = {}
+        for name, (inside, block) in zip(("then", "orelse"), _blocks(op, context), strict=True):
+            new = on_block(block, inside)
+            if new is not block:
+                changed[name] = new
+        return with_fields(op, **changed) if changed else op
+    inside = _inside(op, context)
+    return map_blocks(op, lambda block: on_block(block, inside))
+
+
+# --- What operations say inside their blocks
+
+
+def _blocks(op: Op, context: Context) -> Iterator[tuple[Context, Block]]:
+    """The blocks of an operation, each with what is known in it."""
+    if isinstance(op, affine.If):
+        yield context.knowing(op.condition), op.then
+        yield context.knowing(negation(op.condition, context)), op.orelse
+        return
+    blocks = tuple(op.blocks())
+    inside = _inside(op, context) if blocks else context
+    yield from ((inside, block) for block in blocks)
+
+
+def _inside(op: Op, context: Context) -> Context:
+    match op:
+        case affine.For():
+            return context.knowing(loop_facts(op.iv, op.lower, op.upper, op.step))
+        case affine.Parallel():
+            loops = zip(op.ivs, op.lower, op.upper, op.steps, strict=True)
+            return context.knowing(fact for loop in loops for fact in loop_facts(*loop))
+        case func.Func():
+            return context.knowing(contract_facts(op))
+        case _:
+            return context
+
+
+def loop_facts(iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step: int) -> Iterator[Constraint]:
+    """What holds of an induction variable wherever it is in scope."""
+    for bound in lower:
+        yield Constraint(iv - bound)
+    for bound in upper:
+        yield Constraint(bound - iv - 1)
+    if step > 1 and len(lower) == 1:
+        yield Constraint((iv - lower[0]) % step, equality=True)
+
+
+def contract_facts(function: func.Func) -> Iterator[Constraint]:
+    """What a function promises: its assumptions, and that sizes of arrays are not negative."""
+    yield from function.assumes
+    for shape in function.shapes:
+        for size in shape or ():
+            if size.terms:
+                yield Constraint(size)
+
+
+def negation(condition: Sequence[Constraint], context: Context) -> tuple[Constraint, ...]:
+    """What holds where a condition does not: one constraint, or nothing where it takes more to say it."""
+    if len(condition) != 1:
+        return ()
+    ((constraint),) = condition
+    expr = constraint.expr
+    if not constraint.equality:
+        return (Constraint(-1 - expr),)
+    where = context.range_of(expr)
+    if where.low is not None and where.low >= 0:
+        return (Constraint(expr - 1),)
+    if where.high is not None and where.high <= 0:
+        return (Constraint(-1 - expr),)
+    return ()
+
+
+# --- What operations say of their results
+
+
+def _define(op: Op, context: Context) -> None:
+    context.definitions.update(_defined(op, context))
+
+
+def _defined(op: Op, context: Context) -> dict[Value, Definition]:
+    """What an operation says of the values that it defines. It holds wherever they are in scope."""
+    match op:
+        case affine.Apply(result=result, expr=expr):
+            return {result: Definition((Constraint(result - expr, equality=True),), context.range_of(expr))}
+        case affine.Min(result=result, exprs=exprs):
+            facts = [Constraint(e - result) for e in exprs]
+            ranges = [context.range_of(e) for e in exprs]
+            return _chosen(result, facts, _least(ranges))
+        case affine.Max(result=result, exprs=exprs):
+            facts = [Constraint(result - e) for e in exprs]
+            ranges = [context.range_of(e).scaled(-1) for e in exprs]
+            return _chosen(result, facts, _least(ranges).scaled(-1))
+        case arith.Constant(result=result, value=int(number)) if result.type == INDEX:
+            return {result: _number(result, number)}
+        case affine.DelinearizeIndex(results=(_, *digits)) if digits:
+            return {d: _digit(d, radix) for d, radix in zip(digits, op.radices[-len(digits) :], strict=True)}
+        case memref.Dim(result=result):
+            return {result: _size(op, context)}
+        case _:
+            return {}
+
+
+def _chosen(result: Value, facts: list[Constraint], where: Range) -> dict[Value, Definition]:
+    if len(facts) == 1:
+        return {result: Definition((Constraint(facts[0].expr, equality=True),), where)}
+    if where.low is not None:
+        facts.append(Constraint(result - where.low))
+    if where.high is not None:
+        facts.append(Constraint(where.high - result))
+    return {result: Definition(tuple(facts), where)}
+
+
+def _least(ranges: Sequence[Range]) -> Range:
+    """Where the smallest of numbers from these ranges lies."""
+    if len(ranges) == 1:
+        return ranges[0]
+    lows = [r.low for r in ranges]
+    highs = [r.high for r in ranges if r.high is not None]
+    known = [low for low in lows if low is not None]
+    return between(min(known) if known and len(known) == len(lows) else None, min(highs, default=None))
+
+
+def _number(result: Value, number: int) -> Definition:
+    return Definition((Constraint(result - number, equality=True),), point(number))
+
+
+def _digit(result: Value, radix: int | Value) -> Definition:
+    """At least 0, and below its number of the basis."""
+    facts = (Constraint(Affine.of(result)), Constraint(radix - result - 1))
+    return Definition(facts, between(0, radix - 1 if isinstance(radix, int) else None))
+
+
+def _size(op: memref.Dim, context: Context) -> Definition:
+    axis = context.range_of_value(op.index).value
+    type = op.memref.type
+    if isinstance(type, MemRefType) and axis is not None and 0 <= axis < type.rank:
+        size = type.shape[axis]
+        if size is not None:
+            return _number(op.result, size)
+    return Definition((Constraint(Affine.of(op.result)),), between(0, None))
