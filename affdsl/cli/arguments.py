@@ -1,0 +1,193 @@
+"""Arguments of `affdsl run` as words: numbers, and arrays by shape and content or from files.
+
+    3  -0x10  2.5  1e-3  inf  true        a number
+    4x4xf32=zeros                         an array: sizes and elements, = and what is in it
+    4x4=random:7                          the elements are those that the function takes anyway
+    zeros                                 the sizes too, where the function's type has them all
+    [[1, 2], [3, 4]]                      the elements themselves
+    @a.npy  @a.npz:name                   from a NumPy file
+
+What is in an array: `zeros`, `ones`, `iota` (0, 1, 2, ... in the order of memory), `random` or `random:SEED` (floats
+from 0 up to 1, integers from 0 to 99), or a number.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affdsl.cli.flags import UsageError
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.messages import shown
+from affdsl.ir.numeric import dtype, number_of, to_bits
+from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType
+
+Array = NDArray[np.generic]
+Argument = int | float | Array
+
+_FORM = re.compile(r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*)?=(?P<fill>.+)")
+_LARGEST = 2**40  # bytes of one array
+
+
+def read_arguments(function: Func, words: Sequence[str]) -> list[Argument]:
+    """What words give a function for its arguments, one word for each.
+
+    Raises
+    ------
+    UsageError
+        With the argument, its type, what was given, and what would be right.
+    """
+    if len(words) != len(function.args):
+        wanted = ", ".join(f"{shown(v)}: {v.type}" for v in function.args)
+        raise UsageError(
+            f"affdsl run: @{function.symbol} takes {len(function.args)} arguments"
+            f"{f' ({wanted})' if wanted else ''}, got {len(words)}"
+        )
+    return [_argument(function, position, word) for position, word in enumerate(words)]
+
+
+def _argument(function: Func, position: int, word: str) -> Argument:
+    value = function.args[position]
+    what = f"affdsl run: argument {shown(value)} of @{function.symbol}, a {value.type}:"
+    unsigned = position in function.unsigned
+    match value.type:
+        case MemRefType(element=IndexType() | IntegerType() | FloatType() as element) as type:
+            return _array(what, word, type, element, unsigned=unsigned)
+        case IndexType() | IntegerType() | FloatType() as type:
+            return _number(what, word, type)
+        case _:
+            raise UsageError(f"{what} a value of this type cannot be given on the command line")
+
+
+def _number(what: str, word: str, type: ScalarType) -> int | float:
+    if word in ("true", "false") and type == IntegerType(1):
+        return int(word == "true")
+    try:
+        return float(word) if isinstance(type, FloatType) else int(word, 0)
+    except ValueError:
+        example = "2.5" if isinstance(type, FloatType) else "3"
+        raise UsageError(f"{what} needs a number like {example}, got '{word}'") from None
+
+
+def _array(what: str, word: str, type: MemRefType, element: ScalarType, *, unsigned: bool) -> Array:
+    stored = dtype(element, unsigned=unsigned)
+    if word.startswith("@"):
+        array = _from_file(what, word[1:])
+        if array.dtype != stored:
+            raise UsageError(f"{what} needs elements of {stored}, but {word[1:]} has {array.dtype}")
+        array = np.asarray(array, order="C")
+    elif word.startswith("["):
+        array = _literal(what, word, element, stored)
+    else:
+        array = _filled(what, word, type, element, stored)
+    sizes = "x".join(map(str, array.shape)) or "one element"
+    if array.ndim != type.rank:
+        raise UsageError(f"{what} needs an array of rank {type.rank}, got {sizes} of rank {array.ndim}")
+    for dimension, (size, wanted) in enumerate(zip(array.shape, type.shape, strict=True)):
+        if wanted is not None and size != wanted:
+            raise UsageError(f"{what} needs size {wanted} along dimension {dimension}, got {size} of {sizes}")
+    return array
+
+
+def _from_file(what: str, name: str) -> Array:
+    path, _, key = (name, "", "") if name.endswith((".npy", ".npz")) else name.partition(":")
+    try:
+        with open(path, "rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return loaded
+            names = list(loaded.files)
+            if key not in names and (key or len(names) != 1):
+                raise UsageError(f"{what} {path} holds {', '.join(names)}; write @{path}:NAME")
+            found: Array = loaded[key or names[0]]
+            return found
+    except OSError as error:
+        raise UsageError(f"{what} cannot open '{path}': {error.strerror or error}") from None
+    except (ValueError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise UsageError(f"{what} '{path}' is no NumPy file of numbers: {error}") from None
+
+
+def _literal(what: str, word: str, element: ScalarType, stored: np.dtype[np.generic]) -> Array:
+    try:
+        numbers = np.array(json.loads(word), dtype=object)
+        if any(isinstance(x, list) for x in numbers.ravel().tolist()):
+            raise ValueError("its rows differ in length")
+        flat = [_element(what, x, element, stored) for x in numbers.ravel().tolist()]
+    except (ValueError, RecursionError):
+        raise UsageError(f"{what} '{word}' is no list of numbers like [1, 2] or [[1, 2], [3, 4]]") from None
+    return np.array(flat, dtype=stored).reshape(numbers.shape)
+
+
+def _element(what: str, number: object, element: ScalarType, stored: np.dtype[np.generic]) -> int | float | np.generic:
+    whole = not isinstance(element, FloatType)
+    if not isinstance(number, int | float) or (whole and not isinstance(number, int)):
+        raise UsageError(f"{what} needs {'whole numbers' if whole else 'numbers'}, got {json.dumps(number)}")
+    if isinstance(element, FloatType):
+        rounded = number_of(number, element)
+        return to_bits(rounded, element) if element.name == "bf16" else rounded
+    low, high = _range(stored)
+    if not low <= number <= high:
+        raise UsageError(f"{what} needs numbers from {low} to {high}, got {number}")
+    return number
+
+
+def _filled(what: str, word: str, type: MemRefType, element: ScalarType, stored: np.dtype[np.generic]) -> Array:
+    form = _FORM.fullmatch(word)
+    fill = word if form is None else form["fill"]
+    named = form["element"] if form is not None else None
+    if named is not None and named.replace("u", "i", 1) != str(element) and named != str(element):
+        raise UsageError(f"{what} has elements of {element}, got {named}")
+    if form is not None and form["shape"] is not None:
+        shape = tuple(map(int, form["shape"].split("x")))
+    elif None not in type.shape:
+        shape = tuple(size for size in type.shape if size is not None)
+    else:
+        sizes = "x".join("4" if size is None else str(size) for size in type.shape)
+        raise UsageError(f"{what} its sizes are needed: write {sizes}={fill}; got '{word}'")
+    bytes_needed = stored.itemsize
+    for size in shape:
+        bytes_needed *= size
+    if bytes_needed > _LARGEST:
+        raise UsageError(f"{what} an array of {'x'.join(map(str, shape))} is too large")
+    numbers = _content(what, fill, shape, element, stored)
+    if isinstance(element, FloatType) and element.name == "bf16":
+        bits = [to_bits(number_of(float(x), element), element) for x in numbers.ravel()]
+        return np.array(bits, stored).reshape(shape)
+    return numbers.astype(stored, order="C")
+
+
+def _content(what: str, fill: str, shape: tuple[int, ...], element: ScalarType, stored: np.dtype[np.generic]) -> Array:
+    kind, _, seed = fill.partition(":")
+    count = int(np.prod(shape, dtype=np.int64))
+    match kind:
+        case "zeros" | "ones" if not seed:
+            return np.full(shape, 0 if kind == "zeros" else 1, np.int64)
+        case "iota" if not seed:
+            return np.arange(count).reshape(shape)
+        case "random" if not seed or seed.isdigit():
+            random = np.random.default_rng(int(seed or 0))
+            if isinstance(element, FloatType):
+                return random.random(shape)
+            return random.integers(0, 2 if element == IntegerType(1) else 100, shape)
+    try:
+        number = float(fill) if isinstance(element, FloatType) else int(fill, 0)
+    except ValueError:
+        raise UsageError(
+            f"{what} '{fill}' is nothing to fill an array with: write zeros, ones, iota, random:SEED, a number, "
+            "[1, 2] or @file.npy"
+        ) from None
+    if isinstance(number, int):
+        _element(what, number, element, stored)
+    return np.full(shape, number, None if isinstance(number, float) else stored)
+
+
+def _range(stored: np.dtype[np.generic]) -> tuple[int, int]:
+    """The numbers that an integer type of NumPy holds; bool is 0 and 1."""
+    bits = 1 if stored.kind == "b" else 8 * stored.itemsize
+    return (0, 2**bits - 1) if stored.kind in "bu" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)

@@ -1,0 +1,67 @@
+"""What is wrong with a text and where, in the shape that mlir-opt gives it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias, get_args
+
+Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+
+_SEVERITY = "|".join(SEVERITIES)
+_HEAD = re.compile(
+    rf"(?P<file>[^\n]+?):(?P<line>\d+)(?::(?P<column>\d+))?: (?:(?P<severity>{_SEVERITY}): )?(?P<message>.*)"
+)
+_CARET = re.compile(r"\s*\^~*\s*")
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message. Lines and columns count from 1; 0 where they are not known, and the file is then empty."""
+
+    severity: Severity
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def shown(self, text: str, file: str) -> str:
+        """`file:line:column: error: message`, then the line of `text` and a caret, if it is in `file`."""
+        if not self.file:
+            return f"<unknown>:0: {self.severity}: {self.message}"
+        head = f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message}"
+        lines = text.split("\n")
+        if self.file != file or not 1 <= self.line <= len(lines):
+            return head
+        line = lines[self.line - 1].rstrip("\r")
+        if not self.column:
+            return f"{head}\n{line}"
+        before = re.sub(r"[^\t]", " ", line[: self.column - 1])
+        return f"{head}\n{line}\n{before.ljust(self.column - 1)}^"
+
+
+def diagnostics_of(error: Exception, file: str) -> list[Diagnostic]:
+    """The messages of an error of the reader, the verifier or a pass: one for each place that it names.
+
+    The line of the text and the caret that some errors carry are left out: `Diagnostic.shown` adds them. `file` is
+    what the input is called, which may have spaces in its name.
+    """
+    found: list[Diagnostic] = []
+    lines = str(error).split("\n")
+    skip = 0
+    for number, line in enumerate(lines):
+        if skip:
+            skip -= 1
+            continue
+        head = _HEAD.fullmatch(line)
+        if head is not None and (head["file"] == file or " " not in head["file"]):
+            severity: Severity = next((s for s in SEVERITIES if s == head["severity"]), "error")
+            place = int(head["line"]), int(head["column"] or 0)
+            found.append(Diagnostic(severity, head["message"], head["file"], *place))
+            skip = 2 if number + 2 < len(lines) and _CARET.fullmatch(lines[number + 2]) else 0
+        elif found and line.startswith(" "):
+            found[-1] = replace(found[-1], message=f"{found[-1].message}\n{line}")
+        elif line:
+            found.append(Diagnostic("error", line))
+    return found or [Diagnostic("error", str(error) or type(error).__name__)]

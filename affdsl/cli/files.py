@@ -1,0 +1,42 @@
+"""Input and output of the commands: files by their names, `-` for the standard streams."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from affdsl.cli.flags import UsageError
+
+
+def read_input(name: str) -> tuple[str, str]:
+    """The text of a file and what messages call the file. Raises UsageError where it cannot be read."""
+    if name == "-":
+        return _decoded(sys.stdin.buffer.read()), "<stdin>"
+    try:
+        return _decoded(Path(name).read_bytes()), name
+    except OSError as error:
+        raise UsageError(f"cannot open input file '{name}': {error.strerror}") from None
+
+
+def complain(message: str) -> None:
+    """Print a message on the standard error output, whatever bytes it quotes."""
+    print(message.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+
+
+def _decoded(data: bytes) -> str:
+    """Bytes that are no UTF-8 come out as they went in, where strings and comments have them."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def write_output(name: str, text: str) -> None:
+    """Write text to a file, or to the standard output for `-`. Raises UsageError where it cannot be written."""
+    data = text.encode("utf-8", "surrogateescape")
+    if name == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    try:
+        Path(name).write_bytes(data)
+    except OSError as error:
+        raise UsageError(f"cannot open output file '{name}': {error.strerror}") from None

@@ -1,0 +1,83 @@
+"""MLIR text in and out, as the commands want it: the one place that knows the reader and the printer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from affdsl.errors import AffdslError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.messages import op_name
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
+
+DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "ub", "vector")
+"""The dialects whose operations the IR has."""
+
+KEPT_DIALECTS = frozenset(
+    """acc amdgpu amx arm_neon arm_sme arm_sve async bufferization cf complex dlti emitc gpu index irdl linalg llvm
+    ml_program mpi nvgpu nvvm omp pdl pdl_interp ptr quant rocdl shape shard smt sparse_tensor spirv tensor tosa
+    transform wasmssa x86vector xegpu xevm""".split()
+)
+"""Further dialects that mlir-opt has: their operations are kept as they are."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How IR is printed."""
+
+    generic: bool = False
+    locations: bool = False
+    local_scope: bool = False
+
+
+def read(text: str, file: str, *, allow_unregistered: bool = False) -> Module:
+    """The module of a text, verified.
+
+    Raises ParseError or VerificationError, and AffdslError for an operation of a dialect that nobody knows, unless
+    `allow_unregistered`.
+    """
+    module = parse(text, file)
+    if not allow_unregistered:
+        _refuse_unregistered(module)
+    verify(module)
+    return module
+
+
+def read_without_module(text: str, file: str, *, allow_unregistered: bool = False) -> Module | Func:
+    """The only operation of a text, verified, with no module around it that the text does not have.
+
+    Raises what `read` raises, and AffdslError if there is another number of operations or one of another kind.
+    """
+    # The reader wraps several operations: with one more it always does, and the others are those of the text.
+    module = parse(f"{text}\nmodule {{\n}}\n", file)
+    *found, _ = module.body
+    if len(found) != 1:
+        raise AffdslError(f"{file}:0:0: source must contain a single top-level operation, found: {len(found)}")
+    root = found[0]
+    if not isinstance(root, Module | Func):
+        raise AffdslError(f"{file}:0:0: passes run on a module or a function, not on {op_name(root)}")
+    if not allow_unregistered:
+        _refuse_unregistered(root)
+    verify(root)
+    return root
+
+
+def show(op: Op, style: Style) -> str:
+    """op as text, as mlir-opt ends it: an empty line follows what has aliases of its own."""
+    text = print_op(op, generic=style.generic, locations=style.locations, local_scope=style.local_scope)
+    return text + ("\n" if style.local_scope else "\n\n")
+
+
+def _refuse_unregistered(root: Op) -> None:
+    for op in walk(root):
+        if isinstance(op, Opaque) and op.kind.partition(".")[0] not in KEPT_DIALECTS.union(DIALECTS):
+            at = op.location
+            where = f"{at.file}:{at.line}:{at.column}: " if at is not None else ""
+            raise AffdslError(
+                f"{where}operation being parsed with an unregistered dialect: {op.kind}. If this is intended, please "
+                "use --allow-unregistered-dialect"
+            )

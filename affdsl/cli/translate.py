@@ -1,0 +1,81 @@
+"""`affdsl translate`: a function as C, or a text as MLIR in today's form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from affdsl.cli.diagnostics import diagnostics_of
+from affdsl.cli.entry import entry_of
+from affdsl.cli.files import complain, read_input, write_output
+from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.sizes import with_sizes
+from affdsl.cli.text import Style, read, show
+from affdsl.errors import AffdslError
+from affdsl.ir.dialects.func import Module
+from codegen.c.emit import emit
+
+FLAGS = (
+    Flag("to", "value", "What to make of the text", choices=("c", "mlir")),
+    Flag("entry", "value", "The function to translate (default: the only public one); what it calls comes with it",
+         "name"),
+    Flag("o", "value", "Write the result to a file (default: -, the standard output)", "file"),
+    Flag("header", "value", "Write the C header to a file of its own, which the C file includes", "file"),
+    Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
+    Flag("help", "switch", "Print this, and exit"),
+)  # fmt: skip
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
+    line = read_command_line("translate", FLAGS, arguments)
+    if line.on("help"):
+        print(help_text())
+        return 0
+    target = line.given("to")
+    if target is None:
+        raise UsageError("affdsl translate: say what to translate to: --to=c or --to=mlir")
+    if target == "mlir" and (line.given("header") is not None or line.given("entry") is not None):
+        raise UsageError("affdsl translate: --entry and --header are for --to=c; --to=mlir prints the whole text")
+    text, file = read_input(line.only_word())
+    try:
+        module = read(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
+        outputs = {line.given("o") or "-": show(module, Style())} if target == "mlir" else _c(module, line)
+    except AffdslError as error:
+        if isinstance(error, UsageError):
+            raise
+        for diagnostic in diagnostics_of(error, file):
+            complain(diagnostic.shown(text, file))
+        return 1
+    for name, output in outputs.items():
+        write_output(name, output)
+    return 0
+
+
+def help_text() -> str:
+    """What `affdsl translate --help` prints."""
+    return f"""usage: affdsl translate --to=c|mlir [flags] [file]
+
+Makes C of a function in MLIR text, or prints the text in the form of today's MLIR. Without --header the C is one
+file that needs no other. Sizes of arrays that the function does not know become arguments, before the others.
+
+  affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
+
+flags:
+{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
+
+
+def _c(module: Module, line: CommandLine) -> dict[str, str]:
+    """The files to write, by their names."""
+    entry = entry_of(module, line.given("entry"), "translate")
+    made = emit(with_sizes(module)[0], entry.symbol)
+    output, header = line.given("o") or "-", line.given("header")
+    include = f'#include "{made.name}.h"\n'
+    assert made.source.count(include) == 1, "the C file includes its header once"
+    if header is None:
+        return {output: made.source.replace(include, made.header)}
+    name = PurePath(header).name
+    if header in ("-", output) or not re.fullmatch(r"[\w.+ -]+", name, re.A):
+        raise UsageError(f"affdsl translate: --header={header}: it must be a file of its own, called like matmul.h")
+    return {output: made.source.replace(include, f'#include "{name}"\n'), header: made.header}

@@ -1,0 +1,180 @@
+"""Pipelines of passes as data, and what runs them with the verifier in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from affdsl.errors import AffdslError, VerificationError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.verifier import verify
+from passes.options import OptionValue, print_options
+from passes.registry import Pass
+
+Root: TypeAlias = Module | Func
+AnchorName: TypeAlias = Literal["builtin.module", "func.func", "any"]
+ANCHORS: tuple[AnchorName, ...] = ("builtin.module", "func.func", "any")
+
+
+class PipelineError(AffdslError):
+    """A pipeline that cannot be read, or that is not for what it was given."""
+
+
+class PassError(AffdslError):
+    """A pass refused what it was given, or made IR that breaks a rule; the cause is the error itself."""
+
+    def __init__(self, step: PassStep, why: str) -> None:
+        super().__init__(f"pass '{step.name}' {why}")
+        self.step = step
+
+
+@dataclass(frozen=True)
+class PassStep:
+    """A pass with values for all of its options."""
+
+    row: Pass
+    options: Mapping[str, OptionValue] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What pipelines call it."""
+        return self.row.name
+
+    def __str__(self) -> str:
+        return f"{self.name}{print_options(self.row.options, self.options)}"
+
+
+@dataclass(frozen=True)
+class Event:
+    """What an observer is told: a pass is about to run on `op`, has run and made `op`, or has failed on it.
+
+    `root()` is the whole that `op` is part of, as it is at this moment.
+    """
+
+    when: Literal["before", "after", "failed"]
+    step: PassStep
+    op: Root
+    root: Callable[[], Root]
+
+
+Observer: TypeAlias = Callable[[Event], None]
+Place: TypeAlias = Callable[[Root], Root]
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Passes in order, and pipelines for the operations inside, below an anchor: the operation that they run on."""
+
+    anchor: AnchorName
+    items: tuple[PassStep | Pipeline, ...] = ()
+
+    def __str__(self) -> str:
+        """One line that `parse_pipeline` reads."""
+        return f"{self.anchor}({','.join(map(str, self.items))})"
+
+    def run(self, root: Root, *, observe: Observer | None = None, verify_each: bool = True) -> Root:
+        """root after all passes, in order; passes below `func.func` run on each function before the next function.
+
+        Parameters
+        ----------
+        observe
+            Told before and after each pass.
+        verify_each
+            Check what each pass made.
+
+        Raises
+        ------
+        PipelineError
+            The anchor is not that of root.
+        PassError
+            A pass refused its input or made IR that breaks a rule.
+        """
+        if self.anchor not in ("any", root.name):
+            raise PipelineError(f"can't run '{self.anchor}' pass manager on '{root.name}' op")
+        return _run(self, root, lambda whole: whole, observe, verify_each)
+
+
+def _run(pipeline: Pipeline, op: Root, place: Place, observe: Observer | None, verify_each: bool) -> Root:
+    for group in _groups(pipeline):
+        if isinstance(group, PassStep):
+            op = _apply(group, op, place, observe, verify_each)
+        elif isinstance(op, Module):
+            op = _inside(group, op, place, observe, verify_each)
+    return op
+
+
+def _groups(pipeline: Pipeline) -> Iterator[PassStep | list[Pipeline]]:
+    """Passes one by one; nested pipelines that follow each other together, since they take each operation in turn."""
+    together: list[Pipeline] = []
+    for item in pipeline.items:
+        if isinstance(item, Pipeline) and all(item.anchor != "any" != p.anchor for p in together):
+            together.append(item)
+            continue
+        if together:
+            yield together
+        together = [item] if isinstance(item, Pipeline) else []
+        if isinstance(item, PassStep):
+            yield item
+    if together:
+        yield together
+
+
+def _inside(pipelines: list[Pipeline], module: Module, place: Place, observe: Observer | None, check: bool) -> Module:
+    body: tuple[Op, ...] = module.body
+    for position, op in enumerate(module.body):
+        if not isinstance(op, Module | Func):
+            continue
+        new: Root = op
+        for pipeline in pipelines:
+            if pipeline.anchor not in ("any", op.name) or not _can_run(pipeline, op):
+                continue
+
+            def within(inner: Root, body: tuple[Op, ...] = body, position: int = position) -> Root:
+                return place(with_fields(module, body=(*body[:position], inner, *body[position + 1 :])))
+
+            new = _run(pipeline, new, within, observe, check)
+        if new is not op:
+            body = (*body[:position], new, *body[position + 1 :])
+    return with_fields(module, body=body) if body is not module.body else module
+
+
+def _can_run(pipeline: Pipeline, op: Root) -> bool:
+    """Whether all passes of a pipeline can run on an operation: those below `any` take it or leave it."""
+    wrong = ("module",) if isinstance(op, Func) else ("func", "function interface")
+    return not any(isinstance(item, PassStep) and item.row.anchor in wrong for item in pipeline.items)
+
+
+def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, verify_each: bool) -> Root:
+    def tell(when: Literal["before", "after", "failed"], at: Root) -> None:
+        if observe is not None:
+            observe(Event(when, step, at, lambda: place(at)))
+
+    tell("before", op)
+    try:
+        new = _called(step, op)
+    except AffdslError as error:
+        tell("failed", op)
+        raise PassError(step, f"failed: {error}") from error
+    if verify_each:
+        try:
+            verify(new)
+        except VerificationError as error:
+            tell("failed", new)
+            raise PassError(step, "made IR that breaks a rule") from error
+    tell("after", new)
+    return new
+
+
+def _called(step: PassStep, op: Root) -> Root:
+    keywords = {option.keyword: step.options[option.name] for option in step.row.options if not option.fixed}
+    if isinstance(op, Module):
+        return step.row.run(op, **keywords)
+    if step.row.anchor == "symbol table":
+        raise AffdslError(f"it needs a symbol table, which @{op.symbol} does not define; run it on the module")
+    made = step.row.run(Module((op,)), **keywords)
+    if len(made.body) != 1 or not isinstance(made.body[0], Func):
+        raise AffdslError(f"made {len(made.body)} operations of one function")
+    return made.body[0]

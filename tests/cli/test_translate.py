@@ -1,0 +1,93 @@
+"""`affdsl translate`: C that compilers accept and that computes the same, and MLIR as mlir-opt prints it."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from tests import oracles
+from tests.cli.tools import mlir_opt
+
+MATMUL = """\
+func.func private @row(%A: memref<?xf32>, %s: f32) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %A, %c0 : memref<?xf32>
+  affine.for %i = 0 to %n {
+    affine.store %s, %A[%i] : memref<?xf32>
+  }
+  return
+}
+func.func @ones(%A: memref<?xf32>) {
+  %s = arith.constant 1.0 : f32
+  call @row(%A, %s) : (memref<?xf32>, f32) -> ()
+  return
+}
+func.func @add(%a: i64, %b: i64) -> i64 {
+  %0 = arith.addi %a, %b : i64
+  return %0 : i64
+}
+"""
+STRICT = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+
+
+def test_one_file_of_c_compiles_and_runs(cli):
+    outcome = cli("translate", "--to=c", "--entry=ones", text=MATMUL)
+    assert (outcome.status, outcome.err) == (0, "")
+    library = ctypes.CDLL(str(oracles.compile_c({"ones.c": outcome.out}, "gcc", STRICT)))
+    array = np.zeros(5, np.float32)
+    library.ones(ctypes.c_int64(4), array.ctypes.data_as(ctypes.c_void_p))
+    assert array.tolist() == [1, 1, 1, 1, 0]
+    assert not hasattr(library, "row")
+
+
+def test_the_header_is_a_file_of_its_own(cli, tmp_path):
+    source, header = tmp_path / "code.c", tmp_path / "my-add.h"
+    outcome = cli("translate", "-to", "c", "--entry", "@add", "-o", source, "--header", header, "-", text=MATMUL)
+    assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+    assert '#include "my-add.h"' in source.read_text()
+    user = '#include "my-add.h"\nint64_t twice(int64_t a);\nint64_t twice(int64_t a) { return add(a, a); }\n'
+    files = {"code.c": source.read_text(), "my-add.h": header.read_text(), "user.c": user}
+    library = ctypes.CDLL(str(oracles.compile_c(files, "gcc", STRICT)))
+    library.twice.restype = library.twice.argtypes = None
+    library.twice.restype, library.twice.argtypes = ctypes.c_int64, [ctypes.c_int64]
+    assert library.twice(21) == 42
+
+
+def test_to_mlir_prints_what_mlir_opt_accepts(cli):
+    outcome = cli("translate", "--to=mlir", text=MATMUL)
+    assert mlir_opt("-", text=outcome.out) == mlir_opt("-", text=MATMUL)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "say what to translate to: --to=c or --to=mlir"),
+        (["--to=cc"], "'cc' is none of c, mlir"),
+        (["--to=c"], "say which function with --entry=<name>: the text has @row, @ones, @add"),
+        (["--to=c", "--entry=one"], "there is no function @one; did you mean 'ones'?; the text has @row, @ones, @add"),
+        (["--to=mlir", "--entry=add"], "--entry and --header are for --to=c"),
+        (["--to=c", "--entry=add", "--header=-"], "--header=-: it must be a file of its own"),
+        (["--to=c", "--entry=add", '--header=a"b.h'], "it must be a file of its own, called like matmul.h"),
+        (["--too=c"], "unknown command line argument '--too=c'; did you mean '--to'?"),
+    ],
+)
+def test_bad_usage_is_explained(cli, arguments, message):
+    outcome = cli("translate", *arguments, text=MATMUL)
+    assert (outcome.status, outcome.out) == (1, "")
+    assert message in outcome.err
+
+
+def test_what_c_cannot_say_is_an_error_and_writes_nothing(cli, tmp_path):
+    text = "func.func @f(%A: memref<4xf32>) -> memref<4xf32> { return %A : memref<4xf32> }"
+    path = tmp_path / "f.c"
+    outcome = cli("translate", "--to=c", "-o", path, text=text)
+    assert outcome.status == 1
+    assert "error: array" in outcome.err
+    assert "is an argument: the caller has it already" in outcome.err
+    assert not path.exists()
+    assert cli("translate", "--to=c", text="func.func @f() { retrn }").err.startswith("<stdin>:1:18: error: ")
+    assert "no function with a body" in cli("translate", "--to=c", text="").err
+
+
+def test_help_says_what_it_takes(cli):
+    assert "--header=<file>" in cli("translate", "--help").out
