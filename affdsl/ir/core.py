@@ -9,15 +9,20 @@ An operation declares the role of each field by its annotation; fields without a
     Shapes, Facts                   what it promises about the values that it defines inside (its contract)
 
 A block is a tuple of operations. A terminator that carries no value is not stored.
+
+Three things every operation may carry beside its fields: `attributes`, which MLIR text had and no field holds;
+`written`, how its affine maps were written; and `ends`, the places of the terminators that are not stored, by block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Annotated, ClassVar, TypeAlias, get_type_hints
 
+from affdsl.ir.applied import Applied
+from affdsl.ir.attributes import Attribute
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 
@@ -40,6 +45,15 @@ class Op:
     is_terminator: ClassVar[bool] = False
 
     location: Location | None = field(default=None, kw_only=True, repr=False)
+    attributes: tuple[tuple[str, Attribute], ...] = field(default=(), kw_only=True, repr=False)
+    written: Mapping[str, Applied] | None = field(default=None, kw_only=True, repr=False)
+    ends: tuple[Location | None, ...] = field(default=(), kw_only=True, repr=False)
+
+    def spelling(self, name: str) -> Applied | None:
+        """How the expressions of a field were written; None if nobody wrote them, or they have changed since."""
+        if self.written is None or (applied := self.written.get(name)) is None:
+            return None
+        return applied if applied.means == _flat(getattr(self, name)) else None
 
     def reads(self) -> Iterator[Value]:
         """The values that this operation itself reads, in order, repeated where read again."""
@@ -123,6 +137,15 @@ def set_printer(printer: Callable[[Op], str]) -> None:
     """Make str(op) call `printer`: the layer above, which owns the textual form, hands it down once."""
     global _printer
     _printer = printer
+
+
+def _flat(part: object) -> tuple[object, ...]:
+    """The expressions of a field in one tuple, where it has one or groups of them."""
+    match part:
+        case tuple():
+            return tuple(x for item in part for x in item) if part and isinstance(part[0], tuple) else part
+        case _:
+            return (part,)
 
 
 def _values(part: object) -> Iterator[Value]:

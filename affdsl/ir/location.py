@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A file and a line, counted from 1; column 0 where it is not known."""
+    """A file and a line, counted from 1; column 0 where it is not known.
+
+    `text` is the location as MLIR writes it where that says more than a place: a name, a call site, several places.
+    """
 
     file: str
     line: int
     column: int = 0
+    text: str = ""
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}"

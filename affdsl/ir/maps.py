@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX
+from affdsl.ir.written import Tree, WrittenConstraint, spell_tree
 
 _FIRST_DIM, _FIRST_SYMBOL = -2_000_000_000, -1_000_000_000
 
@@ -33,6 +34,8 @@ def _placeholder(name: str, id: int) -> Value:
 class AffineMap:
     """(d0, ...)[s0, ...] -> (results): expressions over positions.
 
+    `written` has the results as some text had them, or is empty: it is printed, and means nothing more.
+
     >>> print(AffineMap(2, 1, (dim(0) + symbol(0), dim(1) // 8)))
     (d0, d1)[s0] -> (d0 + s0, d1 floordiv 8)
     """
@@ -40,6 +43,7 @@ class AffineMap:
     dims: int
     symbols: int
     results: tuple[Affine, ...]
+    written: tuple[Tree, ...] = field(default=(), compare=False, repr=False)
 
     def apply(self, dims: Sequence[Term], symbols: Sequence[Term] = ()) -> tuple[Affine, ...]:
         """The results with positions replaced by the given terms. Raises ValueError if their number is wrong."""
@@ -47,12 +51,15 @@ class AffineMap:
         return tuple(result.substitute(new) for result in self.results)
 
     def __str__(self) -> str:
-        return f"{_heading(self)} -> ({', '.join(spell(r) for r in self.results)})"
+        shown = [spell_tree(t) for t in self.written] if self.written else [spell(r) for r in self.results]
+        return f"{_heading(self)} -> ({', '.join(shown)})"
 
 
 @dataclass(frozen=True)
 class IntegerSet:
     """(d0, ...)[s0, ...] : (constraints): the points where all constraints hold.
+
+    `written` has the constraints as some text had them, or is empty.
 
     >>> print(IntegerSet(1, 1, (Constraint(symbol(0) - dim(0) - 1), Constraint(dim(0) % 2, equality=True))))
     (d0)[s0] : (s0 - d0 - 1 >= 0, d0 mod 2 == 0)
@@ -61,6 +68,7 @@ class IntegerSet:
     dims: int
     symbols: int
     constraints: tuple[Constraint, ...]
+    written: tuple[WrittenConstraint, ...] = field(default=(), compare=False, repr=False)
 
     def apply(self, dims: Sequence[Term], symbols: Sequence[Term] = ()) -> tuple[Constraint, ...]:
         """The constraints with positions replaced by the given terms. Raises ValueError if their number is wrong."""
@@ -68,7 +76,11 @@ class IntegerSet:
         return tuple(constraint.substitute(new) for constraint in self.constraints)
 
     def __str__(self) -> str:
-        return f"{_heading(self)} : ({', '.join(map(spell_constraint, self.constraints))})"
+        if self.written:
+            shown = [f"{spell_tree(tree)} {'==' if equality else '>='} 0" for tree, equality in self.written]
+        else:
+            shown = [spell_constraint(c) for c in self.constraints]
+        return f"{_heading(self)} : ({', '.join(shown)})"
 
 
 def _bind(of: AffineMap | IntegerSet, dims: Sequence[Term], symbols: Sequence[Term]) -> dict[Value, Term]:

@@ -10,12 +10,15 @@ from affdsl.ir.spelling import hint
 def op_name(op: Op) -> str:
     """The full name of an operation, its kind included: arith.addi."""
     kind: str = getattr(op, "kind", "")
-    return f"{op.name}.{kind}" if kind else op.name
+    return ".".join(part for part in (op.name, kind) if part)
 
 
 def where(op: Op) -> str:
     """Which operation a message is about, and its place in the user's source if that is known."""
-    return f"{op.location}: {op_name(op)}" if op.location is not None else op_name(op)
+    place = op.location
+    if place is None:
+        return op_name(op)
+    return f"{place}:{place.column}: {op_name(op)}" if place.column else f"{place}: {op_name(op)}"
 
 
 def shown(value: Value) -> str:

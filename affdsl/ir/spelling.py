@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.written import MAKE, Tree, add, ceildiv, floordiv, mul
 
 Name = Callable[[Value], str]
 
@@ -46,6 +48,38 @@ def spell(expr: Affine, name: Name = hint) -> str:
     return text
 
 
+def tree_of(expr: Affine, name: Name) -> Tree:
+    """expr as MLIR has it when it has read what `spell` writes; values are positions, as `name` says.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "d0"), Value(INDEX, "s0")
+    >>> spell_tree(tree_of((n + i) % 8 - 1, hint))
+    '(d0 + s0) mod 8 - 1'
+    """
+    pieces, constant = _pieces(expr)
+    result: Tree = 0
+    for factor, piece in pieces:
+        result = add(result, mul(_tree(piece, name), factor))
+    return add(result, constant)
+
+
+def _tree(piece: _Piece, name: Name) -> Tree:
+    match piece:
+        case Value():
+            return name(piece)
+        case Product(factors) | _Times(factors):
+            result: Tree = 1
+            for factor in factors:
+                result = mul(result, _tree(factor, name))
+            return result
+        case FloorDiv(dividend, int() as divisor) if dividend.constant == divisor - 1:
+            return ceildiv(tree_of(dividend - dividend.constant, name), divisor)
+        case FloorDiv(dividend, divisor):
+            return floordiv(tree_of(dividend, name), tree_of(Affine.of(divisor), name))
+        case _Quotient(dividend, kind, divisor):
+            return MAKE[kind](tree_of(dividend, name), tree_of(Affine.of(divisor), name))
+
+
 @dataclass(frozen=True)
 class _Quotient:
     """dividend <kind> divisor, as found again in an expression; kind is mod or ceildiv."""
@@ -62,7 +96,7 @@ class _Times:
     factors: tuple[Atom | _Quotient, ...]
 
 
-_Piece = Atom | _Quotient | _Times
+_Piece: TypeAlias = "Atom | _Quotient | _Times"
 
 
 def _scaled(piece: _Piece, factor: int, name: Name) -> str:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
+from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.types import INDEX
@@ -97,6 +98,8 @@ def substitute(op: OpT, new: Mapping[Value, Term]) -> OpT:
             inner = tuple(substitute(o, new) for o in block)
             if any(a is not b for a, b in zip(inner, block, strict=True)):
                 changed[name] = inner
+    if changed and op.written is not None:
+        changed["written"] = _rewritten(op.written, new)
     return with_fields(op, **changed) if changed else op
 
 
@@ -123,7 +126,15 @@ def _redefine(op: OpT, new: Mapping[Value, Term]) -> OpT:
     for name in role.regions:
         block: Block | None = getattr(op, name)
         changed[name] = None if block is None else tuple(_redefine(o, new) for o in block)
+    if op.written is not None:
+        changed["written"] = _rewritten(op.written, new)
     return with_fields(op, **changed)
+
+
+def _rewritten(written: Mapping[str, Applied], new: Mapping[Value, Term]) -> Mapping[str, Applied] | None:
+    """How maps were written, with operands renamed; what gets an expression for an operand is written anew."""
+    kept = {name: applied.renamed(new) for name, applied in written.items()}
+    return {name: applied for name, applied in kept.items() if applied is not None} or None
 
 
 def _replace(part: object, new: Mapping[Value, Term]) -> object:

@@ -1,4 +1,4 @@
-"""The types of values: index, integers, floats, vectors, memrefs and functions."""
+"""The types of values: index, integers, floats, vectors, memrefs, functions, and what has no class here."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ class IndexType:
 
 @dataclass(frozen=True, slots=True)
 class IntegerType:
-    """A signless integer of `width` bits."""
+    """An integer of `width` bits: signless (i32), or with a sign of its own (`sign` "s" for si32, "u" for ui32)."""
 
     width: int
+    sign: Literal["", "s", "u"] = ""
 
     def __post_init__(self) -> None:
         if not 1 <= self.width <= 64:
             raise ValueError(f"an integer type needs a width from 1 to 64 bits, got {self.width}")
 
     def __str__(self) -> str:
-        return f"i{self.width}"
+        return f"{self.sign}i{self.width}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,35 @@ ScalarType: TypeAlias = IndexType | IntegerType | FloatType
 
 
 @dataclass(frozen=True, slots=True)
+class OpaqueType:
+    """A type that the IR has no class for, as its text: tensor<4xf32>, i128, !dialect.name<...>."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
 class VectorType:
-    """A fixed number of scalars, processed together."""
+    """A fixed number of scalars, processed together.
+
+    `scalable` says which sizes are multiples of a number known only at run time; empty if none is.
+    """
 
     shape: tuple[int, ...]
     element: ScalarType
+    scalable: tuple[bool, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
 
     def __str__(self) -> str:
-        return f"vector<{''.join(f'{size}x' for size in self.shape)}{self.element}>"
+        scalable = self.scalable or (False,) * len(self.shape)
+        sizes = [f"[{size}]x" if s else f"{size}x" for size, s in zip(self.shape, scalable, strict=True)]
+        return f"vector<{''.join(sizes)}{self.element}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +106,13 @@ class StridedLayout:
 class MemRefType:
     """A buffer of elements: its shape (None is a size known only at run time), layout and memory space.
 
-    A layout of None is row-major and contiguous.
+    A layout of None is row-major and contiguous. A memory space that is no number is the text of its attribute.
     """
 
     shape: tuple[int | None, ...]
-    element: ScalarType | VectorType
+    element: ElementType
     layout: StridedLayout | AffineMap | None = None
-    space: int = 0
+    space: int | str = 0
 
     @property
     def rank(self) -> int:
@@ -110,6 +132,17 @@ class MemRefType:
 
 
 @dataclass(frozen=True, slots=True)
+class UnrankedMemRefType:
+    """A buffer whose very number of dimensions is known only at run time."""
+
+    element: ElementType
+    space: int | str = 0
+
+    def __str__(self) -> str:
+        return f"memref<*x{self.element}{f', {self.space}' if self.space else ''}>"
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionType:
     """What a function takes and gives."""
 
@@ -118,11 +151,15 @@ class FunctionType:
 
     def __str__(self) -> str:
         results = [str(t) for t in self.results]
-        shown = results[0] if len(results) == 1 else f"({', '.join(results)})"
+        plain = len(self.results) == 1 and not isinstance(self.results[0], FunctionType)
+        shown = results[0] if plain else f"({', '.join(results)})"
         return f"({', '.join(map(str, self.inputs))}) -> {shown}"
 
 
-Type: TypeAlias = IndexType | IntegerType | FloatType | VectorType | MemRefType | FunctionType
+ElementType: TypeAlias = IndexType | IntegerType | FloatType | VectorType | MemRefType | UnrankedMemRefType | OpaqueType
+Type: TypeAlias = (
+    IndexType | IntegerType | FloatType | VectorType | MemRefType | UnrankedMemRefType | FunctionType | OpaqueType
+)
 
 INDEX = IndexType()
 I1, I8, I16, I32, I64 = (IntegerType(w) for w in (1, 8, 16, 32, 64))

@@ -1,1 +1,5 @@
-"""MLIR's assembly text."""
+"""MLIR's assembly text. Where this package is imported, operations print as that text."""
+
+from affdsl.mlir import printer
+
+__all__ = ["printer"]

@@ -1,232 +1,335 @@
-"""Types, affine expressions, maps and sets, read from MLIR text."""
+"""Attributes and locations, read from MLIR text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+import re
 
-from affdsl.ir.expr import Affine, Constraint
-from affdsl.ir.maps import AffineMap, IntegerSet, dim, symbol
-from affdsl.ir.types import (
-    FLOAT_WIDTHS,
-    INDEX,
-    FloatName,
-    FloatType,
-    FunctionType,
-    IntegerType,
-    MemRefType,
-    ScalarType,
-    StridedLayout,
-    Type,
-    VectorType,
+from affdsl.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    Attributes,
+    DenseArrayAttr,
+    DenseAttr,
+    DictAttr,
+    FloatAttr,
+    IntegerAttr,
+    MapAttr,
+    OpaqueAttr,
+    StringAttr,
+    SymbolAttr,
+    TypeAttr,
+    UnitAttr,
 )
-from affdsl.mlir.scanner import Scanner
+from affdsl.ir.location import Location
+from affdsl.ir.maps import AffineMap
+from affdsl.ir.types import F64, I1, I64, FloatType, IndexType, IntegerType, OpaqueType, Type
+from affdsl.mlir.names import function_symbol, string
+from affdsl.mlir.scanner import unescaped
+from affdsl.mlir.types import Types
 
-T = TypeVar("T")
-_LARGEST_PRODUCT = 1000
-Atoms = Callable[[], Affine]
-"""Reads the name or operand at the scanner's place, inside an affine expression."""
+_BARE = re.compile(r"[A-Za-z_][\w$.]*", re.A)
 
 
-class Attributes:
-    """Reads types and affine attributes at the scanner's place; `aliases` are the `#map = ...` of the text."""
+class AttributeReader(Types):
+    """Reads attributes at the scanner's place."""
 
-    def __init__(self, scanner: Scanner) -> None:
-        self.scanner = scanner
-        self.aliases: dict[str, AffineMap | IntegerSet] = {}
+    def attribute(self) -> Attribute:
+        """An attribute of any kind."""
+        return self.nested(self._attribute)
 
-    def listed(self, item: Callable[[], T], opening: str = "(", closing: str = ")") -> tuple[T, ...]:
-        """Items between brackets, separated by commas."""
-        s = self.scanner
-        s.expect(opening)
-        if s.accept(closing):
+    def dictionary(self) -> Attributes:
+        """`{name = attribute, name, ...}`; nothing at all is the empty one."""
+        if self.scanner.token != "{":
             return ()
-        items = [item()]
-        while s.accept(","):
-            items.append(item())
-        s.expect(closing)
-        return tuple(items)
-
-    def type(self) -> Type:
-        """A type."""
-        match self.scanner.token:
-            case "(":
-                inputs = self.listed(self.type)
-                self.scanner.expect("->")
-                return FunctionType(inputs, self.types())
-            case "memref":
-                return self._memref()
-            case "vector":
-                return self._vector()
-            case _:
-                return self._scalar()
-
-    def types(self) -> tuple[Type, ...]:
-        """One type, or several in parentheses."""
-        return self.listed(self.type) if self.scanner.token == "(" else (self.type(),)
-
-    def map(self) -> AffineMap:
-        """`affine_map<(d0)[s0] -> (...)>`, or an alias of one."""
-        found = self._alias_or("affine_map")
-        if isinstance(found, IntegerSet):
-            self.scanner.fail("expected an affine map, but this is a set")
+        place = self.scanner.start
+        found = self.listed(self._entry, "{", "}")
+        if len(dict(found)) != len(found):
+            self.scanner.fail("an attribute stands twice in this dictionary", place)
         return found
 
-    def set(self) -> IntegerSet:
-        """`affine_set<(d0)[s0] : (...)>`, or an alias of one."""
-        found = self._alias_or("affine_set")
-        if isinstance(found, AffineMap):
-            self.scanner.fail("expected an integer set, but this is a map")
+    def symbol(self) -> str:
+        """`@name` or `@"any name"`."""
+        s = self.scanner
+        if not s.token.startswith("@") or s.token == "@":
+            s.fail("expected a symbol, like @name")
+        text = s.advance()[1:]
+        return unescaped(text) if text.startswith('"') else text
+
+    def symbol_path(self) -> tuple[str, ...]:
+        """`@a` or `@a::@b`"""
+        path = [self.symbol()]
+        while self.scanner.accept("::"):
+            path.append(self.symbol())
+        return tuple(path)
+
+    def trailing_location(self) -> Location | None:
+        """`loc(...)`, or nothing."""
+        if self.scanner.token != "loc" or self.scanner.peek() != "(":
+            return None
+        self.scanner.advance()
+        self.scanner.expect("(")
+        found = self.nested(self._location)
+        self.scanner.expect(")")
         return found
 
-    def expression(self, atom: Atoms) -> Affine:
-        """An affine expression; `atom` reads its names."""
+    def _entry(self) -> tuple[str, Attribute]:
         s = self.scanner
-        result = self._term(atom)
-        while s.token in ("+", "-"):
-            result = result + self._term(atom) if s.advance() == "+" else result - self._term(atom)
-        return result
+        name = s.string() if s.is_string else s.word()
+        return name, self.attribute() if s.accept("=") else UnitAttr()
 
-    def _alias_or(self, keyword: str) -> AffineMap | IntegerSet:
+    def _attribute(self) -> Attribute:
         s = self.scanner
-        if s.token.startswith("#"):
-            if s.token not in self.aliases:
-                s.fail(f"{s.token} is not defined above")
-            return self.aliases[s.advance()]
-        s.expect(keyword)
-        s.expect("<")
-        found = self.map_body() if keyword == "affine_map" else self.set_body()
-        s.expect(">")
-        return found
+        token = s.token
+        match token:
+            case "[":
+                return ArrayAttr(self.listed(self.attribute, "[", "]"))
+            case "{":
+                return DictAttr(self.dictionary())
+            case "true" | "false":
+                return IntegerAttr(int(s.advance() == "true"), I1)
+            case "unit":
+                s.advance()
+                return UnitAttr()
+            case "affine_map" | "affine_set":
+                return MapAttr(self.map_or_set())
+            case "array" if s.peek() == "<":
+                return self._dense_array()
+            case "dense":
+                return self._dense()
+            case "sparse" | "dense_resource":
+                word = s.advance()
+                body = self.expanded()
+                s.expect(":")
+                type = self.type()
+                return OpaqueAttr(f"{word}{body} : {type}", type)
+            case "strided":
+                return OpaqueAttr(str(self.strided()))
+            case "distinct" if s.peek() == "[":
+                first = s.start
+                s.advance()
+                s.balanced()
+                s.balanced()
+                return OpaqueAttr(s.text[first : s.start].rstrip())
+            case "loc" if s.peek() == "(":
+                found = self.trailing_location()
+                assert found is not None, "the token was seen"
+                return OpaqueAttr(location_text(found))
+            case "-":
+                return self._number()
+        if s.is_string:
+            value = s.string()
+            return StringAttr(value, self.type() if s.accept(":") else None)
+        if token[:1] == "@":
+            return SymbolAttr(self.symbol_path())
+        if token[:1] == "#":
+            return self._named()
+        if token[:1].isdigit():
+            return self._number()
+        if self.is_type:
+            return TypeAttr(self.type())
+        return s.fail("expected an attribute")
 
-    def map_body(self) -> AffineMap:
-        """`(d0)[s0] -> (...)`"""
-        dims, symbols, atom = self._heading()
-        self.scanner.expect("->")
-        return AffineMap(dims, symbols, self.listed(lambda: self.expression(atom)))
-
-    def set_body(self) -> IntegerSet:
-        """`(d0)[s0] : (...)`"""
-        dims, symbols, atom = self._heading()
-        self.scanner.expect(":")
-        return IntegerSet(dims, symbols, self.listed(lambda: self._constraint(atom)))
-
-    def _heading(self) -> tuple[int, int, Atoms]:
+    def _named(self) -> Attribute:
+        """`#alias` or `#dialect.name<...>`"""
         s = self.scanner
-        dims = self.listed(s.word)
-        symbols = self.listed(s.word, "[", "]") if s.token == "[" else ()
-        names = {name: Affine.of(dim(n)) for n, name in enumerate(dims)}
-        names |= {name: Affine.of(symbol(n)) for n, name in enumerate(symbols)}
-        if len(names) != len(dims) + len(symbols):
-            s.fail("a name stands twice in the list of dimensions and symbols")
+        name = s.token
+        if name in self._aliases:
+            return self.aliased(name, self.attribute)
+        place = s.start
+        s.advance()
+        if s.token == "<":
+            name += self.expanded()
+        elif "." not in name:
+            s.fail(f"{name} is not defined", place)
+        if not s.accept(":"):
+            return OpaqueAttr(name)
+        type = self.type()
+        return OpaqueAttr(f"{name} : {type}", type)
 
-        def atom() -> Affine:
-            if s.token not in names:
-                s.fail(f"'{s.token}' is neither a dimension nor a symbol here")
-            return names[s.advance()]
+    def alias_text(self, name: str) -> str:
+        """What an alias stands for, as text; the alias is passed."""
+        return super().alias_text(name) if name.startswith("!") else attribute_text(self.attribute())
 
-        return len(dims), len(symbols), atom
-
-    def _constraint(self, atom: Atoms) -> Constraint:
+    def _number(self) -> Attribute:
         s = self.scanner
-        left = self.expression(atom)
-        if s.token not in ("==", ">=", "<="):
-            s.fail("expected '==', '>=' or '<='")
-        relation = s.advance()
-        right = self.expression(atom)
-        return Constraint(right - left if relation == "<=" else left - right, equality=relation == "==")
+        sign = "-" if s.accept("-") else ""
+        token, place = s.token, s.start
+        if not token[:1].isdigit():
+            s.fail("expected a number")
+        if "." in token:
+            s.advance()
+            type = self.type() if s.accept(":") else F64
+            if not isinstance(type, FloatType | OpaqueType):
+                s.fail(f"{token} is no number of type {type}", place)
+            return FloatAttr(sign + token, type)
+        number = s.natural()
+        type = self.type() if s.accept(":") else I64
+        if isinstance(type, OpaqueType) and token[:2] == "0x":
+            return FloatAttr(sign + token, type)
+        if isinstance(type, FloatType):
+            if token[:2] != "0x":
+                s.fail(f"a number of type {type} needs a decimal point", place)
+            return FloatAttr(sign + token, type)
+        if not isinstance(type, IntegerType | IndexType | OpaqueType):
+            s.fail(f"there are no numbers of type {type}", place)
+        value = -number if sign else number
+        if not isinstance(type, OpaqueType) and not fits(value, type):
+            s.fail(f"{value} does not fit into {type}", place)
+        return IntegerAttr(value, type)
 
-    def _term(self, atom: Atoms) -> Affine:
+    def _dense(self) -> DenseAttr:
         s = self.scanner
-        result = self._factor(atom)
-        while s.token in ("*", "floordiv", "ceildiv", "mod"):
-            place, word = s.start, s.advance()
-            right = self._factor(atom)
-            if word != "*" and right.is_constant and right.constant <= 0:
-                s.fail(f"the right side of {word} must be positive", place)
-            if len(result.terms) * len(right.terms) > _LARGEST_PRODUCT:
-                s.fail("a product of too many terms", place)
-            match word:
-                case "*":
-                    result = result * right
-                case "floordiv":
-                    result = result // right
-                case "ceildiv":
-                    result = result.ceildiv(right)
-                case _:
-                    result = result % right
-        return result
-
-    def _factor(self, atom: Atoms) -> Affine:
-        s = self.scanner
-        if s.accept("-"):
-            return -self._factor(atom)
-        if s.accept("("):
-            result = self.expression(atom)
-            s.expect(")")
-            return result
-        if s.token.isdigit():
-            return Affine((), int(s.advance()))
-        return atom()
-
-    def _scalar(self) -> ScalarType:
-        s = self.scanner
-        if s.accept("index"):
-            return INDEX
-        if s.token in FLOAT_WIDTHS:
-            return FloatType(cast("FloatName", s.advance()))
-        if s.token[:1] == "i" and s.token[1:].isdigit():
-            if not 1 <= int(s.token[1:]) <= 64:
-                s.fail("integers have 1 to 64 bits here")
-            return IntegerType(int(s.advance()[1:]))
-        return s.fail("expected a type: index, i32, f32, vector<...>, memref<...> ...")
-
-    def _vector(self) -> VectorType:
-        s = self.scanner
-        s.expect("vector")
-        shape = self._shape()
-        if None in shape:
-            s.fail("a vector has fixed sizes")
-        element = self._scalar()
-        s.expect(">")
-        return VectorType(tuple(size for size in shape if size is not None), element)
-
-    def _memref(self) -> MemRefType:
-        s = self.scanner
-        s.expect("memref")
-        shape = self._shape()
-        element = self._vector() if s.token == "vector" else self._scalar()
-        layout: StridedLayout | AffineMap | None = None
-        space = 0
-        while s.accept(","):
-            if s.token == "strided":
-                layout = self._strided()
-            elif s.token == "affine_map" or s.token.startswith("#"):
-                layout = self.map()
-            else:
-                space = s.integer()
-        s.expect(">")
-        return MemRefType(shape, element, layout, space)
-
-    def _shape(self) -> tuple[int | None, ...]:
-        """The sizes after `<`, which are no tokens of their own."""
-        s = self.scanner
+        s.advance()
         if s.token != "<":
             s.fail("expected '<'")
-        return s.dimensions()
+        body = s.balanced()[1:-1].strip()
+        s.expect(":")
+        return DenseAttr(body, self.type())
 
-    def _strided(self) -> StridedLayout:
+    def _dense_array(self) -> DenseArrayAttr:
         s = self.scanner
-        s.expect("strided")
+        s.advance()
         s.expect("<")
-        strides = self.listed(self._size, "[", "]")
-        offset: int | None = 0
-        if s.accept(","):
-            s.expect("offset")
-            s.expect(":")
-            offset = self._size()
+        type = self.type()
+        items: list[str] = []
+        if s.accept(":") and s.token != ">":
+            items.append(self._dense_item())
+            while s.accept(","):
+                items.append(self._dense_item())
         s.expect(">")
-        return StridedLayout(strides, offset)
+        return DenseArrayAttr(type, tuple(items))
 
-    def _size(self) -> int | None:
-        return None if self.scanner.accept("?") else self.scanner.integer()
+    def _dense_item(self) -> str:
+        s = self.scanner
+        sign = "-" if s.accept("-") else ""
+        if not (s.token[:1].isdigit() or s.token in ("true", "false")):
+            s.fail("expected a number")
+        return sign + s.advance()
+
+    def _location(self) -> Location:
+        s = self.scanner
+        if s.token[:1] == "#":
+            return self.aliased(s.token, self._aliased_location)
+        if s.accept("unknown"):
+            return Location("", 0, 0, "unknown")
+        if s.is_string:
+            return self._place_or_name()
+        if s.accept("callsite"):
+            s.expect("(")
+            callee = self.nested(self._location)
+            s.expect("at")
+            caller = self.nested(self._location)
+            s.expect(")")
+            text = f"callsite({_inner(callee)} at {_inner(caller)})"
+            return Location(callee.file, callee.line, callee.column, text)
+        if s.accept("fused"):
+            metadata = ""
+            if s.accept("<"):
+                metadata = f"<{attribute_text(self.attribute())}>"
+                s.expect(">")
+            parts = self.listed(lambda: self.nested(self._location), "[", "]")
+            text = f"fused{metadata}[{', '.join(map(_inner, parts))}]"
+            best = parts[0] if parts else Location("", 0)
+            return Location(best.file, best.line, best.column, text)
+        return s.fail("expected a location")
+
+    def _aliased_location(self) -> Location:
+        found = self.trailing_location()
+        return found if found is not None else self._location()
+
+    def _place_or_name(self) -> Location:
+        s = self.scanner
+        name = s.string()
+        if s.accept(":"):
+            line = s.natural()
+            s.expect(":")
+            column = s.natural()
+            if not s.accept("to"):
+                return Location(name, line, column)
+            end = str(s.natural()) if s.token.isdigit() else ""
+            s.expect(":")
+            return Location(name, line, column, f"{string(name)}:{line}:{column} to {end}:{s.natural()}")
+        if s.accept("("):
+            child = self.nested(self._location)
+            s.expect(")")
+            return Location(child.file, child.line, child.column, f"{string(name)}({_inner(child)})")
+        return Location("", 0, 0, string(name))
+
+
+def fits(value: int, type: IntegerType | IndexType) -> bool:
+    """Whether an integer type holds a number, read as signed or as unsigned where the type leaves that open."""
+    if isinstance(type, IndexType):
+        return -(2**63) <= value < 2**63
+    low = 0 if type.sign == "u" else -(1 << type.width - 1)
+    high = 1 << (type.width - 1 if type.sign == "s" else type.width)
+    return low <= value < high
+
+
+def attribute_text(attribute: Attribute) -> str:
+    """An attribute as MLIR writes it."""
+    match attribute:
+        case IntegerAttr(value, type):
+            return ("true" if value else "false") if type == I1 else f"{value} : {type}"
+        case FloatAttr(text, type):
+            return f"{text} : {type}"
+        case StringAttr(value, of):
+            return string(value) if of is None else f"{string(value)} : {of}"
+        case SymbolAttr(path):
+            return symbol_text(path)
+        case UnitAttr():
+            return "unit"
+        case TypeAttr(type):
+            return str(type)
+        case MapAttr(map):
+            return f"{'affine_map' if isinstance(map, AffineMap) else 'affine_set'}<{map}>"
+        case ArrayAttr(items):
+            return f"[{', '.join(map_text(items))}]"
+        case DictAttr(entries):
+            return dictionary_text(entries) or "{}"
+        case DenseArrayAttr(type, numbers):
+            return f"array<{type}: {', '.join(numbers)}>" if numbers else f"array<{type}>"
+        case DenseAttr(text, type):
+            return f"dense<{text}> : {type}"
+        case OpaqueAttr(text, _):
+            return text
+
+
+def map_text(items: tuple[Attribute, ...]) -> list[str]:
+    """Each of several attributes as MLIR writes it."""
+    return [attribute_text(item) for item in items]
+
+
+def dictionary_text(attributes: Attributes) -> str:
+    """`{a = 1 : i64, b}`; nothing where there are none."""
+    return f"{{{', '.join([_entry_text(n, a) for n, a in attributes])}}}" if attributes else ""
+
+
+def symbol_text(path: tuple[str, ...]) -> str:
+    """@a::@b"""
+    return "::".join([function_symbol(name) for name in path])
+
+
+def location_text(location: Location) -> str:
+    """loc(...)"""
+    return f"loc({_inner(location)})"
+
+
+def _inner(location: Location) -> str:
+    if location.text:
+        return location.text
+    return f"{string(location.file)}:{location.line}:{location.column}" if location.file else "unknown"
+
+
+def _entry_text(name: str, attribute: Attribute) -> str:
+    shown = name if _BARE.fullmatch(name) else string(name)
+    return shown if isinstance(attribute, UnitAttr) else f"{shown} = {attribute_text(attribute)}"
+
+
+def integer_of(attribute: Attribute | None) -> int | None:
+    """The number that an attribute is; None if it is none."""
+    return attribute.value if isinstance(attribute, IntegerAttr) else None
+
+
+def type_of(attribute: Attribute | None) -> Type | None:
+    """The type that an attribute is; None if it is none."""
+    return attribute.type if isinstance(attribute, TypeAttr) else None

@@ -1,27 +1,30 @@
-"""MLIR text as IR: modules, functions, blocks and the values in scope; `readers` has the operations."""
+"""MLIR text as IR: operations, blocks, and the values in scope; `reading` has the custom form of each operation."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
 
+from affdsl.ir.applied import Applied, applied
+from affdsl.ir.attributes import Attributes
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import func
-from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
-from affdsl.ir.maps import AffineMap
-from affdsl.ir.types import INDEX, MemRefType, Type
-from affdsl.mlir.attributes import Attributes
-from affdsl.mlir.scanner import Scanner, unescaped
+from affdsl.ir.messages import op_name
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type
+from affdsl.ir.written import Tree
+from affdsl.mlir.attributes import AttributeReader
+from affdsl.mlir.scanner import Scanner
 
 T = TypeVar("T")
+OpT = TypeVar("OpT", bound=Op)
 _UNNAMED = re.compile(r"%(?:arg)?\d+(?:#\d+)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Use:
     """A value's name where it is read, before its type is known."""
 
@@ -29,64 +32,135 @@ class Use:
     offset: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Head:
     """What stands before an operation's operands: the names of its results, its name, its place."""
 
-    results: tuple[str, ...]
+    results: tuple[Use, ...]
     name: str
     offset: int
     location: Location
 
 
-Reader = Callable[["Parser", Head], Op]
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of a block or function as written."""
+
+    use: Use
+    type: Type
+    attributes: Attributes
+    location: Location | None
 
 
-class Parser(Attributes):
-    """Reads a text; `readers` says how each operation continues after its name."""
+Reading: TypeAlias = Generator[None, Block, Op]
+"""Reads an operation with blocks: where it yields, the operations up to the next `}` or `^label` are read for it."""
+Reader = Callable[["Parser", Head], "Op | Reading"]
 
-    def __init__(self, text: str, file: str, readers: Mapping[str, Reader]) -> None:
+
+class Parser(AttributeReader):
+    """Reads a text.
+
+    `readers` says how each operation continues after its name, `legacy` the same for names of former times, and
+    `generic` reads the generic form.
+    """
+
+    def __init__(
+        self, text: str, file: str, readers: Mapping[str, Reader], legacy: Mapping[str, Reader], generic: Reader
+    ) -> None:
         super().__init__(Scanner(text, file))
         self._readers = readers
+        self._legacy = legacy
+        self._generic = generic
         self._values: dict[str, Value] = {}
         self._defined: list[str] = []
-        self._symbols: set[str] = set()
+        self._outer: list[tuple[dict[str, Value], list[str]]] = []
+        self._awaited: dict[str, tuple[Value, int]] | None = None  # read before they are defined, where that is allowed
+        self.default_dialect = ["builtin"]
+        self.allow_unregistered = True
+        self.resources = ""
+        self._emitted: list[Op] = []
+        self._ends: list[list[Location | None]] = []  # of the open operations
 
-    def module(self) -> func.Module:
-        """The whole text."""
+    def operations(self) -> Block:
+        """All operations up to the end of the text or a `}` that closes nothing."""
+        open_ops: list[tuple[Reading | None, Head | None, list[Op]]] = [(None, None, [])]
         s = self.scanner
-        while s.token.startswith("#"):
-            name = s.advance()
-            s.expect("=")
-            self.aliases[name] = self.map() if s.token == "affine_map" else self.set()
-        wrapped = s.accept("module")
-        if wrapped:
-            s.expect("{")
-        functions = []
-        while s.token not in ("}", ""):
-            functions.append(self._function())
-        if wrapped:
-            s.expect("}")
-        if s.token:
-            s.fail("expected the end of the text")
-        return func.Module(tuple(functions))
+        while True:
+            reading, head, ops = open_ops[-1]
+            if s.token in ("}", "") or s.token[0] == "^":
+                if reading is None:
+                    return tuple(ops)
+                assert head is not None, "what reads blocks began with a head"
+                try:
+                    reading.send(tuple(ops))
+                except StopIteration as done:
+                    open_ops.pop()
+                    open_ops[-1][2].append(self._finished(done.value))
+                else:
+                    open_ops[-1] = (reading, head, [])
+                continue
+            if s.token[0] in "#!" and s.peek() == "=":
+                self._pass_alias()
+                continue
+            if s.token == "{-#":
+                self._pass_resources()
+                continue
+            head = self._head()
+            if ops and ops[-1].is_terminator:
+                s.fail(f"nothing may follow {op_name(ops[-1])} in its block", head.offset)
+            read = self._read(head)
+            if isinstance(read, Op):
+                if self._emitted:
+                    ops += self._emitted
+                    self._emitted = []
+                ops.append(self._located(read))
+            else:
+                self._begin(read, head, open_ops)
+
+    def _begin(
+        self, reading: Reading, head: Head, open_ops: list[tuple[Reading | None, Head | None, list[Op]]]
+    ) -> None:
+        self.default_dialect.append("func" if head.name == "func.func" else "builtin")
+        self._ends.append([])
+        try:
+            next(reading)
+        except StopIteration as done:
+            open_ops[-1][2].append(self._finished(done.value))
+        else:
+            open_ops.append((reading, head, []))
 
     # Values
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the current token names a value."""
+        return self.scanner.token[:1] == "%" and len(self.scanner.token) > 1
 
     def use(self) -> Use:
         """A value's name."""
         s = self.scanner
-        if not s.token.startswith("%"):
+        if not self.is_value:
             s.fail("expected a value, like %x")
         offset = s.start
         return Use(s.advance(), offset)
 
+    def uses(self) -> list[Use]:
+        """Names separated by commas, at least one."""
+        found = [self.use()]
+        while self.scanner.accept(","):
+            found.append(self.use())
+        return found
+
+    def uses_or_none(self) -> list[Use]:
+        """Names separated by commas, or none."""
+        return self.uses() if self.is_value else []
+
     def resolve(self, use: Use, type: Type) -> Value:
         """The value that a name stands for here, which must have the type."""
-        value = self._values.get(use.name.removesuffix("#0")) or self._values.get(use.name)
+        value = self._values.get(use.name)
         if value is None:
-            self.scanner.fail(f"{use.name} is not defined here", use.offset)
-        if value.type != type:
+            value = self._values.get(use.name.removesuffix("#0")) or self._await(use, type)
+        if value.type is not type and value.type != type:
             self.scanner.fail(f"{use.name} has the type {value.type}, but {type} is needed", use.offset)
         return value
 
@@ -94,27 +168,20 @@ class Parser(Attributes):
         """A value of a type that is known already."""
         return self.resolve(self.use(), type)
 
-    def uses(self) -> list[Use]:
-        """Names separated by commas."""
-        found = [self.use()]
-        while self.scanner.accept(","):
-            found.append(self.use())
-        return found
-
     def typed(self, uses: Sequence[Use], types: Sequence[Type], offset: int | None = None) -> tuple[Value, ...]:
         """The values that names stand for, with a type for each."""
         if len(uses) != len(types):
             self.scanner.fail(f"{len(uses)} values, but {len(types)} types", offset)
-        return tuple(map(self.resolve, uses, types))
+        return tuple([self.resolve(u, t) for u, t in zip(uses, types, strict=True)])
 
-    def define(self, name: str, type: Type, offset: int | None = None) -> Value:
+    def define(self, use: Use, type: Type, location: Location | None = None) -> Value:
         """A new value, known by its name until the block ends."""
+        name = use.name
         known = self._values.get(name)
         if known is not None:
-            self.scanner.fail(f"{name} is defined already", offset)
-        value = Value(
-            type, "" if _UNNAMED.fullmatch(name) else name[1:].replace("#", "_"), self.scanner.location(offset)
-        )
+            return self._defined_late(use, known, type)
+        hint = "" if _UNNAMED.fullmatch(name) else name[1:].replace("#", "_")
+        value = Value(type, hint, location or self.scanner.location(use.offset))
         if name:
             self._values[name] = value
             self._defined.append(name)
@@ -122,198 +189,279 @@ class Parser(Attributes):
 
     def results(self, head: Head, types: Sequence[Type]) -> tuple[Value, ...]:
         """The results of an operation: all of them named, or none."""
-        names = head.results or ("",) * len(types)
+        names = head.results or (Use("", head.offset),) * len(types)
         if len(names) != len(types):
             self.scanner.fail(f"{head.name} has {len(types)} results, but {len(names)} names", head.offset)
-        return tuple(self.define(name, type, head.offset) for name, type in zip(names, types, strict=True))
+        return tuple([self.define(name, type) for name, type in zip(names, types, strict=True)])
 
     def result(self, head: Head, type: Type) -> Value:
         """The result of an operation that has one."""
+        if len(head.results) == 1:
+            return self.define(head.results[0], type)
         return self.results(head, (type,))[0]
 
-    # Affine operands
+    def unnamed(self, type: Type) -> Value:
+        """A new value that the text has no name for."""
+        return Value(type, "", self.scanner.location())
 
-    def subscript(self) -> Affine:
-        """An affine expression over values, `symbol(%n)` or plain."""
-        return self.expression(self._subscript_atom)
+    def emit(self, op: Op) -> None:
+        """Put an operation before the one that is being read."""
+        self._emitted.append(op)
 
-    def _subscript_atom(self) -> Affine:
-        s = self.scanner
-        if s.accept("symbol"):
-            s.expect("(")
-            value = self.operand(INDEX)
-            s.expect(")")
-            return Affine.of(value)
-        return Affine.of(self.operand(INDEX))
+    def no_results(self, head: Head) -> None:
+        """Refuse a name for the results of an operation that has none."""
+        self.results(head, ())
 
-    def map_operands(self) -> tuple[tuple[Value, ...], tuple[Value, ...]]:
-        """`(%dims)[%symbols]`"""
-        dims = self.listed(lambda: self.operand(INDEX))
-        return dims, self.listed(lambda: self.operand(INDEX), "[", "]") if self.scanner.token == "[" else ()
+    # Scopes
 
-    def applied_map(self) -> tuple[Affine, ...]:
-        """A map with its operands."""
-        place, map = self.scanner.start, self.map()
-        dims, symbols = self.map_operands()
-        return self._checked(lambda: map.apply(dims, symbols), place)
+    def enter(self) -> int:
+        """Begin a block or region: give the number back to `leave`."""
+        return len(self._defined)
 
-    def applied_set(self) -> tuple[Constraint, ...]:
-        """A set with its operands."""
-        place, set = self.scanner.start, self.set()
-        dims, symbols = self.map_operands()
-        return self._checked(lambda: set.apply(dims, symbols), place)
-
-    def _checked(self, make: Callable[[], T], place: int) -> T:
-        try:
-            return make()
-        except (ValueError, ZeroDivisionError) as error:
-            self.scanner.fail(str(error), place)
-
-    # Blocks
-
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        """Forget on leaving what is defined inside."""
-        before = len(self._defined)
-        yield
+    def leave(self, before: int) -> None:
+        """Forget what was defined since `enter`."""
         for name in self._defined[before:]:
             del self._values[name]
         del self._defined[before:]
 
-    def block(self) -> Block:
-        """`{ operations }`; a terminator without values is left out."""
-        s = self.scanner
-        s.expect("{")
-        ops: list[Op] = []
-        with self.scope():
-            while s.token not in ("}", ""):
-                place, op = s.start, self._operation()
-                if ops and ops[-1].is_terminator:
-                    s.fail(f"nothing may follow {ops[-1].name} in its block", place)
-                ops.append(op)
-        s.expect("}")
-        if ops and ops[-1].is_terminator and not any(True for _ in ops[-1].reads()):
-            ops.pop()
-        return tuple(ops)
+    def enter_isolated(self) -> None:
+        """Begin a function or module, inside which no value from outside is known."""
+        self._outer.append((self._values, self._defined))
+        self._values, self._defined = {}, []
 
-    def no_attributes(self, head: Head) -> None:
-        """Refuse a dictionary of attributes: the IR would lose it."""
-        if self.scanner.token in ("{", "attributes", "loc"):
-            self.scanner.fail(f"attributes and locations of {head.name} are not kept yet")
+    def leave_isolated(self) -> None:
+        """End what `enter_isolated` began."""
+        self._values, self._defined = self._outer.pop()
 
-    def _operation(self) -> Op:
-        s = self.scanner
-        location = s.location()
-        names: list[str] = []
-        while s.token.startswith("%"):
-            name = s.advance()
-            count = s.integer() if s.accept(":") else 1
-            names += [name] if count == 1 else [f"{name}#{n}" for n in range(count)]
-            if not s.accept(","):
-                s.expect("=")
-        offset = s.start
-        reader = self._readers.get(s.token)
-        if reader is None:
-            s.fail(f"the operation {s.token or 'here'} is not known" if s.token else "expected an operation or '}'")
-        return reader(self, Head(tuple(names), s.advance(), offset, location))
+    def begin_forward(self) -> dict[str, tuple[Value, int]] | None:
+        """Begin a region whose values may be read before they are defined: give the answer back to `end_forward`."""
+        before, self._awaited = self._awaited, dict(self._awaited or {})
+        return before
 
-    # Functions
+    def end_forward(self, before: dict[str, tuple[Value, int]] | None) -> None:
+        """End such a region: what is still awaited is not defined."""
+        for name, (_, offset) in (self._awaited or {}).items():
+            if before is None or name not in before:
+                self.scanner.fail(f"{name} is not defined", offset)
+        self._awaited = before
 
-    def symbol(self) -> str:
-        """`@name` or `@"any name"`."""
-        s = self.scanner
-        if not s.token.startswith("@"):
-            s.fail("expected a symbol, like @name")
-        text = s.advance()[1:]
-        return unescaped(text) if text.startswith('"') else text
+    def _await(self, use: Use, type: Type) -> Value:
+        if self._awaited is None:
+            self.scanner.fail(f"{use.name} is not defined here", use.offset)
+        value = Value(type, "" if _UNNAMED.fullmatch(use.name) else use.name[1:].replace("#", "_"))
+        self._awaited[use.name] = (value, use.offset)
+        self._values[use.name] = value
+        self._defined.append(use.name)
+        return value
 
-    def _function(self) -> func.Func:
-        s = self.scanner
-        location = s.location()
-        s.expect("func.func")
-        private = s.accept("private")
-        place, symbol = s.start, self.symbol()
-        if symbol in self._symbols:
-            s.fail(f"the function @{symbol} is defined twice", place)
-        self._symbols.add(symbol)
-        with self.scope():
-            parameters = self.listed(self._parameter)
-            args = tuple(value for value, _, _ in parameters)
-            results = self._function_results()
-            assumes = self._assumptions(args)
-            if s.token != "{":
-                s.fail("expected the body of the function: one that is defined elsewhere is not read yet")
-            body = self.block()
-        return func.Func(
-            symbol, args, body, tuple(type for type, _ in results),
-            self._shapes(args, [shape for _, shape, _ in parameters], place), assumes,
-            frozenset(n for n, (_, _, unsigned) in enumerate(parameters) if unsigned),
-            frozenset(n for n, (_, unsigned) in enumerate(results) if unsigned), private, location=location,
-        )  # fmt: skip
+    def _defined_late(self, use: Use, known: Value, type: Type) -> Value:
+        if self._awaited is None or use.name not in self._awaited:
+            self.scanner.fail(f"{use.name} is defined already", use.offset)
+        del self._awaited[use.name]
+        if known.type != type:
+            self.scanner.fail(f"{use.name} was read as {known.type} above, but has the type {type}", use.offset)
+        known.location = self.scanner.location(use.offset)
+        return known
 
-    def _parameter(self) -> tuple[Value, AffineMap | None, bool]:
+    # Affine operands
+
+    def subscripts(self, opening: str = "[", closing: str = "]") -> Applied:
+        """Affine expressions over values, plain or as `symbol(%n)`."""
+        written = Subscripts(self)
+        place = self.scanner.start
+        trees = self.listed(lambda: self.expression(written.atom), opening, closing)
+        return self.apply(trees, None, written.dims, written.symbols, place)
+
+    def map_operands(self) -> tuple[list[Value], list[Value]]:
+        """`(%dims)[%symbols]`"""
+        dims = self.listed(lambda: self.operand(INDEX))
+        symbols = self.listed(lambda: self.operand(INDEX), "[", "]") if self.scanner.token == "[" else ()
+        return list(dims), list(symbols)
+
+    def applied_map(self) -> Applied:
+        """A map with its operands."""
+        place, map = self.scanner.start, self.map()
+        return self._apply_checked(map.written, None, (map.dims, map.symbols), place)
+
+    def applied_set(self) -> Applied:
+        """A set with its operands."""
+        place, set = self.scanner.start, self.set()
+        trees, equalities = tuple([t for t, _ in set.written]), tuple([e for _, e in set.written])
+        return self._apply_checked(trees, equalities, (set.dims, set.symbols), place)
+
+    def _apply_checked(
+        self, trees: tuple[Tree, ...], equalities: tuple[bool, ...] | None, counts: tuple[int, int], place: int
+    ) -> Applied:
+        dims, symbols = self.map_operands()
+        if (len(dims), len(symbols)) != counts:
+            given = f"{len(dims)} and {len(symbols)}"
+            self.scanner.fail(f"this takes {counts[0]} dimensions and {counts[1]} symbols, got {given}", place)
+        return self.apply(trees, equalities, dims, symbols, place)
+
+    def apply(
+        self,
+        trees: tuple[Tree, ...],
+        equalities: tuple[bool, ...] | None,
+        dims: Sequence[Value],
+        symbols: Sequence[Value],
+        place: int | None = None,
+    ) -> Applied:
+        """Trees over operands; a division that means nothing is refused at a place."""
+        try:
+            return applied(trees, equalities, tuple(dims), tuple(symbols))
+        except ZeroDivisionError as error:
+            self.scanner.fail(str(error), place)
+
+    # Pieces of operations
+
+    def colon_type(self) -> Type:
+        """`: type`"""
+        self.scanner.expect(":")
+        return self.type()
+
+    def colon_memref(self, head: Head) -> MemRefType:
+        """`: memref<...>`"""
+        self.scanner.expect(":")
+        place, type = self.scanner.start, self.type()
+        if not isinstance(type, MemRefType):
+            self.scanner.fail(f"{head.name} needs a memref", place)
+        return type
+
+    def colon_function(self) -> FunctionType:
+        """`: (inputs) -> results`"""
+        self.scanner.expect(":")
+        place, type = self.scanner.start, self.type()
+        if not isinstance(type, FunctionType):
+            self.scanner.fail("expected the type of a function, like (f32) -> f32", place)
+        return type
+
+    def type_list(self) -> list[Type]:
+        """Types separated by commas, at least one."""
+        types = [self.type()]
+        while self.scanner.accept(","):
+            types.append(self.type())
+        return types
+
+    def parameter(self) -> Parameter:
+        """`%x: type {attributes} loc(...)`"""
         use = self.use()
         self.scanner.expect(":")
-        value = self.define(use.name, self.type(), use.offset)
-        shape, unsigned = self._contract_attributes()
-        return value, shape, unsigned
+        return Parameter(use, self.type(), self.dictionary(), self.trailing_location())
 
-    def _contract_attributes(self) -> tuple[AffineMap | None, bool]:
-        """`{affdsl.shape = affine_map<...>, affdsl.unsigned}`"""
+    def block_parameter(self) -> Parameter:
+        """`%x: type loc(...)`"""
+        use = self.use()
+        self.scanner.expect(":")
+        return Parameter(use, self.type(), (), self.trailing_location())
+
+    def closed(self, ops: Block, terminator: type[Op]) -> Block:
+        """End a block with `}`; a terminator of its own kind that says nothing is left out."""
+        self.scanner.expect("}")
+        silent = bool(ops) and isinstance(ops[-1], terminator) and says_nothing(ops[-1])
+        self._ends[-1].append(ops[-1].location if silent else None)
+        return ops[:-1] if silent else ops
+
+    def _finished(self, op: Op) -> Op:
+        """An operation whose blocks have been read."""
+        self.default_dialect.pop()
+        ends = tuple(self._ends.pop())
+        return self._located(with_fields(op, ends=ends) if any(ends) else op)
+
+    def _located(self, op: Op) -> Op:
+        if self.scanner.token == "loc":
+            location = self.trailing_location()
+            if location is not None:
+                return with_fields(op, location=location)
+        return op
+
+    def _head(self) -> Head:
         s = self.scanner
-        shape, unsigned = None, False
-        if s.accept("{"):
+        names: list[Use] = []
+        if s.token[0] == "%":
             while True:
-                if s.accept("affdsl.unsigned"):
-                    unsigned = True
-                elif s.accept("affdsl.shape"):
-                    s.expect("=")
-                    shape = self.map()
-                else:
-                    s.fail("this attribute of an argument or result is not kept yet")
+                use = self.use()
+                if "#" in use.name:
+                    s.fail("a result is named without '#'", use.offset)
+                place, count = s.start, s.natural() if s.accept(":") else 1
+                if not 1 <= count <= 100_000:
+                    s.fail("an operation that has names for results has at least one", place)
+                names += [use, *(Use(f"{use.name}#{n}", use.offset) for n in range(1, count))]
                 if not s.accept(","):
                     break
-            s.expect("}")
-        return shape, unsigned
+            s.expect("=")
+        return Head(tuple(names), s.token, s.start, s.location())
 
-    def _function_results(self) -> tuple[tuple[Type, bool], ...]:
-        if not self.scanner.accept("->"):
-            return ()
-        if self.scanner.token != "(":
-            return ((self.type(), False),)
-
-        def one() -> tuple[Type, bool]:
-            type = self.type()
-            return type, self._contract_attributes()[1]
-
-        return self.listed(one)
-
-    def _assumptions(self, args: Sequence[Value]) -> tuple[Constraint, ...]:
+    def _read(self, head: Head) -> Op | Reading:
         s = self.scanner
-        if not s.accept("attributes"):
-            return ()
-        s.expect("{")
-        if s.token != "affdsl.assume":
-            s.fail("this attribute of a function is not kept yet")
+        if s.is_string:
+            return self._generic(self, head)
+        reader = self._readers.get(head.name)
+        if reader is None and s.is_word:
+            full = f"{self.default_dialect[-1]}.{head.name}"
+            if full in self._readers:
+                head = replace(head, name=full)
+            reader = self._readers.get(full) or self._legacy.get(head.name.removeprefix("std."))
+        if reader is None:
+            if not s.is_word:
+                s.fail("expected an operation or '}'")
+            name = s.token
+            s.fail(f'the operation {name} is not known here; write it in generic form, "{name}"(...)')
         s.advance()
-        s.expect("=")
-        place, set = s.start, self.set()
-        s.expect("}")
-        return self._checked(lambda: set.apply((), [a for a in args if a.type == INDEX]), place)
+        return reader(self, head)
 
-    def _shapes(
-        self, args: Sequence[Value], maps: Sequence[AffineMap | None], place: int
-    ) -> tuple[tuple[Affine, ...] | None, ...]:
-        """The contract's sizes; those of static types are not written out."""
-        if all(map is None for map in maps):
-            return ()
-        sizes = [a for a in args if a.type == INDEX]
-        shapes: list[tuple[Affine, ...] | None] = []
-        for arg, map in zip(args, maps, strict=True):
-            if map is not None:
-                shapes.append(self._checked(lambda map=map: map.apply((), sizes), place))  # type: ignore[misc]
-            elif isinstance(arg.type, MemRefType) and None not in arg.type.shape:
-                shapes.append(tuple(Affine((), size) for size in arg.type.shape if size is not None))
-            else:
-                shapes.append(None)
-        return tuple(shapes)
+    def _pass_alias(self) -> None:
+        """An alias that nothing has used is read all the same: it may be wrong."""
+        s = self.scanner
+        name = s.advance()
+        s.expect("=")
+        if name[0] == "!":
+            self.type()
+        elif s.token == "loc" and s.peek() == "(":
+            self.trailing_location()
+        elif s.token == "(":
+            self.map_or_set()
+        else:
+            self.attribute()
+
+    def _pass_resources(self) -> None:
+        """`{-# ... #-}`: what dense_resource attributes stand for, kept as it is."""
+        s = self.scanner
+        first = s.start
+        while s.token != "#-}":
+            if not s.token:
+                s.fail("'{-#' is not closed", first)
+            s.advance()
+        self.resources = s.text[first : s.end]
+        s.advance()
+
+
+def says_nothing(terminator: Op) -> bool:
+    """Whether a terminator hands on no value and has no attributes: then it is not stored."""
+    return not terminator.attributes and not any(True for _ in terminator.reads())
+
+
+class Subscripts:
+    """The values in a list of affine expressions, as dimensions and symbols in the order in which they appear."""
+
+    def __init__(self, parser: Parser) -> None:
+        self._parser = parser
+        self._names: dict[str, Tree] = {}
+        self.dims: list[Value] = []
+        self.symbols: list[Value] = []
+
+    def atom(self) -> Tree:
+        """A value's name, or symbol(...) of one, as a position."""
+        p = self._parser
+        s = p.scanner
+        is_symbol = s.accept("symbol")
+        if is_symbol:
+            s.expect("(")
+        use = p.use()
+        known = self._names.get(use.name)
+        if known is None:
+            group, letter = (self.symbols, "s") if is_symbol else (self.dims, "d")
+            known = self._names[use.name] = f"{letter}{len(group)}"
+            group.append(p.resolve(use, INDEX))
+        if is_symbol:
+            s.expect(")")
+        return known

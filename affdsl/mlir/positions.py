@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
-from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.spelling import tree_of
+from affdsl.ir.written import spell_tree
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Positional:
 def map_of(results: Sequence[Affine], is_dim: Container[Value]) -> Positional:
     """`affine_map<(d0)[s0] -> (...)>`: values in is_dim become dimensions, others symbols, in order of their use."""
     dims, symbols, heading, name = _positions(results, is_dim)
-    shown = ", ".join([spell(result, name) for result in results])
+    shown = ", ".join([spell_tree(tree_of(result, name)) for result in results])
     return Positional(f"affine_map<{heading} -> ({shown})>", dims, symbols)
 
 
@@ -29,7 +30,8 @@ def set_of(constraints: Sequence[Constraint], is_dim: Container[Value]) -> Posit
     """`affine_set<(d0)[s0] : (...)>`; without constraints the set of everything, as mlir-opt writes it."""
     constraints = constraints or (Constraint(Affine(), equality=True),)
     dims, symbols, heading, name = _positions([c.expr for c in constraints], is_dim)
-    shown = ", ".join([spell_constraint(c, name) for c in constraints])
+    signs = [" == 0" if c.equality else " >= 0" for c in constraints]
+    shown = ", ".join([spell_tree(tree_of(c.expr, name)) + s for c, s in zip(constraints, signs, strict=True)])
     return Positional(f"affine_set<{heading} : ({shown})>", dims, symbols)
 
 

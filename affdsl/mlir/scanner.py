@@ -1,4 +1,4 @@
-"""MLIR text as tokens, taken one at a time, and errors that show where."""
+"""MLIR text as tokens, and errors that show where."""
 
 from __future__ import annotations
 
@@ -11,49 +11,82 @@ from affdsl.ir.location import Location
 
 _TOKEN = re.compile(
     r"""
-    (?:\s+|//[^\n]*)*                                # space and comments, then
-    (
-      [%\#](?:\d+|[A-Za-z_$.-][\w$.-]*)(?:\#\d+)?   # values and aliases
+      \{-\# | \#-\}
+    | [%\#](?:\d+|[A-Za-z_$.-][\w$.-]*)(?:\#\d+)?   # values and aliases
     | @(?:[A-Za-z_][\w$.]*|"(?:[^"\\\n]|\\.)*")      # symbols
     | [!^](?:\d+|[A-Za-z_$.-][\w$.-]*)
     | "(?:[^"\\\n]|\\.)*"
     | 0x[0-9A-Fa-f]+ | \d+\.\d*(?:[eE][+-]?\d+)? | \d+
     | [A-Za-z_][\w$.]*
-    | -> | == | >= | <= | :: | \.\.\. | [^\s]
-    |                                                # the end
-    )
+    | -> | == | >= | <= | :: | \.\.\.
+    | //[^\n]*                                        # dropped
+    | [^\s]
     """,
     re.X | re.A,
 )
 _LONGEST_NUMBER = 1000
-_DIMENSION = re.compile(r"(\d+|\?)x")
+_DIMENSION = re.compile(r"\s*(\d+|\?)x")
+_SCALABLE = re.compile(r"\s*(\d+|\[\d+\])x")
 
 
 class ParseError(AffdslError):
-    """MLIR text that cannot be read: what was expected, with the line and a caret under the place."""
+    """MLIR text that cannot be read: what was expected, with the line and a caret under the place.
+
+    `file`, `line`, `column` and `problem` say the same in parts.
+    """
+
+    def __init__(self, file: str, line: int, column: int, problem: str, shown: str) -> None:
+        super().__init__(f"{file}:{line}:{column}: {problem}\n{shown}\n{' ' * (column - 1)}^")
+        self.file = file
+        self.line = line
+        self.column = column
+        self.problem = problem
 
 
 class Scanner:
-    """A text and the token at the current place."""
+    """A text and the token at the current place. At the end of the text the token is empty."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text = text
         self.file = file
-        self.start = self.end = 0
-        self.token = ""
+        found = [(m[0], m.start()) for m in _TOKEN.finditer(text)]
+        self.tokens = [token for token, _ in found if token[:2] != "//"]
+        self._starts = [start for token, start in found if token[:2] != "//"]
+        self.tokens.append("")
+        self._starts.append(len(text))
         self._line_starts = [0, *(m.end() for m in re.finditer("\n", text))]
-        self.advance()
+        self._at = 0
+        self.token = self.tokens[0]
+        self.start = self._starts[0]
 
     def advance(self) -> str:
-        """Go to the next token; the one that was current. At the end of the text the token is empty."""
+        """Go to the next token; the one that was current."""
         before = self.token
-        found = _TOKEN.match(self.text, self.end)
-        assert found is not None, "a token may be empty"
-        self.start, self.end = found.span(1)
-        self.token = found[1]
-        if len(self.token) > _LONGEST_NUMBER and self.token[0].isdigit():
-            self.fail("a number of too many digits")
+        if before:
+            at = self._at = self._at + 1
+            self.token = self.tokens[at]
+            self.start = self._starts[at]
         return before
+
+    @property
+    def end(self) -> int:
+        """Where the token ends in the text."""
+        return self.start + len(self.token)
+
+    @property
+    def place(self) -> int:
+        """The number of the current token, to come back to with `go_to`."""
+        return self._at
+
+    def go_to(self, place: int) -> None:
+        """Make the token of a number the current one."""
+        self._at = place
+        self.token = self.tokens[place]
+        self.start = self._starts[place]
+
+    def peek(self) -> str:
+        """The token after the current one."""
+        return self.tokens[self._at + 1] if self.token else ""
 
     def accept(self, token: str) -> bool:
         """Pass the token if it is the given one."""
@@ -68,37 +101,90 @@ class Scanner:
             self.fail(f"expected '{token}'")
         self.advance()
 
+    def jump(self, offset: int) -> None:
+        """Go to the token at an offset of the text, or to the rest of the one that reaches over it."""
+        at = self._at
+        while self._starts[at] + len(self.tokens[at]) <= offset and self.tokens[at]:
+            at += 1
+        self.go_to(at)
+        if self.start < offset:
+            self.token = self.text[offset : self.end]
+            self.start = offset
+
     def dimensions(self) -> tuple[int | None, ...]:
         """The sizes after the current token, as in `<4x?xf32`; the element type becomes the current token."""
-        found: list[int | None] = []
+        return tuple(None if size == "?" else self._number(size, at) for size, at in self._sizes(_DIMENSION))
+
+    def scalable_dimensions(self) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+        """The sizes after the current token, and which of them stand in brackets, as in `<2x[4]xf32`."""
+        found = self._sizes(_SCALABLE)
+        return tuple(self._number(size.strip("[]"), at) for size, at in found), tuple(s[0] == "[" for s, _ in found)
+
+    def _sizes(self, pattern: re.Pattern[str]) -> list[tuple[str, int]]:
+        found = []
         place = self.end
-        while size := _DIMENSION.match(self.text, place):
-            if len(size[1]) > _LONGEST_NUMBER:
-                self.fail("a number of too many digits", place)
-            found.append(None if size[1] == "?" else int(size[1]))
+        while size := pattern.match(self.text, place):
+            found.append((size[1], place))
             place = size.end()
-        self.end = place
-        self.advance()
-        return tuple(found)
+        self.jump(place)
+        return found
+
+    def _number(self, digits: str, offset: int) -> int:
+        if len(digits) > _LONGEST_NUMBER:
+            self.fail("a number of too many digits", offset)
+        return int(digits)
 
     def integer(self) -> int:
         """A whole number, possibly negative."""
         sign = -1 if self.accept("-") else 1
-        if not self.token.isdigit():
+        return sign * self.natural()
+
+    def natural(self) -> int:
+        """A whole number without a sign."""
+        if not (self.token.isdigit() or self.token[:2] == "0x"):
             self.fail("expected an integer")
-        return sign * int(self.advance())
+        number = int(self.token, 16) if self.token[:2] == "0x" else self._number(self.token, self.start)
+        self.advance()
+        return number
 
     def string(self) -> str:
         """A string, unescaped."""
-        if not self.token.startswith('"'):
+        if not self.is_string:
             self.fail("expected a string")
         return unescaped(self.advance())
 
+    @property
+    def is_string(self) -> bool:
+        """Whether the token is a whole string."""
+        return len(self.token) > 1 and self.token[0] == '"'
+
+    @property
+    def is_word(self) -> bool:
+        """Whether the token is a bare identifier."""
+        return self.token[:1].isalpha() or self.token[:1] == "_"
+
     def word(self) -> str:
         """A bare identifier."""
-        if not (self.token[:1].isalpha() or self.token[:1] == "_"):
+        if not self.is_word:
             self.fail("expected an identifier")
         return self.advance()
+
+    def balanced(self) -> str:
+        """The text of a group in brackets, from the current token to the one that closes it; all of it is passed."""
+        first = self.start
+        closing = []
+        while True:
+            if self.token in _BRACKETS:
+                closing.append(_BRACKETS[self.token])
+            elif self.token in (">", ")", "]", "}"):
+                if closing.pop() != self.token:
+                    self.fail("this bracket closes none that is open")
+            elif not self.token:
+                self.fail("a bracket is not closed", first)
+            end = self.end
+            self.advance()
+            if not closing:
+                return self.text[first:end]
 
     def location(self, offset: int | None = None) -> Location:
         """The line and column of a place, by default of the current token."""
@@ -110,11 +196,14 @@ class Scanner:
         line, column = self._place(self.start if offset is None else offset)
         shown = self.text.split("\n")[line - 1]
         got = "" if self.token or offset is not None else ", but the text ends"
-        raise ParseError(f"{self.file}:{line}:{column}: {what}{got}\n{shown}\n{' ' * (column - 1)}^")
+        raise ParseError(self.file, line, column, f"{what}{got}", shown)
 
     def _place(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
+
+
+_BRACKETS = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
 
 def unescaped(quoted: str) -> str:
@@ -124,4 +213,5 @@ def unescaped(quoted: str) -> str:
         kind = m[1]
         return {b"n": b"\n", b"t": b"\t"}.get(kind, kind if len(kind) == 1 else bytes([int(kind, 16)]))
 
-    return re.sub(rb"\\([0-9A-Fa-f]{2}|.)", byte, quoted[1:-1].encode()).decode("utf-8", "surrogateescape")
+    encoded = quoted[1:-1].encode("utf-8", "surrogatepass")
+    return re.sub(rb"\\([0-9A-Fa-f]{2}|.)", byte, encoded).decode("utf-8", "surrogateescape")

@@ -18,6 +18,7 @@ from affdsl.ir.core import (
     Result,
     Results,
 )
+from affdsl.ir.mixed import Mixed, Static, mixed
 
 REDUCTIONS = {
     "addf": "float", "mulf": "float", "maximumf": "float", "minimumf": "float",
@@ -120,6 +121,108 @@ class Store(Op):
     value: Operand
     memref: Operand
     index: Exprs
+
+
+@dataclass(frozen=True, eq=False)
+class VectorLoad(Op):
+    """result = the elements of memref from index on, as far as the vector reaches along the last dimensions"""
+
+    name = "affine.vector_load"
+    result: Result
+    memref: Operand
+    index: Exprs
+
+
+@dataclass(frozen=True, eq=False)
+class VectorStore(Op):
+    """The elements of memref from index on, as far as the vector reaches along the last dimensions, = value"""
+
+    name = "affine.vector_store"
+    value: Operand
+    memref: Operand
+    index: Exprs
+
+
+@dataclass(frozen=True, eq=False)
+class Prefetch(Op):
+    """Say that memref[index] will be used: often where locality is 3, once where it is 0. Nothing is read."""
+
+    name = "affine.prefetch"
+    memref: Operand
+    index: Exprs
+    is_write: bool = False
+    locality: int = 3
+    is_data: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class DelinearizeIndex(Op):
+    """results = the digits of linear_index in a mixed-radix system, the most significant one first, rounded down
+
+    Each but the first result is at least 0 and below its number of the basis. The basis has a number for each result or
+    for each but the first: `static_basis` has those that are known, and None for those in `basis`, in order.
+    """
+
+    name = "affine.delinearize_index"
+    results: Results
+    linear_index: Operand
+    basis: Operands
+    static_basis: Static
+
+    @property
+    def radices(self) -> Mixed:
+        """The basis, its numbers and values together."""
+        return mixed(self.static_basis, self.basis)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearizeIndex(Op):
+    """result = the number whose digits are indices in a mixed-radix system, the most significant one first
+
+    The basis is as in delinearize_index. `disjoint` promises that each digit is at least 0 and below its number.
+    """
+
+    name = "affine.linearize_index"
+    result: Result
+    indices: Operands
+    basis: Operands
+    static_basis: Static
+    disjoint: bool = False
+
+    @property
+    def radices(self) -> Mixed:
+        """The basis, its numbers and values together."""
+        return mixed(self.static_basis, self.basis)
+
+
+@dataclass(frozen=True, eq=False)
+class DmaStart(Op):
+    """Begin to copy `elements` elements from source[source_index] on to target[target_index] on
+
+    Both ends are contiguous. With `stride` = (distance, count) the one in the memory space of the lower number is
+    chunks of count elements that start distance apart. tag[tag_index] is busy until a dma_wait for it; before that, the
+    target must not be used, and the source must not be written.
+    """
+
+    name = "affine.dma_start"
+    source: Operand
+    source_index: Exprs
+    target: Operand
+    target_index: Exprs
+    tag: Operand
+    tag_index: Exprs
+    elements: Operand
+    stride: Operands = ()
+
+
+@dataclass(frozen=True, eq=False)
+class DmaWait(Op):
+    """Wait until the copy of `elements` elements that made tag[tag_index] busy is complete."""
+
+    name = "affine.dma_wait"
+    tag: Operand
+    tag_index: Exprs
+    elements: Operand
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,11 +33,11 @@ EXTENDED = ("addui_extended", "mulsi_extended", "mului_extended")
 
 @dataclass(frozen=True, eq=False)
 class Constant(Op):
-    """result = value, a number of the result's type (a bool for i1)"""
+    """result = value, a number of the result's type (a bool for i1); a vector has one for all lanes, or a tuple"""
 
     name = "arith.constant"
     result: Result
-    value: int | float | bool
+    value: int | float | bool | tuple[int | float | bool, ...]
 
 
 @dataclass(frozen=True, eq=False)

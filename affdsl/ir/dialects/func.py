@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from affdsl.ir.attributes import Attribute
 from affdsl.ir.core import Arguments, Facts, Op, Operands, Region, Results, Shapes
 from affdsl.ir.types import FunctionType, Type
 
@@ -16,6 +17,9 @@ class Func(Op):
     where nothing is promised; the empty tuple promises nothing at all. `assumes` are facts about the index arguments.
     `unsigned` names the positions of arguments, and `unsigned_results` those of results, whose integer elements the
     caller means as unsigned (the IR's integers have no sign).
+
+    An external function has no body here. `argument_attributes` and `result_attributes` are what MLIR text says of each
+    argument and result beside the contract, or empty.
     """
 
     name = "func.func"
@@ -28,6 +32,9 @@ class Func(Op):
     unsigned: frozenset[int] = frozenset()
     unsigned_results: frozenset[int] = frozenset()
     private: bool = False
+    external: bool = False
+    argument_attributes: tuple[tuple[tuple[str, Attribute], ...], ...] = ()
+    result_attributes: tuple[tuple[tuple[str, Attribute], ...], ...] = ()
 
     @property
     def type(self) -> FunctionType:
@@ -56,10 +63,15 @@ class Return(Op):
 
 @dataclass(frozen=True, eq=False)
 class Module(Op):
-    """Functions that may call each other by their symbols."""
+    """Functions that may call each other by their symbols, global buffers, and modules of their own symbols.
+
+    `resources` is the text at the end of a file that says what its dense_resource attributes stand for.
+    """
 
     name = "builtin.module"
     body: Region
+    symbol: str = ""
+    resources: str = ""
 
     @property
     def functions(self) -> tuple[Func, ...]:

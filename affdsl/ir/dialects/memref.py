@@ -1,20 +1,28 @@
-"""The memref dialect: buffers and accesses whose indices are any index values."""
+"""The memref dialect: buffers, accesses whose indices are any index values, and transfers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from affdsl.ir.core import Op, Operand, Operands, Result
+from affdsl.ir.core import Op, Operand, Operands, Result, Results
+from affdsl.ir.mixed import Mixed, Static, mixed
+from affdsl.ir.types import MemRefType
+
+Number: TypeAlias = int | float | bool
+Elements: TypeAlias = Number | tuple[Number, ...]
+"""One number for all elements, or one for each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Alloc(Op):
-    """result = a new buffer on the heap; `sizes` are its dynamic dimensions, in order"""
+    """result = a new buffer on the heap; `sizes` are its dynamic dimensions, `symbols` those of its layout, in order"""
 
     name = "memref.alloc"
     result: Result
     sizes: Operands = ()
     alignment: int | None = None
+    symbols: Operands = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +33,7 @@ class Alloca(Op):
     result: Result
     sizes: Operands = ()
     alignment: int | None = None
+    symbols: Operands = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +52,15 @@ class Dim(Op):
     result: Result
     memref: Operand
     index: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class Rank(Op):
+    """result = the number of dimensions of memref"""
+
+    name = "memref.rank"
+    result: Result
+    memref: Operand
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +99,194 @@ class Cast(Op):
     name = "memref.cast"
     result: Result
     source: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class AtomicRMW(Op):
+    """result = memref[indices], which in one step becomes memref[indices] <combine> value"""
+
+    name = "memref.atomic_rmw"
+    result: Result
+    combine: str
+    value: Operand
+    memref: Operand
+    indices: Operands
+
+
+@dataclass(frozen=True, eq=False)
+class Prefetch(Op):
+    """Say that memref[indices] will be used, as affine.prefetch does."""
+
+    name = "memref.prefetch"
+    memref: Operand
+    indices: Operands
+    is_write: bool = False
+    locality: int = 3
+    is_data: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class DmaStart(Op):
+    """Begin to copy elements from source[source_indices] on to target[target_indices] on, as affine.dma_start does."""
+
+    name = "memref.dma_start"
+    source: Operand
+    source_indices: Operands
+    target: Operand
+    target_indices: Operands
+    elements: Operand
+    tag: Operand
+    tag_indices: Operands
+    stride: Operands = ()
+
+
+@dataclass(frozen=True, eq=False)
+class DmaWait(Op):
+    """Wait until the copy that made tag[tag_indices] busy is complete."""
+
+    name = "memref.dma_wait"
+    tag: Operand
+    tag_indices: Operands
+    elements: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class Global(Op):
+    """A buffer that lives as long as the program does, of static sizes.
+
+    `value` has its elements in row-major order, or one number for all; None leaves them open. An `external` one is
+    defined elsewhere. A `constant` one is never written.
+    """
+
+    name = "memref.global"
+    symbol: str
+    type: MemRefType
+    value: Elements | None = None
+    constant: bool = False
+    private: bool = False
+    external: bool = False
+    alignment: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class GetGlobal(Op):
+    """result = the global buffer called symbol"""
+
+    name = "memref.get_global"
+    result: Result
+    symbol: str
+
+
+@dataclass(frozen=True, eq=False)
+class SubView(Op):
+    """result[i, ...] = source[offset + i * stride, ...], for as many i as the size along each dimension says
+
+    The static numbers have None for each operand. A dimension of static size 1 may be left out of the result.
+    """
+
+    name = "memref.subview"
+    result: Result
+    source: Operand
+    offsets: Operands
+    sizes: Operands
+    strides: Operands
+    static_offsets: Static
+    static_sizes: Static
+    static_strides: Static
+
+    @property
+    def parts(self) -> tuple[Mixed, Mixed, Mixed]:
+        """Offsets, sizes and strides, known numbers and values together."""
+        return (
+            mixed(self.static_offsets, self.offsets),
+            mixed(self.static_sizes, self.sizes),
+            mixed(self.static_strides, self.strides),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ReinterpretCast(Op):
+    """result[i, ...] = the element at offset + i * stride + ... of the whole buffer that source is a part of."""
+
+    name = "memref.reinterpret_cast"
+    result: Result
+    source: Operand
+    offsets: Operands
+    sizes: Operands
+    strides: Operands
+    static_offsets: Static
+    static_sizes: Static
+    static_strides: Static
+
+    @property
+    def parts(self) -> tuple[Mixed, Mixed, Mixed]:
+        """Offsets, sizes and strides, known numbers and values together."""
+        return (
+            mixed(self.static_offsets, self.offsets),
+            mixed(self.static_sizes, self.sizes),
+            mixed(self.static_strides, self.strides),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ExpandShape(Op):
+    """result = source with dimension k as the dimensions groups[k], whose sizes are given and multiply to its size"""
+
+    name = "memref.expand_shape"
+    result: Result
+    source: Operand
+    groups: tuple[tuple[int, ...], ...]
+    sizes: Operands
+    static_sizes: Static
+
+
+@dataclass(frozen=True, eq=False)
+class CollapseShape(Op):
+    """result = source with the dimensions groups[k], which must be contiguous in memory, as dimension k"""
+
+    name = "memref.collapse_shape"
+    result: Result
+    source: Operand
+    groups: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class View(Op):
+    """result = the bytes of source, a buffer of i8, from shift on, as elements of another type; `sizes` as in alloc"""
+
+    name = "memref.view"
+    result: Result
+    source: Operand
+    shift: Operand
+    sizes: Operands = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Reshape(Op):
+    """result = the elements of source in the same order with the sizes that the buffer shape holds"""
+
+    name = "memref.reshape"
+    result: Result
+    source: Operand
+    shape: Operand
+
+
+@dataclass(frozen=True, eq=False)
+class ExtractStridedMetadata(Op):
+    """base, offset, sizes, strides = source, taken apart: its whole buffer as one element, and its layout"""
+
+    name = "memref.extract_strided_metadata"
+    base: Result
+    offset: Result
+    sizes: Results
+    strides: Results
+    source: Operand
+
+
+ATOMIC = {
+    "addf": "float", "mulf": "float", "maximumf": "float", "minimumf": "float", "maxnumf": "float", "minnumf": "float",
+    "addi": "integer", "muli": "integer", "maxs": "integer", "maxu": "integer", "mins": "integer", "minu": "integer",
+    "ori": "integer", "andi": "integer", "xori": "integer",
+    "assign": "any",
+}  # fmt: skip
+"""How atomic_rmw combines, and which types it takes for it."""

@@ -40,3 +40,103 @@ class Yield(Op):
     name = "scf.yield"
     is_terminator = True
     values: Operands
+
+
+@dataclass(frozen=True, eq=False)
+class While(Op):
+    """Run before; while its condition holds, run after, and before again.
+
+    `before_args` are `inits` first, and what after yields then; `after_args` are what the condition hands on, and so
+    are `results` in the end.
+    """
+
+    name = "scf.while"
+    inits: Operands
+    before_args: Arguments
+    before: Region
+    after_args: Arguments
+    after: Region
+    results: Results = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Condition(Op):
+    """Hand values to the after block of the loop around if condition is true, otherwise out of the loop."""
+
+    name = "scf.condition"
+    is_terminator = True
+    condition: Operand
+    values: Operands = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Parallel(Op):
+    """Run body for every point of a box, in any order; what its scf.reduce hands on is combined, with `inits`."""
+
+    name = "scf.parallel"
+    ivs: Arguments
+    lower: Operands
+    upper: Operands
+    steps: Operands
+    body: Region
+    inits: Operands = ()
+    results: Results = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Reduce(Op):
+    """Hand values to the scf.parallel around; `combiners` has a `Combiner` for each, which says how."""
+
+    name = "scf.reduce"
+    is_terminator = True
+    values: Operands = ()
+    combiners: Region = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Combiner(Op):
+    """A block of scf.reduce: left and right, two values to be combined, and what makes one of them."""
+
+    name = "scf.reduce block"
+    left: Argument
+    right: Argument
+    body: Region
+
+
+@dataclass(frozen=True, eq=False)
+class ReduceReturn(Op):
+    """Hand a value to the scf.reduce around."""
+
+    name = "scf.reduce.return"
+    is_terminator = True
+    values: Operands
+
+
+@dataclass(frozen=True, eq=False)
+class IndexSwitch(Op):
+    """Run the case of number `argument`, otherwise default; `results` are what that block yields."""
+
+    name = "scf.index_switch"
+    argument: Operand
+    cases: Region
+    default: Region
+    results: Results = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Case(Op):
+    """A block of scf.index_switch, for one number."""
+
+    name = "scf.index_switch case"
+    number: int
+    body: Region
+
+
+@dataclass(frozen=True, eq=False)
+class ExecuteRegion(Op):
+    """Run body once; `results` are what it yields."""
+
+    name = "scf.execute_region"
+    body: Region
+    results: Results = ()
+    no_inline: bool = False

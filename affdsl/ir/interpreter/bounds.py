@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
@@ -68,6 +69,59 @@ def box(op: affine.Parallel) -> Callable[[Env], list[range]]:
         for lower, upper, step in zip(op.lower, op.upper, op.steps, strict=True)
     ]
     return lambda env: [range(lower(env), upper(env), step) for lower, upper, step in bounds]
+
+
+def scf_box(op: scf.Parallel) -> Callable[[Env], list[range]]:
+    """The values of each induction variable of a band whose bounds are values."""
+
+    def ranges(env: Env) -> list[range]:
+        found = []
+        for lower, upper, step in zip(op.lower, op.upper, op.steps, strict=True):
+            if env[step] <= 0:
+                raise error(op, f"the step {shown(step)} must be positive, got {env[step]}")
+            found.append(range(env[lower], env[upper], env[step]))
+        return found
+
+    return ranges
+
+
+def delinearized(op: affine.DelinearizeIndex) -> Step:
+    """results = the digits of a number"""
+    radices = [*op.radices[1:]] if len(op.radices) == len(op.results) else [*op.radices]
+
+    def step(env: Env) -> None:
+        basis = [env[r] if isinstance(r, Value) else r for r in op.radices]
+        if any(number <= 0 for number in basis):
+            raise error(op, f"the numbers of the basis must be positive, but are {', '.join(map(str, basis))}")
+        if prod(basis) >= 1 << 63:
+            raise error(op, "the product of the basis does not fit into 64 bits")
+        rest, digits = env[op.linear_index], []
+        for number in reversed(basis[len(basis) - len(radices) :]):
+            rest, digit = divmod(rest, number)
+            digits.append(digit)
+        env.update(zip(op.results, [rest, *reversed(digits)], strict=True))
+
+    return step
+
+
+def linearized(op: affine.LinearizeIndex) -> Step:
+    """result = the number of which some numbers are the digits"""
+    outer = len(op.radices) == len(op.indices)
+
+    def number(env: Env) -> int:
+        basis = [env[r] if isinstance(r, Value) else r for r in op.radices]
+        indices = [env[i] for i in op.indices]
+        if op.disjoint:
+            for digit, radix in zip(reversed(indices), reversed(basis), strict=False):
+                if not 0 <= digit < radix:
+                    raise error(op, f"says disjoint, but {digit} is not at least 0 and below {radix}")
+        total = 0
+        for k, digit in enumerate(indices):
+            radix = basis[k if outer else k - 1] if k else 1
+            total = total * radix + digit
+        return total
+
+    return index_result(op, op.result, number)
 
 
 def conjunction(op: affine.If) -> Callable[[Env], bool]:

@@ -7,13 +7,24 @@ from typing import TypeAlias
 import numpy as np
 
 from affdsl.ir.dialects import func
-from affdsl.ir.expr import Constraint
+from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.interpreter.buffers import Array, Buffer, layout_mismatch, unwrap_array, wrap_array
 from affdsl.ir.interpreter.environment import Env, InterpreterError, element_type, listed
 from affdsl.ir.messages import shown
-from affdsl.ir.numeric import Number, dtype, number_of, unsigned, width
+from affdsl.ir.numeric import Number, dtype, number_of, width
+from affdsl.ir.numeric import unsigned as as_unsigned
 from affdsl.ir.spelling import hint, spell_constraint
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, StridedLayout
+from affdsl.ir.types import (
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ScalarType,
+    StridedLayout,
+    Type,
+    UnrankedMemRefType,
+    VectorType,
+)
 
 Argument: TypeAlias = int | float | np.generic | Array
 Result: TypeAlias = int | float | np.generic | Array
@@ -27,6 +38,7 @@ def argument(function: func.Func, position: int, given: Argument) -> Number | Bu
     type = value.type
     if isinstance(type, MemRefType):
         element = element_type(value, function)
+        is_unsigned |= has_unsigned(element)
         wanted = dtype(element, unsigned=is_unsigned)
         if not isinstance(given, np.ndarray):
             raise InterpreterError(f"{what} must be a NumPy array, got {given!r}")
@@ -35,7 +47,10 @@ def argument(function: func.Func, position: int, given: Argument) -> Number | Bu
                 f"{what} must have dtype {wanted} and rank {type.rank}, got {given.dtype} and rank {given.ndim}"
             )
         # A strided view carries no offset: its first element is where the offset of its type points.
-        return wrap_array(given, element, type.layout.offset if isinstance(type.layout, StridedLayout) else 0)
+        buffer = wrap_array(given, element, type.layout.offset if isinstance(type.layout, StridedLayout) else 0)
+        if buffer is None:
+            raise InterpreterError(f"{what} has strides ({listed(given.strides)}) that its elements do not divide")
+        return buffer
     if not isinstance(type, IndexType | IntegerType | FloatType):
         raise InterpreterError(f"{what} is a {type}, which cannot be passed to the interpreter")
     return _scalar_argument(what, given, type, is_unsigned=is_unsigned)
@@ -49,28 +64,44 @@ def _scalar_argument(what: str, given: Argument, type: ScalarType, *, is_unsigne
     if not isinstance(given, int | np.integer | np.bool_):
         raise InterpreterError(f"{what} must be an integer, got {given!r}")
     bits, number = width(type), int(given)
-    from_zero = is_unsigned or bits == 1
+    from_zero = is_unsigned or has_unsigned(type) or bits == 1
     low, high = (0, (1 << bits) - 1) if from_zero else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
     if not low <= number <= high:
         raise InterpreterError(f"{what} must lie between {low} and {high}, got {number}")
     return number_of(number, type)
 
 
-def result_of(function: func.Func, position: int, result: Number | Buffer) -> Result:
-    """A result as the caller sees it."""
-    type = function.result_types[position]
-    is_unsigned = position in function.unsigned_results
+def result_of(type: Type, result: Number | Buffer, what: str, *, unsigned: bool = False) -> Result:
+    """A result as the caller sees it; `unsigned` is how it means integers that have no sign."""
     if isinstance(result, Buffer):
         if result.dead:
-            raise InterpreterError(
-                f"@{function.symbol}: result {position} is a buffer that cannot be used: {result.dead}"
-            )
-        assert isinstance(type, MemRefType)
-        assert isinstance(type.element, IndexType | IntegerType | FloatType)
-        return unwrap_array(result, type.element, unsigned=is_unsigned)
+            raise InterpreterError(f"{what} is a buffer that cannot be used: {result.dead}")
+        element = type.element if isinstance(type, MemRefType | UnrankedMemRefType) else None
+        if not isinstance(element, IndexType | IntegerType | FloatType):
+            raise InterpreterError(f"{what} is a {type}, which cannot be handed out")
+        return unwrap_array(result, element, unsigned=unsigned or has_unsigned(element))
+    if isinstance(type, VectorType):
+        raise InterpreterError(f"{what} is a {type}, which cannot be handed out")
     if isinstance(type, IntegerType) and isinstance(result, int):
-        return bool(result) if type.width == 1 else unsigned(result, type.width) if is_unsigned else result
+        if type.width == 1:
+            return bool(result)
+        return as_unsigned(result, type.width) if unsigned or has_unsigned(type) else result
     return result
+
+
+def given_back(value: Value, given: object, function: func.Func) -> Number:
+    """What an external function gave, as its caller sees it."""
+    what = f"@{function.symbol}: result {shown(value)}"
+    if not isinstance(value.type, IndexType | IntegerType | FloatType):
+        raise InterpreterError(f"{what} is a {value.type}, which an external function cannot give")
+    if not isinstance(given, int | float | np.generic):
+        raise InterpreterError(f"{what} must be a number, got {given!r}")
+    return _scalar_argument(what, given, value.type, is_unsigned=False)
+
+
+def has_unsigned(type: ScalarType) -> bool:
+    """Whether a type says by itself that its integers are unsigned."""
+    return isinstance(type, IntegerType) and type.sign == "u"
 
 
 def check_contract(function: func.Func, env: Env) -> None:

@@ -10,7 +10,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown, where
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type
+from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type, VectorType
 
 Env: TypeAlias = dict[Value, Any]
 """What each value is at the moment: a number or a Buffer."""
@@ -51,6 +51,14 @@ def memref_type(value: Value, op: Op) -> MemRefType:
 def element_type(value: Value, op: Op) -> ScalarType:
     """The type of the elements of a memref, which must be scalars."""
     return scalar_type(memref_type(value, op).element, op)
+
+
+def held_type(value: Value, op: Op) -> ScalarType | VectorType:
+    """The type of the elements of a memref, which may be vectors of a known number of lanes."""
+    element = memref_type(value, op).element
+    if isinstance(element, VectorType) and not any(element.scalable):
+        return element
+    return element_type(value, op)
 
 
 def error(op: Op, text: str) -> InterpreterError:

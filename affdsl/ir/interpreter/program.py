@@ -13,9 +13,9 @@ from affdsl.ir import semantics
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter.bounds import affine_range, box, conjunction, scf_range
-from affdsl.ir.interpreter.buffers import Index
-from affdsl.ir.interpreter.contract import Argument, Result, argument, check_contract, result_of
+from affdsl.ir.interpreter.bounds import affine_range, box, conjunction, scf_box, scf_range
+from affdsl.ir.interpreter.buffers import Buffer, Index
+from affdsl.ir.interpreter.contract import Argument, Result, argument, check_contract, given_back, result_of
 from affdsl.ir.interpreter.environment import (
     Env,
     InterpreterError,
@@ -26,6 +26,8 @@ from affdsl.ir.interpreter.environment import (
     scalar_type,
     taker,
 )
+from affdsl.ir.interpreter.externals import STANDARD, External
+from affdsl.ir.interpreter.globals import global_buffer
 from affdsl.ir.interpreter.memory import alloc, end_of_life
 from affdsl.ir.interpreter.steps import step_of
 from affdsl.ir.messages import shown
@@ -42,6 +44,7 @@ def run(
     order: Order = "forward",
     seed: int = 0,
     uninitialised: Uninitialised = "error",
+    externals: Mapping[str, External] | None = None,
 ) -> tuple[Result, ...]:
     """Run a function that the verifier accepts; arrays are changed in place, results come back as a tuple.
 
@@ -50,11 +53,15 @@ def run(
     are Python or NumPy numbers. Results are ints (bool for i1), NumPy scalars (float32 for bf16), and arrays.
 
     module
-        Where the functions are that it calls.
+        Where the functions are that it calls, and the global buffers that it uses.
     order, seed
-        In which order the iterations of affine.parallel run.
+        In which order the iterations of affine.parallel and scf.parallel run.
     uninitialised
         Reading an element of a new buffer before it is written is an error, or gives poison: NaN, or the bits 0xA5A5...
+
+    externals
+        Functions by name that stand for those without a body, beside the printing ones of MLIR's runner. They get what
+        `run` gives as results, and give None, one result or a tuple.
 
     Raises
     ------
@@ -62,7 +69,9 @@ def run(
         An argument breaks the function's contract, an access is out of bounds, or the rule of an operation is broken.
     """
     functions = {f.symbol: f for f in module.functions} if module is not None else {}
-    program = _Program({function.symbol: function, **functions}, order, Random(seed), uninitialised == "error")
+    buffers = {op.symbol: op for op in module.body if isinstance(op, memref.Global)} if module is not None else {}
+    known = {**STANDARD, **(externals or {})}
+    program = _Program({function.symbol: function, **functions}, buffers, known, order, Random(seed), uninitialised)
     if len(args) != len(function.args):
         raise InterpreterError(f"@{function.symbol} takes {len(function.args)} arguments, got {len(args)}")
     with quiet():
@@ -74,7 +83,10 @@ def run(
                 raise
             text = f"@{function.symbol} reads {shown(problem.args[0])} before it is defined; the verifier refuses this"
             raise InterpreterError(text) from problem
-    return tuple(result_of(function, position, result) for position, result in enumerate(results))
+    return tuple(
+        result_of(type, result, f"@{function.symbol}: result {k}", unsigned=k in function.unsigned_results)
+        for k, (type, result) in enumerate(zip(function.result_types, results, strict=True))
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,11 +108,22 @@ class _Function:
 class _Program:
     """Compiles operations to steps: Python functions that read and change the environment."""
 
-    def __init__(self, functions: Mapping[str, func.Func], order: Order, random: Random, tracked: bool) -> None:
+    def __init__(
+        self,
+        functions: Mapping[str, func.Func],
+        buffers: Mapping[str, memref.Global],
+        externals: Mapping[str, External],
+        order: Order,
+        random: Random,
+        uninitialised: Uninitialised,
+    ) -> None:
         self.functions = functions
+        self.buffers = buffers
+        self.externals = externals
         self.order = order
         self.random = random
-        self.tracked = tracked
+        self.tracked = uninitialised == "error"
+        self._made: dict[str, Buffer] = {}
         self._compiled: dict[func.Func, _Function] = {}
 
     def compiled(self, function: func.Func) -> _Function:
@@ -121,21 +144,28 @@ class _Program:
                     steps.append(self.condition(op))
                 case affine.Parallel():
                     steps.append(self.parallel(op))
+                case scf.Parallel():
+                    steps.append(self.scf_parallel(op))
+                case scf.While():
+                    steps.append(self.while_loop(op))
+                case scf.IndexSwitch():
+                    steps.append(self.switch(op))
+                case scf.ExecuteRegion():
+                    steps.append(self.once(op))
                 case func.Call():
                     steps.append(self.call(op))
+                case memref.GetGlobal():
+                    steps.append(self.get_global(op))
                 case memref.Alloc() | memref.Alloca():
                     steps.append(alloc(op, tracked=self.tracked))
-                case affine.Yield() | scf.Yield() | func.Return():
+                case _ if op.is_terminator:
                     pass  # the last one: see below
                 case _:
                     steps.append(step_of(op))
         local = [op.result for op in block if isinstance(op, memref.Alloca)]
         if local:
             steps.append(end_of_life(local))
-        match block:
-            case (*_, affine.Yield(values=values) | scf.Yield(values=values) | func.Return(values=values)):
-                return tuple(steps), taker(values)
-        return tuple(steps), taker(())
+        return tuple(steps), taker(_handed_on(block))
 
     def loop(self, op: affine.For | scf.For) -> Step:
         iterations = affine_range(op) if isinstance(op, affine.For) else scf_range(op)
@@ -195,6 +225,86 @@ class _Program:
 
         return step
 
+    def scf_parallel(self, op: scf.Parallel) -> Step:
+        ranges, first = scf_box(op), taker(op.inits)
+        steps, take = self.block(op.body)
+        ivs, results = op.ivs, op.results
+        last = op.body[-1] if op.body else None
+        combiners = [c for c in last.combiners if isinstance(c, scf.Combiner)] if isinstance(last, scf.Reduce) else []
+        blocks = [(c.left, c.right, *self.block(c.body)) for c in combiners]
+
+        def step(env: Env) -> None:
+            totals = first(env)
+            for point in self.ordered(product(*ranges(env))):
+                env.update(zip(ivs, point, strict=True))
+                for inner in steps:
+                    inner(env)
+                combined: list[Any] = []
+                for total, number, (left, right, combine, result) in zip(totals, take(env), blocks, strict=True):
+                    env[left], env[right] = total, number
+                    for inner in combine:
+                        inner(env)
+                    combined += result(env)
+                totals = tuple(combined)
+            env.update(zip(results, totals, strict=True))
+
+        return step
+
+    def while_loop(self, op: scf.While) -> Step:
+        first, (before, condition), (after, take) = taker(op.inits), self.block(op.before), self.block(op.after)
+        before_args, after_args, results = op.before_args, op.after_args, op.results
+
+        def step(env: Env) -> None:
+            state = first(env)
+            while True:
+                env.update(zip(before_args, state, strict=True))
+                for inner in before:
+                    inner(env)
+                holds, *values = condition(env)
+                if not holds:
+                    break
+                env.update(zip(after_args, values, strict=True))
+                for inner in after:
+                    inner(env)
+                state = take(env)
+            env.update(zip(results, values, strict=True))
+
+        return step
+
+    def switch(self, op: scf.IndexSwitch) -> Step:
+        cases = {case.number: self.block(case.body) for case in op.cases if isinstance(case, scf.Case)}
+        default, results = self.block(op.default), op.results
+
+        def step(env: Env) -> None:
+            steps, take = cases.get(env[op.argument], default)
+            for inner in steps:
+                inner(env)
+            env.update(zip(results, take(env), strict=True))
+
+        return step
+
+    def once(self, op: scf.ExecuteRegion) -> Step:
+        steps, take = self.block(op.body)
+
+        def step(env: Env) -> None:
+            for inner in steps:
+                inner(env)
+            env.update(zip(op.results, take(env), strict=True))
+
+        return step
+
+    def get_global(self, op: memref.GetGlobal) -> Step:
+        found = self.buffers.get(op.symbol)
+        if found is None:
+            raise error(op, f"there is no global buffer @{op.symbol}; pass the module that holds it")
+
+        def step(env: Env) -> None:
+            if op.symbol not in self._made:
+                self._made[op.symbol] = global_buffer(found, op, tracked=self.tracked)
+            env[op.result] = self._made[op.symbol]
+
+        return step
+
     def ordered(self, points: Iterable[Index]) -> Iterable[Index]:
         """The points in the order that was asked for."""
         if self.order == "forward":
@@ -212,8 +322,44 @@ class _Program:
             known = ", ".join(f"@{name}" for name in self.functions)
             raise error(op, f"there is no function @{op.callee} (only {known}); pass the module that holds it")
         args, results = taker(op.args), op.results
+        if callee.external:
+            return self.external_call(op, callee)
 
         def step(env: Env) -> None:
             env.update(zip(results, self.compiled(callee).call(args(env)), strict=True))
 
         return step
+
+    def external_call(self, op: func.Call, callee: func.Func) -> Step:
+        function = self.externals.get(callee.symbol)
+        if function is None:
+            text = f"@{callee.symbol} is defined elsewhere, and nothing is given that stands for it"
+            raise error(op, f"{text}; pass it as externals={{{callee.symbol!r}: ...}}")
+        args, results = taker(op.args), op.results
+
+        def step(env: Env) -> None:
+            seen = [result_of(a.type, value, f"@{callee.symbol}: argument {k}")
+                    for k, (a, value) in enumerate(zip(op.args, args(env), strict=True))]  # fmt: skip
+            given = function(*seen)
+            values = () if given is None else given if isinstance(given, tuple) else (given,)
+            if len(values) != len(results):
+                raise error(op, f"@{callee.symbol} gave {len(values)} results, but has {len(results)}")
+            env.update((r, given_back(r, v, callee)) for r, v in zip(results, values, strict=True))
+
+        return step
+
+
+def _handed_on(block: Block) -> tuple[Value, ...]:
+    """What the terminator of a block hands on: that of scf.condition, its condition before the values."""
+    match block[-1] if block else None:
+        case scf.Condition(condition=condition, values=values):
+            return (condition, *values)
+        case (
+            affine.Yield(values=values)
+            | scf.Yield(values=values)
+            | scf.Reduce(values=values)
+            | scf.ReduceReturn(values=values)
+            | func.Return(values=values)
+        ):
+            return values
+    return ()

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from affdsl.ir import semantics
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math, memref
+from affdsl.ir.dialects import affine, arith, math, memref, ub
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter.bounds import evaluator_of, extreme, index_result
+from affdsl.ir.interpreter import vector_access, views
+from affdsl.ir.interpreter.bounds import delinearized, evaluator_of, extreme, index_result, linearized
 from affdsl.ir.interpreter.environment import Env, Step, error, scalar_type, taker
-from affdsl.ir.interpreter.memory import cast, copy, dealloc, dim, load, store
-from affdsl.ir.types import FloatType
+from affdsl.ir.interpreter.lanes import constant, has_vectors, lanewise, poison, vector_of, vector_type
+from affdsl.ir.interpreter.memory import atomic_rmw, cast, copy, dealloc, dim, load, rank, store, subscripts
+from affdsl.ir.interpreter.transfers import dma_start, dma_wait
+from affdsl.ir.interpreter.vectors import STEPS
+from affdsl.ir.types import FloatType, VectorType
 
 
 def step_of(op: Op) -> Step:
     """An operation without blocks as a step."""
+    if has_vectors(op):
+        return lanewise(op, step_of)
     match op:
         case affine.Load() | memref.Load():
             return load(op)
@@ -28,6 +36,8 @@ def step_of(op: Op) -> Step:
             return index_result(op, op.result, extreme(op.exprs, min, op))
         case affine.Max():
             return index_result(op, op.result, extreme(op.exprs, max, op))
+        case arith.Constant(result=Value(type=VectorType())):
+            return constant(op)
         case arith.Constant():
             number = semantics.constant(op.value, scalar_type(op.result.type, op))
             return _pure(op.result, lambda: number)
@@ -47,10 +57,10 @@ def step_of(op: Op) -> Step:
         case arith.Extended():
             return _extended(op)
         case math.Fma():
-            type = scalar_type(op.result.type, op)
-            if not isinstance(type, FloatType):
-                raise error(op, f"needs a float type, got {type}")
-            return _pure(op.result, semantics.fma(type), op.a, op.b, op.c)
+            of = scalar_type(op.result.type, op)
+            if not isinstance(of, FloatType):
+                raise error(op, f"needs a float type, got {of}")
+            return _pure(op.result, semantics.fma(of), op.a, op.b, op.c)
         case memref.Dealloc():
             return dealloc(op)
         case memref.Dim():
@@ -59,6 +69,49 @@ def step_of(op: Op) -> Step:
             return copy(op)
         case memref.Cast():
             return cast(op)
+        case memref.Rank():
+            return rank(op)
+        case memref.AtomicRMW():
+            return atomic_rmw(op)
+        case affine.VectorLoad():
+            return vector_access.load(op, op.result, op.memref, subscripts(op))
+        case affine.VectorStore():
+            return vector_access.store(op, op.value, op.memref, subscripts(op))
+        case affine.Prefetch() | memref.Prefetch():
+            return lambda env: None
+        case affine.DelinearizeIndex():
+            return delinearized(op)
+        case affine.LinearizeIndex():
+            return linearized(op)
+        case affine.DmaStart() | memref.DmaStart():
+            return dma_start(op)
+        case affine.DmaWait() | memref.DmaWait():
+            return dma_wait(op)
+        case memref.SubView():
+            return views.subview(op)
+        case memref.ReinterpretCast():
+            return views.reinterpret_cast(op)
+        case memref.ExpandShape():
+            return views.expand_shape(op)
+        case memref.CollapseShape():
+            return views.collapse_shape(op)
+        case memref.View():
+            return views.view(op)
+        case memref.Reshape():
+            return views.reshape(op)
+        case memref.ExtractStridedMetadata():
+            return views.extract_strided_metadata(op)
+        case ub.Poison(result=Value(type=VectorType())):
+            type = vector_type(op.result, op)
+            lanes = vector_of(type.shape, [poison(type.element)] * prod(type.shape))
+            return _pure(op.result, lanes.copy)
+        case ub.Poison():
+            number = poison(scalar_type(op.result.type, op))
+            return _pure(op.result, lambda: number)
+        case Opaque():
+            raise error(op, "the interpreter does not know what this operation does")
+        case _ if op.__class__ in STEPS:
+            return STEPS[op.__class__](op)
         case _:
             raise error(op, "the interpreter does not know this operation")
 

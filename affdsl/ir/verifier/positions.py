@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, func, math, memref
+from affdsl.ir.dialects import affine, arith, func, math, memref, ub
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import INDEX, MemRefType
@@ -62,17 +62,17 @@ class Positions:
     def _of_result(self, op: Op) -> Position:
         """The position of what an operation inside a loop or condition defines."""
         match op:
-            case arith.Constant():
+            case arith.Constant() | ub.Poison():
                 return Position.SYMBOL
             case memref.Dim():
                 return Position.SYMBOL if self._is_symbolic_size(op) else Position.NONE
             case arith.Binary(kind=kind) if kind in _MAY_FAIL:
                 return Position.NONE
-            case affine.Apply() | affine.Min() | affine.Max() | arith.Binary() | math.Unary() | math.Binary():
+            case _ if isinstance(op, _PURE):
                 kinds = {self.of(value) for value in op.reads()}
                 if kinds <= {Position.SYMBOL}:
                     return Position.SYMBOL
-                if isinstance(op, affine.Apply) and Position.NONE not in kinds:
+                if isinstance(op, _OF_DIMS) and Position.NONE not in kinds:
                     return Position.DIM
         return Position.NONE
 
@@ -84,7 +84,11 @@ class Positions:
         source = self._definitions.get(op.memref)
         while isinstance(source, memref.Cast):
             source = self._definitions.get(source.source)
-        if not isinstance(source, memref.Alloc) or not isinstance(source.result.type, MemRefType) or axis is None:
+        if (
+            not isinstance(source, memref.Alloc | memref.SubView | memref.View)
+            or not isinstance(source.result.type, MemRefType)
+            or axis is None
+        ):
             return False
         shape = source.result.type.shape
         if not 0 <= axis < len(shape) or shape[axis] is not None:
@@ -121,6 +125,8 @@ class Positions:
 
 
 _MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
+_OF_DIMS = (affine.Apply, affine.DelinearizeIndex, affine.LinearizeIndex)
+_PURE = (*_OF_DIMS, affine.Min, affine.Max, arith.Binary, math.Unary, math.Binary)
 _REASON = "it is computed inside a loop from something other than loop counters, sizes and constants"
 
 
@@ -136,9 +142,10 @@ def _induction_variables(op: Op) -> tuple[Value, ...]:
 # Dimensions and symbols.
 #
 # A symbol does not change while the function runs its loops: an index argument, what the function's own block defines,
-# a constant, the size of a buffer from the function's own block (or of an alloc whose size is static or a symbol), and
-# what pure operations make of nothing but symbols. A dimension may also be the counter of an affine loop, or an
-# affine.apply of dimensions and symbols. The counters of scf.for and the values that a loop carries are neither.
+# a constant, the size of a buffer from the function's own block (or of an alloc, subview or view whose size is static
+# or a symbol), and what pure operations make of nothing but symbols. A dimension may also be the counter of an affine
+# loop, or what affine.apply and the operations that take numbers apart or put them together make of dimensions and
+# symbols. The counters of scf loops and the values that a loop carries are neither.
 #
 # This is what mlir-opt 22 accepts: there, a division that may meet a zero is not pure (floordivsi is), and neither is a
 # choice or a cast, since its i1 or iN operand is no symbol.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, func, math, memref, scf
+from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import (
@@ -17,20 +17,12 @@ from affdsl.ir.types import (
     IndexType,
     IntegerType,
     MemRefType,
-    StridedLayout,
     Type,
+    UnrankedMemRefType,
 )
-from affdsl.ir.verifier import types
-from affdsl.ir.verifier.positions import Positions
+from affdsl.ir.verifier import structured, transfers, types, vector, views
+from affdsl.ir.verifier.context import Context, Rule, Rules
 from affdsl.ir.verifier.types import must_agree, must_be, must_have
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a rule may ask for: positions of values, and the functions of the module, if there is one."""
-
-    positions: Positions
-    functions: dict[str, func.Func] | None
 
 
 def affine_for(op: affine.For, context: Context) -> Iterator[str]:
@@ -130,26 +122,33 @@ def _access(buffer: Value, value: Value, subscripts: int) -> Iterator[str]:
 def alloc(op: memref.Alloc | memref.Alloca, context: Context) -> Iterator[str]:
     """A size for each dynamic dimension; a layout that is known; an alignment that is a power of two."""
     yield from types.memref_type(op.result)
-    yield from must_have(INDEX, *op.sizes)
+    yield from must_have(INDEX, *op.sizes, *op.symbols)
     if op.alignment is not None and (op.alignment <= 0 or op.alignment & (op.alignment - 1)):
         yield f"the alignment must be a power of two, but is {op.alignment}"
     if isinstance(op.result.type, MemRefType):
         dynamic = op.result.type.shape.count(None)
         if len(op.sizes) != dynamic:
             yield f"{shown(op.result)} has {dynamic} dynamic dimensions, but {len(op.sizes)} sizes are given"
-        layout = op.result.type.layout
-        if isinstance(layout, StridedLayout) and None in (*layout.strides, layout.offset):
-            yield f"{shown(op.result)} is a new buffer, whose strides and offset must be known: {op.result.type}"
+        unknown = types.open_in_layout(op.result.type)
+        if len(op.symbols) != unknown:
+            text = "{} has {} numbers in its layout that its type leaves open, but {} symbols are given"
+            yield text.format(shown(op.result), unknown, len(op.symbols))
 
 
 def dealloc(op: memref.Dealloc, context: Context) -> Iterator[str]:
     """A memref."""
-    yield from types.memref_type(op.memref)
+    yield from types.any_memref(op.memref)
+
+
+def rank(op: memref.Rank, context: Context) -> Iterator[str]:
+    """A memref."""
+    yield from types.any_memref(op.memref)
+    yield from must_have(INDEX, op.result)
 
 
 def dim(op: memref.Dim, context: Context) -> Iterator[str]:
     """A memref, and the number of one of its dimensions."""
-    yield from types.memref_type(op.memref)
+    yield from types.any_memref(op.memref)
     yield from must_have(INDEX, op.index, op.result)
     axis = context.positions.constants.get(op.index)
     if axis is not None and isinstance(op.memref.type, MemRefType) and not 0 <= axis < op.memref.type.rank:
@@ -158,22 +157,23 @@ def dim(op: memref.Dim, context: Context) -> Iterator[str]:
 
 def copy(op: memref.Copy, context: Context) -> Iterator[str]:
     """Two memrefs of one shape and element type."""
-    yield from types.memref_type(op.source)
-    yield from types.memref_type(op.target)
+    yield from types.any_memref(op.source)
+    yield from types.any_memref(op.target)
     source, target = op.source.type, op.target.type
-    if isinstance(source, MemRefType) and isinstance(target, MemRefType):
-        if source.element != target.element:
-            yield f"cannot copy elements of type {source.element} to elements of type {target.element}"
-        if not types.shapes_fit(source, target):
-            yield f"{shown(op.source)} and {shown(op.target)} differ in shape: {source} and {target}"
+    yield from types.same_elements(op.source, op.target)
+    if isinstance(source, MemRefType) and isinstance(target, MemRefType) and not types.shapes_fit(source, target):
+        yield f"{shown(op.source)} and {shown(op.target)} differ in shape: {source} and {target}"
 
 
 def memref_cast(op: memref.Cast, context: Context) -> Iterator[str]:
     """Two types that one buffer can have."""
-    yield from types.memref_type(op.source)
-    yield from types.memref_type(op.result)
+    yield from types.any_memref(op.source)
+    yield from types.any_memref(op.result)
     source, target = op.source.type, op.result.type
-    if isinstance(source, MemRefType) and isinstance(target, MemRefType) and not types.cast_fits(source, target):
+    buffers = isinstance(source, MemRefType | UnrankedMemRefType) and isinstance(
+        target, MemRefType | UnrankedMemRefType
+    )
+    if buffers and not types.cast_fits(source, target):
         yield f"there is no cast from {source} to {target}"
 
 
@@ -196,6 +196,8 @@ def function(op: func.Func, context: Context) -> Iterator[str]:
     if any(isinstance(t, FunctionType) for t in every):
         yield "functions cannot be passed or returned"
     yield from (problem for a in op.args if isinstance(a.type, MemRefType) for problem in types.memref_type(a))
+    if op.external:
+        yield from _external(op)
     if op.shapes and len(op.shapes) != len(op.args):
         yield f"has {len(op.shapes)} shapes for {len(op.args)} arguments"
     for arg, shape in zip(op.args, op.shapes, strict=False):
@@ -205,6 +207,13 @@ def function(op: func.Func, context: Context) -> Iterator[str]:
         yield from _contract(op, "an assumption", fact.values())
     yield from _unsigned("argument", op.unsigned, [a.type for a in op.args])
     yield from _unsigned("result", op.unsigned_results, op.result_types)
+
+
+def _external(op: func.Func) -> Iterator[str]:
+    if op.body:
+        yield "is defined elsewhere, but has a body here"
+    if not op.private:
+        yield "is defined elsewhere, so it must be private"
 
 
 def _shape(op: func.Func, arg: Value, shape: Sequence[Any]) -> Iterator[str]:
@@ -236,7 +245,7 @@ def _unsigned(what: str, positions: frozenset[int], of: Sequence[Type]) -> Itera
             yield f"{what} {position} is unsigned, but has type {type}"
 
 
-def _of_types(rule: Callable[[Any], Iterator[str]]) -> Callable[[Any, Context], Iterator[str]]:
+def _of_types(rule: Callable[[Any], Iterator[str]]) -> Rule:
     return lambda op, context: rule(op)
 
 
@@ -244,7 +253,7 @@ def _nothing(op: Op, context: Context) -> Iterator[str]:
     return iter(())
 
 
-RULES: dict[type[Op], Callable[[Any, Context], Iterator[str]]] = {
+RULES: Rules = {
     affine.For: affine_for,
     affine.If: affine_if,
     affine.Parallel: parallel,
@@ -279,5 +288,14 @@ RULES: dict[type[Op], Callable[[Any, Context], Iterator[str]]] = {
     scf.For: scf_for,
     scf.If: scf_if,
     scf.Yield: _nothing,
+    memref.Rank: rank,
+    ub.Poison: _nothing,
+    Opaque: _nothing,
+    OpaqueBlock: _nothing,
+    OpaqueRegion: _nothing,
+    **structured.RULES,
+    **transfers.RULES,
+    **vector.RULES,
+    **views.RULES,
 }
 """What each class of operations must keep. How blocks end, and where values are visible, is in `structure`."""

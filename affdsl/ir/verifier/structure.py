@@ -2,49 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from affdsl.errors import VerificationError
-from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import func, memref
+from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
-from affdsl.ir.types import Type
+from affdsl.ir.verifier.context import Context
+from affdsl.ir.verifier.dominance import dominators, is_ordered
+from affdsl.ir.verifier.endings import Scope, ending, scopes
 from affdsl.ir.verifier.positions import Positions
-from affdsl.ir.verifier.rules import RULES, Context
+from affdsl.ir.verifier.rules import RULES
 
 
 def verify(op: func.Module | func.Func) -> None:
     """Check every rule of the dialects.
 
-    A call is checked against its callee where a whole module is given.
+    A call is checked against its callee, and memref.get_global against its buffer, where a whole module is given.
 
     Raises
     ------
     VerificationError
         One line for each problem: where, which operation, which rule, which values.
     """
-    problems = list(_module(op) if isinstance(op, func.Module) else _function(op, None, set()))
+    problems = list(_module(op, set()) if isinstance(op, func.Module) else _function(op, None, None, set()))
     if problems:
         raise VerificationError("\n".join(problems))
 
 
-def _module(module: func.Module) -> Iterator[str]:
-    functions: dict[str, func.Func] = {}
+def _module(module: func.Module, defined: set[Value]) -> Iterator[str]:
+    """A module: each symbol once; its operations, whose symbols are those of this module alone."""
+    symbols: dict[str, Op] = {}
     for op in module.body:
-        if not isinstance(op, func.Func):
-            yield f"{where(module)}: holds functions only, not {op_name(op)}"
-        elif op.symbol in functions:
-            yield f"{where(op)}: there is more than one function @{op.symbol}"
-        else:
-            functions[op.symbol] = op
-    defined: set[Value] = set()
-    for function in module.functions:
-        yield from _function(function, functions, defined)
+        name = _symbol(op)
+        if not isinstance(op, func.Func | func.Module | memref.Global | Opaque):
+            yield f"{where(module)}: holds functions, modules and global buffers only, not {op_name(op)}"
+        elif name in symbols:
+            yield f"{where(op)}: there is more than one {_kind(op, symbols[name])} @{name}"
+        elif name:
+            symbols[name] = op
+    functions = {name: op for name, op in symbols.items() if isinstance(op, func.Func)}
+    buffers = {name: op for name, op in symbols.items() if isinstance(op, memref.Global)}
+    around = _Walk(Context(Positions(), functions, buffers), defined)
+    for op in module.body:
+        match op:
+            case func.Func():
+                yield from _function(op, functions, buffers, defined)
+            case func.Module():
+                yield from _module(op, defined)
+            case memref.Global() | Opaque():
+                around.operation(op, module)
+    yield from around.problems
 
 
-def _function(function: func.Func, functions: dict[str, func.Func] | None, defined: set[Value]) -> Iterator[str]:
-    walk = _Walk(Context(Positions(), functions), defined)
+def _symbol(op: Op) -> str:
+    return op.symbol if isinstance(op, func.Func | func.Module | memref.Global) else ""
+
+
+def _kind(op: Op, other: Op) -> str:
+    return "function" if isinstance(op, func.Func) and isinstance(other, func.Func) else "operation"
+
+
+def _function(
+    function: func.Func,
+    functions: dict[str, func.Func] | None,
+    buffers: dict[str, memref.Global] | None,
+    defined: set[Value],
+) -> Iterator[str]:
+    walk = _Walk(Context(Positions(), functions, buffers), defined)
     walk.operation(function, None)
     yield from walk.problems
 
@@ -63,28 +90,48 @@ class _Walk:
         for value in dict.fromkeys(op.reads()):
             if value not in self.visible:
                 problems.append(f"{where(op)}: {shown(value)} is read {self.absence(value)}")
+        if isinstance(op, memref.Global | func.Module) and not isinstance(parent, func.Module | None):
+            problems.append(f"{where(op)}: stands in {op_name(parent)}, but belongs into a module")
         rule = RULES.get(type(op))
         if rule is None:
             problems.append(f"{where(op)}: the verifier does not know this operation")
         else:
             problems.extend(f"{where(op)}: {text}" for text in rule(op, self.context))
-        bound = list(op.binds())
-        self.define(op, bound)
         self.context.positions.bind(op)
-        for block in op.blocks():
-            self.block(block, op)
-        self.visible.difference_update(bound)
-        self.define(op, list(op.defines()))
+        if isinstance(op, OpaqueRegion):
+            self.region(op, ordered=is_ordered(parent))
+        elif not (isinstance(op, func.Func) and op.external):
+            for scope in scopes(op):
+                self.scope(scope, op)
+        self.define(op, op.defines())
         self.context.positions.define(op, top=isinstance(parent, func.Func))
 
-    def block(self, block: Block, parent: Op) -> None:
-        for op in block:
+    def scope(self, scope: Scope, parent: Op) -> None:
+        self.define(parent, scope.arguments)
+        for op in scope.block:
             self.operation(op, parent)
-        for op in block:
+        for op in scope.block:
             self.visible.difference_update(op.defines())
-        self.problems.extend(_ending(block, parent))
+        self.visible.difference_update(scope.arguments)
+        self.problems.extend(ending(scope, parent))
 
-    def define(self, op: Op, values: list[Value]) -> None:
+    def region(self, region: OpaqueRegion, *, ordered: bool) -> None:
+        """The blocks of an opaque operation: in each, what the blocks before it define is visible."""
+        dominating = dominators(region)
+        inside = {b: [v for op in b.body for v in op.defines()] + list(b.args) for b in dominating}
+        everything = [v for values in inside.values() for v in values]
+        waiting = list(dominating)
+        while waiting:  # a block after all those that dominate it
+            block = next(b for b in waiting if not (dominating[b] - {b}) & set(waiting))
+            waiting.remove(block)
+            before = {v for b in dominating[block] - {block} for v in inside[b]}
+            self.visible.update(before if ordered else everything)
+            self.define(region, block.args)
+            for op in block.body:
+                self.operation(op, block)
+            self.visible.difference_update(everything)
+
+    def define(self, op: Op, values: Iterable[Value]) -> None:
         for value in values:
             if value in self.defined:
                 self.problems.append(f"{where(op)}: {shown(value)} is defined a second time")
@@ -95,55 +142,11 @@ class _Walk:
         return "outside the block that defines it" if value in self.defined else "before it is defined"
 
 
-TERMINATORS: dict[type[Op], type[affine.Yield] | type[scf.Yield] | type[func.Return]] = {
-    affine.For: affine.Yield,
-    affine.If: affine.Yield,
-    affine.Parallel: affine.Yield,
-    scf.For: scf.Yield,
-    scf.If: scf.Yield,
-    func.Func: func.Return,
-}
-"""How the blocks of each operation end where they hand on values."""
-
-
-def _ending(block: Block, parent: Op) -> Iterator[str]:
-    """A block ends with the terminator of its parent, which hands on what the parent gives: if nothing, without one."""
-    expected = TERMINATORS.get(type(parent))
-    if expected is None:
-        return
-    for op in block[:-1]:
-        if op.is_terminator:
-            yield f"{where(op)}: ends a block, but operations of {op_name(parent)} follow it"
-    last = block[-1] if block and block[-1].is_terminator else None
-    wanted = _handed_on(parent)
-    if last is None:
-        if wanted:
-            yield f"{where(parent)}: a block must end with {expected.name} of {_list(wanted)}"
-    elif not isinstance(last, expected):
-        yield f"{where(last)}: cannot end a block of {op_name(parent)}; that takes {expected.name}"
-    elif not last.values:
-        yield f"{where(last)}: hands on nothing; a block that gives no value has no {expected.name}"
-    elif (found := tuple(v.type for v in last.values)) != wanted:
-        yield f"{where(last)}: hands on {_list(found)}, but {op_name(parent)} gives {_list(wanted)}"
-
-
-def _handed_on(parent: Op) -> tuple[Type, ...]:
-    if isinstance(parent, func.Func):
-        return parent.result_types
-    if isinstance(parent, affine.For | scf.For):
-        return tuple(v.type for v in parent.carried)
-    return tuple(v.type for v in parent.defines())
-
-
-def _list(types: tuple[Type, ...]) -> str:
-    return f"({', '.join(map(str, types))})"
-
-
 # Where this differs from mlir-opt 22.
 #
 # Stricter: a step must be positive (mlir-opt takes 0), and so must a constant divisor; memref.dim names a dimension
-# that exists; a reduction gives a scalar; a divisor or factor of affine.apply is a symbol.
+# that exists; a reduction gives a scalar; a divisor or factor of affine.apply is a symbol; affine.dma_start and
+# affine.dma_wait have a subscript for each dimension, and what is copied keeps the type of its elements.
 # Laxer: nothing. affine.apply, min and max take any index where a dimension may stand, as there: their result is then
 # neither a dimension nor a symbol.
-# The reductions maxs, mins, maxu and minu are refused, as there: they take signed or unsigned integer types, and the
-# integers of this IR have no sign.
+# Blocks of an opaque operation that the first one does not lead to are not looked at.

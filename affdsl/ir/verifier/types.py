@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Value
+from affdsl.ir.layouts import strided as strided
 from affdsl.ir.messages import shown
 from affdsl.ir.types import (
     FloatType,
     IndexType,
     IntegerType,
     MemRefType,
+    OpaqueType,
     ScalarType,
     StridedLayout,
     Type,
+    UnrankedMemRefType,
     VectorType,
 )
 
@@ -34,7 +38,8 @@ def element(type: Type) -> Type:
 def must_be(wanted: str, *values: Value) -> Iterator[str]:
     """Each of values is a scalar or vector of a class of CLASSES."""
     for value in values:
-        if not isinstance(element(value.type), CLASSES[wanted]):
+        found = element(value.type)
+        if not isinstance(found, CLASSES[wanted]) or _has_sign(found):
             yield f"{shown(value)} must be {_article(wanted)} {wanted}, but has type {value.type}"
 
 
@@ -65,18 +70,34 @@ def truth(type: Type) -> Type:
 
 
 def constant(op: arith.Constant) -> Iterator[str]:
-    """The value is a number of the result's type."""
-    match op.result.type, op.value:
+    """The value is a number of the result's type; of a vector, one for all lanes or one for each."""
+    type, value = op.result.type, op.value
+    if isinstance(type, VectorType):
+        numbers = value if isinstance(value, tuple) else (value,)
+        lanes = prod(type.shape)
+        if isinstance(value, tuple) and len(numbers) != lanes:
+            yield f"{shown(op.result)} has {lanes} lanes, but {len(numbers)} numbers are given"
+        for number in dict.fromkeys(numbers):
+            yield from is_number(number, type.element)
+    else:
+        yield from is_number(value, type)
+    if _has_sign(element(type)):
+        yield f"a constant has no type with a sign of its own, such as {type}"
+
+
+def is_number(value: object, type: Type | OpaqueType) -> Iterator[str]:
+    """value is a number of a scalar type."""
+    match type, value:
         case FloatType(), bool():
-            yield f"{op.value} is no number of type {op.result.type}"
-        case FloatType(), _:
+            yield f"{value} is no number of type {type}"
+        case FloatType(), int() | float():
             pass
-        case (IntegerType() | IndexType()) as type, int():
+        case ((IntegerType() | IndexType()), int()):
             width = type.width if isinstance(type, IntegerType) else 64
             highest = 1 << (width - (isinstance(type, IndexType)))
-            if not -(1 << (width - 1)) <= op.value < highest or (isinstance(op.value, bool) and width != 1):
-                yield f"{op.value} is no number of type {type}"
-        case type, value:
+            if not -(1 << (width - 1)) <= value < highest or (isinstance(value, bool) and width != 1):
+                yield f"{value} is no number of type {type}"
+        case _:
             yield f"{value} is no number of type {type}"
 
 
@@ -167,13 +188,20 @@ def reduction(kind: str, result: Value) -> Iterator[str]:
     wanted = affine.REDUCTIONS.get(kind)
     if wanted is None:
         yield f"unknown reduction {kind!r}; known: {', '.join(affine.REDUCTIONS)}"
-    elif wanted in ("signed", "unsigned"):
-        yield f"the reduction {kind} takes {wanted} integers, which {shown(result)} of type {result.type} is not"
     elif wanted == "any":
         if not isinstance(result.type, ScalarType):
             yield f"{shown(result)} must be a scalar, but has type {result.type}"
-    else:
-        yield from must_be(wanted, result)
+    elif wanted in ("signed", "unsigned"):
+        if not isinstance(result.type, IntegerType) or result.type.sign != wanted[0]:
+            yield f"the reduction {kind} takes {wanted} integers, which {shown(result)} of type {result.type} is not"
+    elif not isinstance(result.type, CLASSES[wanted]):
+        yield f"{shown(result)} must be {_article(wanted)} {wanted}, but has type {result.type}"
+
+
+def any_memref(value: Value) -> Iterator[str]:
+    """value is a memref, whether its rank is known or not."""
+    if not isinstance(value.type, UnrankedMemRefType):
+        yield from memref_type(value)
 
 
 def memref_type(value: Value) -> Iterator[str]:
@@ -188,9 +216,17 @@ def memref_type(value: Value) -> Iterator[str]:
         yield f"{shown(value)} has {len(layout.strides)} strides for {value.type.rank} dimensions: {value.type}"
 
 
-def cast_fits(source: MemRefType, target: MemRefType) -> bool:
+def cast_fits(source: Type, target: Type) -> bool:
     """Whether a buffer can have both types: they differ in nothing but what they know."""
-    if (source.element, source.rank, source.space) != (target.element, target.rank, target.space):
+    if not isinstance(source, MemRefType | UnrankedMemRefType) or not isinstance(
+        target, MemRefType | UnrankedMemRefType
+    ):
+        return False
+    if (source.element, source.space) != (target.element, target.space):
+        return False
+    if not isinstance(source, MemRefType) or not isinstance(target, MemRefType):
+        return isinstance(source, MemRefType) or isinstance(target, MemRefType)
+    if source.rank != target.rank:
         return False
     if not all(_may_equal(a, b) for a, b in zip(source.shape, target.shape, strict=True)):
         return False
@@ -203,16 +239,24 @@ def cast_fits(source: MemRefType, target: MemRefType) -> bool:
     return all(_may_equal(x, y) for x, y in pairs)
 
 
-def strided(type: MemRefType) -> StridedLayout | None:
-    """The layout of a memref by strides; None where an affine map says it."""
-    if type.layout is not None:
-        return type.layout if isinstance(type.layout, StridedLayout) else None
-    strides: list[int | None] = []
-    step: int | None = 1
-    for size in reversed(type.shape):
-        strides.append(step)
-        step = None if step is None or size is None else step * size
-    return StridedLayout(tuple(reversed(strides)))
+def same_elements(source: Value, target: Value) -> Iterator[str]:
+    """Two memrefs, whether their ranks are known or not, have elements of one type."""
+    one, other = source.type, target.type
+    if not isinstance(one, MemRefType | UnrankedMemRefType) or not isinstance(other, MemRefType | UnrankedMemRefType):
+        return
+    if one.element != other.element:
+        yield f"{shown(source)} has elements of type {one.element}, but {shown(target)} of type {other.element}"
+
+
+def open_in_layout(type: MemRefType) -> int:
+    """How many numbers of the layout of a new buffer its type leaves open."""
+    match type.layout:
+        case StridedLayout(strides, offset):
+            return (*strides, offset).count(None)
+        case None:
+            return 0
+        case map:
+            return map.symbols
 
 
 def shapes_fit(source: MemRefType, target: MemRefType) -> bool:
@@ -234,3 +278,7 @@ def _shape(type: Type) -> tuple[int, ...] | None:
 
 def _article(noun: str) -> str:
     return "an" if noun[0] in "aeiou" else "a"
+
+
+def _has_sign(type: Type) -> bool:
+    return isinstance(type, IntegerType) and bool(type.sign)

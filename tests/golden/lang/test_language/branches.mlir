@@ -1,5 +1,5 @@
-#set = affine_set<(d0)[s0] : (d0 - 1 >= 0, s0 - d0 - 2 >= 0)>
-#set1 = affine_set<(d0) : (d0 - 2 >= 0, 5 - d0 >= 0)>
+#set = affine_set<(d0)[s0] : (d0 - 1 >= 0, -d0 + s0 - 2 >= 0)>
+#set1 = affine_set<(d0) : (d0 - 2 >= 0, -d0 + 5 >= 0)>
 #set2 = affine_set<(d0) : (d0 - 3 == 0)>
 #set3 = affine_set<(d0) : (d0 - 4 == 0)>
 module {

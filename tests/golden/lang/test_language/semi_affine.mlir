@@ -4,7 +4,7 @@ module {
     affine.for %i = 0 to %N {
       affine.for %j = 0 to %K {
         %0 = affine.load %A[%i, %j] : memref<?x?xf32>
-        affine.store %0, %B[%j + symbol(%K) * %i] : memref<?xf32>
+        affine.store %0, %B[%j + %i * symbol(%K)] : memref<?xf32>
       }
     }
     affine.for %k = 0 to %P {

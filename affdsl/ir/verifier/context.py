@@ -1,0 +1,24 @@
+"""What the rules of the verifier may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import func, memref
+from affdsl.ir.verifier.positions import Positions
+
+
+@dataclass(frozen=True)
+class Context:
+    """Positions of values, and the functions and global buffers of the module, if there is one."""
+
+    positions: Positions
+    functions: dict[str, func.Func] | None
+    buffers: dict[str, memref.Global] | None = field(default=None)
+
+
+Rule: TypeAlias = Callable[[Any, Context], Iterator[str]]
+Rules: TypeAlias = dict[type[Op], Rule]

@@ -1,0 +1,216 @@
+"""Affine expressions as they are written: trees over positions, simplified no more than MLIR does when it reads them.
+
+A tree is a number, the name of a position ("d0", "s1"), or (operator, left, right) with the operator one of
+`+ * floordiv ceildiv mod`. Make inner nodes with the functions below. What an expression means is an `Affine`; a tree
+only says how to print it, so that foreign text comes back as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import gcd
+from typing import TypeAlias
+
+Tree: TypeAlias = "int | str | tuple[str, Tree, Tree]"
+WrittenConstraint: TypeAlias = "tuple[Tree, bool]"
+"""A tree that is at least zero, or that equals zero where the second part is True."""
+
+
+def add(left: Tree, right: Tree) -> Tree:
+    """left + right: numbers to the right, equal terms together."""
+    if isinstance(left, int):
+        if isinstance(right, int):
+            return left + right
+        left, right = right, left
+    elif not isinstance(right, int) and is_symbolic(left) and not is_symbolic(right):
+        left, right = right, left
+    if right == 0:
+        return left
+    match left, right:
+        case ("+", inner, int(first)), int(second):
+            return add(inner, first + second)
+    x, a = _scaled(left)
+    y, b = _scaled(right)
+    if x == y:
+        return mul(x, a + b)
+    if not isinstance(right, int):
+        match left:
+            case ("+", inner, int(number)):
+                return add(add(inner, right), number)
+            case ("+", inner, last):
+                z, c = _scaled(last)
+                if z == y:
+                    return add(inner, mul(z, c + b))
+    return ("+", left, right)
+
+
+def mul(left: Tree, right: Tree) -> Tree:
+    """left * right: the number or the symbolic factor to the right."""
+    if isinstance(left, int):
+        if isinstance(right, int):
+            return left * right
+        left, right = right, left
+    elif not isinstance(right, int) and not is_symbolic(right):
+        left, right = right, left
+    if right == 1:
+        return left
+    if right == 0:
+        return 0
+    match left:
+        case ("*", inner, int(number)):
+            return mul(inner, number * right) if isinstance(right, int) else mul(mul(inner, right), number)
+    return ("*", left, right)
+
+
+def floordiv(left: Tree, right: Tree) -> Tree:
+    """left floordiv right."""
+    if not isinstance(right, int) or right < 1:
+        return ("floordiv", left, right)
+    if isinstance(left, int):
+        return left // right
+    if right == 1:
+        return left
+    match left:
+        case ("*", inner, int(number)) if number % right == 0:
+            return mul(inner, number // right)
+        case ("+", a, b) if divisor(a) % right == 0 or divisor(b) % right == 0:
+            return add(floordiv(a, right), floordiv(b, right))
+    return ("floordiv", left, right)
+
+
+def ceildiv(left: Tree, right: Tree) -> Tree:
+    """left ceildiv right."""
+    if not isinstance(right, int) or right < 1:
+        return ("ceildiv", left, right)
+    if isinstance(left, int):
+        return -(-left // right)
+    if right == 1:
+        return left
+    match left:
+        case ("*", inner, int(number)) if number % right == 0:
+            return mul(inner, number // right)
+    return ("ceildiv", left, right)
+
+
+def mod(left: Tree, right: Tree) -> Tree:
+    """left mod right."""
+    if not isinstance(right, int) or right < 1:
+        return ("mod", left, right)
+    if isinstance(left, int):
+        return left % right
+    if divisor(left) % right == 0:
+        return 0
+    match left:
+        case ("+", a, b) if divisor(a) % right == 0:
+            return mod(b, right)
+        case ("+", a, b) if divisor(b) % right == 0:
+            return mod(a, right)
+        case ("mod", inner, int(number)) if number >= 1 and number % right == 0:
+            return mod(inner, right)
+    return ("mod", left, right)
+
+
+MAKE: dict[str, Callable[[Tree, Tree], Tree]] = {
+    "+": add, "*": mul, "floordiv": floordiv, "ceildiv": ceildiv, "mod": mod,
+}  # fmt: skip
+"""What makes the inner node of each operator."""
+
+
+def is_symbolic(tree: Tree) -> bool:
+    """Whether there is no dimension in a tree."""
+    match tree:
+        case int():
+            return True
+        case str():
+            return tree[0] == "s"
+        case (_, left, right):
+            return is_symbolic(left) and is_symbolic(right)
+
+
+def is_pure(tree: Tree) -> bool:
+    """Whether a tree is affine in its symbols too: no product of two, no divisor among them."""
+    match tree:
+        case int() | str():
+            return True
+        case ("+", left, right):
+            return is_pure(left) and is_pure(right)
+        case ("*", left, right):
+            return is_pure(left) and is_pure(right) and (isinstance(left, int) or isinstance(right, int))
+        case (_, left, right):
+            return is_pure(left) and isinstance(right, int)
+
+
+def divisor(tree: Tree) -> int:
+    """The largest number that is known to divide a tree; 0 is divided by all."""
+    match tree:
+        case int():
+            return abs(tree)
+        case ("*", left, right):
+            return divisor(left) * divisor(right)
+        case ("+" | "mod", left, right):
+            return gcd(divisor(left), divisor(right))
+        case ("floordiv" | "ceildiv", left, int(number)) if number and divisor(left) and divisor(left) % number == 0:
+            return divisor(left) // abs(number)
+    return 1
+
+
+def positions(tree: Tree) -> set[str]:
+    """The positions that stand in a tree."""
+    match tree:
+        case int():
+            return set()
+        case str():
+            return {tree}
+        case (_, left, right):
+            return positions(left) | positions(right)
+
+
+def replace(tree: Tree, new: Callable[[str], Tree]) -> Tree:
+    """A tree with its positions replaced."""
+    match tree:
+        case int():
+            return tree
+        case str():
+            return new(tree)
+        case (operator, left, right):
+            return MAKE[operator](replace(left, new), replace(right, new))
+
+
+def spell_tree(tree: Tree, name: Callable[[str], str] = str, *, inner: bool = False) -> str:
+    """A tree in MLIR's syntax, its positions called as `name` says; `inner` asks for brackets round operators.
+
+    >>> spell_tree(add(mul("d0", -1), add("s0", -1))), spell_tree(floordiv(add("d0", 3), 4))
+    ('-d0 + s0 - 1', '(d0 + 3) floordiv 4')
+    """
+    match tree:
+        case int():
+            return str(tree)
+        case str():
+            return name(tree)
+        case ("*", left, -1):
+            text = f"-{spell_tree(left, name, inner=True)}"
+        case ("+", left, int(number)) if number < 0:
+            text = f"{spell_tree(left, name)} - {-number}"
+        case ("+", left, ("*", right, -1)):
+            weak = isinstance(right, tuple) and right[0] == "+"
+            text = f"{spell_tree(left, name)} - {spell_tree(right, name, inner=weak)}"
+        case ("+", left, ("*", right, int(number))) if number < -1:
+            text = f"{spell_tree(left, name)} - {spell_tree(right, name, inner=True)} * {-number}"
+        case ("+", left, right):
+            text = f"{spell_tree(left, name)} + {spell_tree(right, name)}"
+        case (operator, left, right):
+            text = f"{spell_tree(left, name, inner=True)} {operator} {spell_tree(right, name, inner=True)}"
+    return f"({text})" if inner else text
+
+
+def _scaled(tree: Tree) -> tuple[Tree, int]:
+    match tree:
+        case ("*", inner, int(number)):
+            return inner, number
+    return tree, 1
+
+
+# Numbers and symbols to the right, `x * a + x * b` together, `(x + 2) + y` as `(x + y) + 2`, what is divisible divided:
+# that is what MLIR 22 does to each node as it reads or composes expressions, and printing a tree shows the same text
+# as there. One rule of MLIR is left out on purpose: it turns `x - (y floordiv q) * q` into `x mod q` also in cases in
+# which y is not x.

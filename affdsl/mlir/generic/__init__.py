@@ -1,0 +1,20 @@
+"""The generic form of each operation, `"name"(operands) <{properties}> ({regions}) : types`: a module per dialect."""
+
+from affdsl.mlir.generic import affine, arith, func, memref, scf, structured, transfers, vector, views
+from affdsl.mlir.generic.rows import generic_form, is_known, register, typed_form
+
+register(
+    (
+        *func.ROWS,
+        *affine.ROWS,
+        *arith.ROWS,
+        *memref.ROWS,
+        *scf.ROWS,
+        *vector.ROWS,
+        *structured.ROWS,
+        *transfers.ROWS,
+        *views.ROWS,
+    )
+)
+
+__all__ = ["generic_form", "is_known", "typed_form"]

@@ -1,0 +1,112 @@
+"""The arith and math dialects in generic form."""
+
+from __future__ import annotations
+
+from affdsl.ir.attributes import Attribute, DenseAttr, FloatAttr, IntegerAttr, OpaqueAttr
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.types import I64, FloatType, Type, VectorType
+from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
+from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named, one
+from affdsl.mlir.literals import literal
+
+
+def constant_attribute(value: Numbers, type: Type) -> Attribute:
+    """The attribute of a constant of a type."""
+    if isinstance(type, VectorType):
+        return DenseAttr(dense_text(value, type), type)
+    assert not isinstance(value, tuple), "only a vector has several numbers"
+    if isinstance(type, FloatType):
+        return FloatAttr(literal(value, type), type)
+    return IntegerAttr(int(value), type)
+
+
+def _write_constant(op: arith.Constant, writing: Writing) -> Opaque:
+    value = constant_attribute(op.value, op.result.type)
+    return Opaque(op.name, (), (op.result,), (("value", value),), attributes=op.attributes, location=op.location)
+
+
+def _read_constant(opaque: Opaque, reading: Reading) -> Op:
+    value = named(opaque.properties or opaque.attributes, "value")
+    match value:
+        case IntegerAttr(_, type) | FloatAttr(_, type) | DenseAttr(_, type) if not opaque.operands:
+            if [v.type for v in opaque.results] != [type]:
+                reading.refuse(opaque, f"arith.constant gives one value of type {type}, that of its number")
+        case OpaqueAttr() if len(opaque.results) == 1 and not opaque.operands:
+            return opaque
+        case _:
+            reading.refuse(opaque, "arith.constant needs a number, true, false, or dense<...> as its value")
+    try:
+        number = numbers_of(value, type)
+    except NotNumbersError as problem:
+        if problem.opaque:
+            return opaque
+        reading.refuse(opaque, str(problem))
+    rest = opaque.attributes if opaque.properties else tuple([a for a in opaque.attributes if a[0] != "value"])
+    return arith.Constant(opaque.results[0], number, location=opaque.location, attributes=rest)
+
+
+def _predicates(names: tuple[str, ...]) -> Property:
+    def back(attribute: Attribute | None) -> str:
+        if not isinstance(attribute, IntegerAttr) or not 0 <= attribute.value < len(names):
+            raise ValueError(f"must be a number from 0 to {len(names) - 1}")
+        return names[attribute.value]
+
+    return Property("predicate", "predicate", lambda name: IntegerAttr(names.index(name), I64), back)
+
+
+def _write_compare(op: arith.Compare, writing: Writing) -> Opaque:
+    names = arith.INTEGER_PREDICATES if op.kind == "cmpi" else arith.FLOAT_PREDICATES
+    predicate = IntegerAttr(names.index(op.predicate), I64)
+    inherent = tuple([entry for entry in op.attributes if entry[0] == "fastmath"])
+    rest = tuple([entry for entry in op.attributes if entry[0] != "fastmath"])
+    properties = (*inherent, ("predicate", predicate))
+    return Opaque(
+        f"arith.{op.kind}", (op.left, op.right), (op.result,), properties, attributes=rest, location=op.location
+    )
+
+
+def _read_compare(opaque: Opaque, reading: Reading) -> Op:
+    said = opaque.properties or opaque.attributes
+    names = arith.INTEGER_PREDICATES if opaque.kind == "arith.cmpi" else arith.FLOAT_PREDICATES
+    try:
+        predicate = _predicates(names).from_attribute(named(said, "predicate"))
+    except ValueError as problem:
+        reading.refuse(opaque, f"the property predicate of {opaque.kind} {problem}")
+    if len(opaque.operands) != 2 or len(opaque.results) != 1:
+        reading.refuse(opaque, f"{opaque.kind} takes two operands and gives one result")
+    fast = [(n, a) for n, a in said if n == "fastmath" and a != _FASTMATH["fastmath"]]
+    rest = [entry for entry in opaque.attributes if entry[0] not in ("fastmath", "predicate")]
+    return arith.Compare(
+        opaque.results[0], opaque.kind[6:], predicate, *opaque.operands,
+        location=opaque.location, attributes=(*fast, *rest),
+    )  # fmt: skip
+
+
+_FASTMATH: dict[str, Attribute | None] = {"fastmath": OpaqueAttr("#arith.fastmath<none>")}
+_FLAGS = _FASTMATH | {
+    "overflowFlags": OpaqueAttr("#arith.overflow<none>"), "isExact": None, "nonNeg": None, "roundingmode": None,
+}  # fmt: skip
+
+ROWS = (
+    Row(arith.Constant, write=_write_constant, read=_read_constant),
+    Row(
+        arith.Binary, (one("left"), one("right")), (one("result"),), inherent=_FLAGS,
+        kinds=(*arith.INTEGER_BINARY, *arith.FLOAT_BINARY),
+    ),
+    Row(arith.Extended, (one("left"), one("right")), (one("low"), one("high")), kinds=arith.EXTENDED),
+    Row(arith.Negate, (one("operand"),), (one("result"),), inherent=_FASTMATH),
+    Row(arith.Compare, kinds=("cmpi", "cmpf"), write=_write_compare, read=_read_compare),
+    Row(arith.Cast, (one("operand"),), (one("result"),), inherent=_FLAGS, kinds=tuple(arith.CASTS)),
+    Row(arith.Select, (one("condition"), one("if_true"), one("if_false")), (one("result"),)),
+    Row(
+        math.Unary, (one("operand"),), (one("result"),), inherent=_FASTMATH,
+        kinds=(*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY),
+    ),
+    Row(
+        math.Binary, (one("left"), one("right")), (one("result"),), inherent=_FASTMATH,
+        kinds=(*math.FLOAT_BINARY, "fpowi", "ipowi"),
+    ),
+    Row(math.Fma, (one("a"), one("b"), one("c")), (one("result"),), inherent=_FASTMATH),
+)  # fmt: skip

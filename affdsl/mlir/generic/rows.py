@@ -1,0 +1,385 @@
+"""The generic form of operations as rows: which field is which operand, result, property and region."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NoReturn, Protocol
+
+from affdsl.ir.applied import Applied, applied
+from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.expr import Value
+from affdsl.ir.location import Location
+from affdsl.ir.maps import AffineMap, IntegerSet
+from affdsl.ir.messages import op_name
+from affdsl.ir.types import IntegerType
+from affdsl.mlir.positions import Positional
+
+I32 = IntegerType(32)
+
+
+class Writing(Protocol):
+    """What gives the maps of an operation: the printer."""
+
+    def positional(self, op: Op, field: str) -> Positional:
+        """The map or set of a field, with its operands."""
+        ...
+
+    def alias(self, text: str) -> str:
+        """A map or set where it is used."""
+        ...
+
+
+class Reading(Protocol):
+    """What refuses an operation whose generic form is wrong: the parser."""
+
+    def refuse(self, op: Opaque, problem: str) -> NoReturn:
+        """Raise ParseError at the operation."""
+        ...
+
+
+Kind = Literal["one", "many", "optional", "map", "set", "expr"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A field of operands, results or block arguments; a map has its property and holds expressions."""
+
+    name: str
+    kind: Kind = "one"
+    property: str = ""
+
+
+def one(name: str) -> Part:
+    """A field that is one value."""
+    return Part(name)
+
+
+def many(name: str) -> Part:
+    """A field that is a tuple of values."""
+    return Part(name, "many")
+
+
+def optional(name: str) -> Part:
+    """A field that is a value or None."""
+    return Part(name, "optional")
+
+
+def mapped(name: str, property: str = "map") -> Part:
+    """A field of affine expressions: a property for the map, and its operands."""
+    return Part(name, "map", property)
+
+
+def mapped_once(name: str, property: str = "map") -> Part:
+    """A field that is one affine expression: a property for the map, and its operands."""
+    return Part(name, "expr", property)
+
+
+@dataclass(frozen=True)
+class Property:
+    """A field that is a property: how its value is an attribute, and back; None stands for absence both ways."""
+
+    name: str
+    property: str
+    to_attribute: Callable[[Any], Attribute | None]
+    from_attribute: Callable[[Attribute | None], Any]
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A region with one block: the field of its operations, those of its arguments, and how it ends."""
+
+    body: str
+    terminator: type[Op] | None
+    arguments: tuple[Part, ...] = ()
+    optional: bool = False  # no block at all where the field is empty
+
+
+@dataclass(frozen=True)
+class Row:
+    """The generic form of one class of operations.
+
+    `kinds` are the names after the dialect where the class stands for several operations. `inherent` names further
+    properties, kept among the operation's attributes, with what they are where nothing is said.
+    """
+
+    cls: type[Op]
+    operands: tuple[Part, ...] = ()
+    results: tuple[Part, ...] = ()
+    properties: tuple[Property, ...] = ()
+    regions: tuple[Inside, ...] = ()
+    segments: bool = False
+    kinds: tuple[str, ...] = ()
+    inherent: Mapping[str, Attribute | None] = field(default_factory=dict)
+    write: Callable[[Any, Writing], Opaque] | None = None
+    read: Callable[[Opaque, Reading], Op] | None = None
+
+
+_BY_CLASS: dict[type[Op], Row] = {}
+_BY_NAME: dict[str, Row] = {}
+
+
+def register(rows: Sequence[Row]) -> None:
+    """Make rows known: each dialect does this once, when it is imported."""
+    for row in rows:
+        _BY_CLASS[row.cls] = row
+        names = [f"{row.cls.name}.{kind}" for kind in row.kinds] if row.kinds else [row.cls.name]
+        _BY_NAME.update(dict.fromkeys(names, row))
+
+
+def is_known(name: str) -> bool:
+    """Whether the IR has a class for an operation."""
+    return name in _BY_NAME
+
+
+def generic_form(op: Op, writing: Writing) -> Opaque:
+    """An operation as an opaque one: what its generic form says. Raises TypeError if there is no row for its class."""
+    row = _BY_CLASS.get(type(op))
+    if row is None:
+        raise TypeError(f"no generic form is known for the operation {type(op).__name__} ({op_name(op)})")
+    if row.write is not None:
+        return row.write(op, writing)
+    properties: list[tuple[str, Attribute]] = []
+    operands: list[Value] = []
+    sizes: list[int] = []
+    for part in row.operands:
+        values = _operands(op, part, writing, properties)
+        operands += values
+        sizes.append(len(values))
+    if row.segments:
+        properties.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
+    for prop in row.properties:
+        attribute = prop.to_attribute(getattr(op, prop.name))
+        if attribute is not None:
+            properties.append((prop.property, attribute))
+    properties += [entry for entry in op.attributes if entry[0] in row.inherent]
+    results = tuple([v for part in row.results for v in _values(getattr(op, part.name))])
+    return Opaque(
+        op_name(op), tuple(operands), results, tuple(sorted(properties, key=lambda entry: entry[0])),
+        tuple([_region(op, inside, end_of(op, n)) for n, inside in enumerate(row.regions)]),
+        attributes=tuple([entry for entry in op.attributes if entry[0] not in row.inherent]), location=op.location,
+    )  # fmt: skip
+
+
+def _operands(op: Op, part: Part, writing: Writing, properties: list[tuple[str, Attribute]]) -> tuple[Value, ...]:
+    if part.kind in ("map", "set", "expr"):
+        positional = writing.positional(op, part.name)
+        properties.append((part.property, OpaqueAttr(writing.alias(positional.text))))
+        return (*positional.dims, *positional.symbols)
+    return _values(getattr(op, part.name))
+
+
+def _values(found: object) -> tuple[Value, ...]:
+    match found:
+        case None:
+            return ()
+        case Value():
+            return (found,)
+        case tuple():
+            return found
+        case _:
+            raise TypeError(f"no values: {found!r}")
+
+
+def end_of(op: Op, block: int) -> Location | None:
+    """The place of a terminator that is not stored."""
+    place = op.ends[block] if block < len(op.ends) else None
+    return place or op.location
+
+
+def _region(op: Op, inside: Inside, end: Location | None) -> OpaqueRegion:
+    body: Block = getattr(op, inside.body)
+    if inside.optional and not body:
+        return OpaqueRegion(())
+    args = tuple([v for part in inside.arguments for v in _values(getattr(op, part.name))])
+    return OpaqueRegion((OpaqueBlock("", args, ended(body, inside.terminator, end)),))
+
+
+def ended(body: Block, terminator: type[Op] | None, end: Location | None) -> Block:
+    """A block with its terminator, where that was left out."""
+    if terminator is None or (body and body[-1].is_terminator):
+        return body
+    make: Callable[..., Op] = terminator
+    return (*body, make((), location=end))
+
+
+def typed_form(opaque: Opaque, reading: Reading) -> Op:
+    """An operation of its class, from what its generic form says; itself if the IR has no class for it."""
+    row = _BY_NAME.get(opaque.kind)
+    if row is None or any(len(r.blocks_inside) > 1 for r in opaque.regions if isinstance(r, OpaqueRegion)):
+        return opaque
+    if row.read is not None:
+        return row.read(opaque, reading)
+    said = dict(opaque.properties) if opaque.properties else dict(opaque.attributes)
+    fields: dict[str, Any] = {}
+    written: dict[str, Applied] = {}
+    _read_operands(opaque, row, said, fields, written, reading)
+    _read_results(opaque, row, fields, reading)
+    for prop in row.properties:
+        try:
+            fields[prop.name] = prop.from_attribute(said.pop(prop.property, None))
+        except ValueError as problem:
+            reading.refuse(opaque, f"the property {prop.property} of {opaque.kind} {problem}")
+    _read_regions(opaque, row, fields, reading)
+    if row.kinds:
+        fields["kind"] = opaque.kind.partition(".")[2]
+    rest = [(n, a) for n, a in said.items() if row.inherent.get(n) != a]
+    discardable = opaque.attributes if opaque.properties else ()
+    unknown = [n for n, _ in rest if n not in row.inherent] if opaque.properties else []
+    if unknown:
+        reading.refuse(opaque, f"{opaque.kind} has no property {unknown[0]}")
+    ends = _ends(opaque, fields, row)
+    attributes = (*rest, *discardable)
+    return row.cls(**fields, ends=ends, location=opaque.location, attributes=attributes, written=written or None)
+
+
+def _ends(opaque: Opaque, fields: Mapping[str, Any], row: Row) -> tuple[Location | None, ...]:
+    """The places of the terminators that are not stored."""
+    found: list[Location | None] = []
+    for inside, region in zip(row.regions, opaque.regions, strict=True):
+        ops = [op for block in region.blocks() for b in block if isinstance(b, OpaqueBlock) for op in b.body]
+        found.append(ops[-1].location if len(ops) > len(fields[inside.body]) else None)
+    return tuple(found) if any(found) else ()
+
+
+def _read_operands(
+    opaque: Opaque,
+    row: Row,
+    said: dict[str, Attribute],
+    fields: dict[str, Any],
+    written: dict[str, Applied],
+    reading: Reading,
+) -> None:
+    sizes = _sizes(opaque, row, said, reading)
+    rest = list(opaque.operands)
+    for part, size in zip(row.operands, sizes, strict=True):
+        values, rest = tuple(rest[:size]), rest[size:]
+        if part.kind in ("map", "set", "expr"):
+            made = _applied(opaque, part, said.pop(part.property, None), values, reading)
+            written[part.name] = made
+            if part.kind == "expr" and len(made.means) != 1:
+                reading.refuse(opaque, f"the map of {opaque.kind} must have one result")
+            fields[part.name] = made.means[0] if part.kind == "expr" else made.means
+        elif part.kind == "many":
+            fields[part.name] = values
+        elif part.kind == "optional":
+            fields[part.name] = values[0] if values else None
+        else:
+            fields[part.name] = values[0]
+
+
+def _sizes(opaque: Opaque, row: Row, said: dict[str, Attribute], reading: Reading) -> list[int]:
+    """How many operands each part has."""
+    given = len(opaque.operands)
+    if row.segments:
+        match said.pop("operandSegmentSizes", None):
+            case DenseArrayAttr(_, items) if len(items) == len(row.operands):
+                sizes = [int(item) for item in items]
+            case _:
+                reading.refuse(opaque, f"{opaque.kind} needs operandSegmentSizes with {len(row.operands)} numbers")
+        for part, size in zip(row.operands, sizes, strict=True):
+            if (part.kind == "one" and size != 1) or (part.kind == "optional" and size > 1) or size < 0:
+                reading.refuse(opaque, f"operandSegmentSizes gives {size} values for {part.name}")
+    else:
+        fixed = sum(part.kind == "one" for part in row.operands)
+        sizes = [1 if part.kind == "one" else given - fixed for part in row.operands]
+        if any(part.kind == "optional" and size > 1 for part, size in zip(row.operands, sizes, strict=True)):
+            reading.refuse(opaque, f"{opaque.kind} has too many operands: {given}")
+    if sum(sizes) != given or any(size < 0 for size in sizes):
+        reading.refuse(opaque, f"{opaque.kind} takes {max(sum(sizes), 0)} operands, got {given}")
+    return sizes
+
+
+def _applied(
+    opaque: Opaque, part: Part, attribute: Attribute | None, values: tuple[Value, ...], reading: Reading
+) -> Applied:
+    what = "set" if part.kind == "set" else "map"
+    match attribute, part.kind:
+        case MapAttr(AffineMap() as map), "map" | "expr":
+            trees, equalities, dims, symbols = map.written, None, map.dims, map.symbols
+        case MapAttr(IntegerSet() as set), "set":
+            trees, equalities = tuple([t for t, _ in set.written]), tuple([e for _, e in set.written])
+            dims, symbols = set.dims, set.symbols
+        case _:
+            reading.refuse(opaque, f"{opaque.kind} needs the property {part.property}, an affine {what}")
+    if len(values) != dims + symbols:
+        reading.refuse(opaque, f"the {what} of {opaque.kind} takes {dims + symbols} operands, got {len(values)}")
+    try:
+        return applied(trees, equalities, values[:dims], values[dims:])
+    except ZeroDivisionError as problem:
+        reading.refuse(opaque, str(problem))
+
+
+def _read_results(opaque: Opaque, row: Row, fields: dict[str, Any], reading: Reading) -> None:
+    rest = list(opaque.results)
+    fixed = sum(part.kind == "one" for part in row.results)
+    variadic = len(row.results) > fixed
+    if len(rest) < fixed or (len(rest) > fixed and not variadic):
+        reading.refuse(opaque, f"{opaque.kind} has {fixed} results, got {len(rest)}")
+    for part in row.results:
+        if part.kind == "one":
+            fields[part.name] = rest.pop(0)
+        elif part.kind == "optional":
+            fields[part.name] = rest.pop(0) if rest else None
+        else:
+            fields[part.name], rest = tuple(rest), []
+
+
+def _read_regions(opaque: Opaque, row: Row, fields: dict[str, Any], reading: Reading) -> None:
+    regions = [region for region in opaque.regions if isinstance(region, OpaqueRegion)]
+    if len(regions) != len(row.regions):
+        reading.refuse(opaque, f"{opaque.kind} has {len(row.regions)} regions, got {len(regions)}")
+    for inside, region in zip(row.regions, regions, strict=True):
+        blocks = [block for block in region.blocks_inside if isinstance(block, OpaqueBlock)]
+        if not blocks:
+            if not inside.optional:
+                reading.refuse(opaque, f"a region of {opaque.kind} has no block")
+            fields[inside.body] = ()
+            continue
+        args = list(blocks[0].args)
+        for part in inside.arguments:
+            if part.kind == "one":
+                if not args:
+                    reading.refuse(opaque, f"the block of {opaque.kind} has too few arguments")
+                fields[part.name] = args.pop(0)
+            else:
+                fields[part.name], args = tuple(args), []
+        if args:
+            reading.refuse(opaque, f"the block of {opaque.kind} has {len(args)} arguments too many")
+        fields[inside.body] = without_terminator(opaque, blocks[0].body, inside.terminator, inside.optional, reading)
+
+
+def without_terminator(
+    opaque: Opaque, ops: Block, terminator: type[Op] | None, keep_alone: bool, reading: Reading
+) -> Block:
+    """A block less a terminator of its own kind that says nothing; one that stands alone may have to stay."""
+    if terminator is None:
+        return ops
+    if not ops or not (ops[-1].is_terminator or isinstance(ops[-1], Opaque)):
+        reading.refuse(opaque, f"a block of {opaque.kind} does not end with {terminator.name}")
+    last = ops[-1]
+    silent = isinstance(last, terminator) and not last.attributes and not any(True for _ in last.reads())
+    return ops[:-1] if silent and not (keep_alone and len(ops) == 1) else ops
+
+
+# Attributes of the usual kinds.
+
+
+def number_property(name: str, property: str, type: Any, default: int | None = None) -> Property:  # noqa: ANN401
+    """A field that is a number, as an integer attribute of a type; absent where it is None."""
+
+    def back(attribute: Attribute | None) -> int | None:
+        if attribute is None:
+            return default
+        if not isinstance(attribute, IntegerAttr):
+            raise ValueError("must be an integer")
+        return attribute.value
+
+    return Property(name, property, lambda n: None if n is None else IntegerAttr(n, type), back)
+
+
+def named(attributes: Attributes, name: str) -> Attribute | None:
+    """The attribute of a name; None if there is none."""
+    return dict(attributes).get(name)

@@ -1,0 +1,233 @@
+"""Views of buffers and global buffers in generic form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from affdsl.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    Attributes,
+    DenseArrayAttr,
+    DenseAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolAttr,
+    TypeAttr,
+    UnitAttr,
+)
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import memref
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.layouts import Groups
+from affdsl.ir.location import Location
+from affdsl.ir.mixed import Static
+from affdsl.ir.numeric import dtype, from_bits
+from affdsl.ir.types import I1, I64, FloatType, MemRefType, OpaqueType, ScalarType
+from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
+from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, many, named, one
+
+DYNAMIC = -(1 << 63)
+"""How MLIR writes a number that is known only at run time."""
+
+
+def static_property(name: str, property: str = "") -> Property:
+    """A field of known numbers, None where one is a value."""
+
+    def back(attribute: Attribute | None) -> Static:
+        if not isinstance(attribute, DenseArrayAttr):
+            raise ValueError("must be an array of numbers, array<i64: ...>")
+        numbers = [int(item) for item in attribute.items]
+        return tuple([None if n == DYNAMIC else n for n in numbers])
+
+    def to(numbers: Static) -> Attribute:
+        return DenseArrayAttr(I64, tuple([str(DYNAMIC if n is None else n) for n in numbers]))
+
+    return Property(name, property or name, to, back)
+
+
+def _groups_property() -> Property:
+    def back(attribute: Attribute | None) -> Groups:
+        match attribute:
+            case ArrayAttr(groups):
+                inner = [g.items if isinstance(g, ArrayAttr) else (None,) for g in groups]
+                if all(isinstance(n, IntegerAttr) for group in inner for n in group):
+                    return tuple([tuple([n.value for n in group if isinstance(n, IntegerAttr)]) for group in inner])
+        raise ValueError("must be a list of lists of numbers")
+
+    def to(groups: Groups) -> Attribute:
+        return ArrayAttr(tuple([ArrayAttr(tuple([IntegerAttr(n, I64) for n in group])) for group in groups]))
+
+    return Property("groups", "reassociation", to, back)
+
+
+def unit_property(name: str, property: str) -> Property:
+    """A field that is True where a property is there."""
+    return Property(name, property, lambda on: UnitAttr() if on else None, lambda attribute: attribute is not None)
+
+
+def symbol_property(name: str, property: str) -> Property:
+    """A field that is the name of something in the module."""
+
+    def back(attribute: Attribute | None) -> str:
+        if not isinstance(attribute, SymbolAttr) or len(attribute.path) != 1:
+            raise ValueError("must be a name, like @g")
+        return attribute.path[0]
+
+    return Property(name, property, lambda symbol: SymbolAttr((symbol,)), back)
+
+
+# Global buffers
+
+
+def elements(text: str, type: MemRefType) -> Numbers:
+    """The numbers of dense<text>. Raises NotNumbersError; an opaque one if they have no numbers here."""
+    if text.startswith('"'):
+        return _from_bytes(text, type)
+    return numbers_of(DenseAttr(text, type), type)
+
+
+def _from_bytes(text: str, type: MemRefType) -> Numbers:
+    """The numbers whose bytes, those of the least value first, stand in hexadecimal digits."""
+    element = type.element
+    if not isinstance(element, ScalarType):
+        raise NotNumbersError(f"constants of type {type} have no numbers here", opaque=True)
+    count = int(np.prod([size or 0 for size in type.shape], dtype=np.int64))
+    try:
+        data = bytes.fromhex(text.strip('"').removeprefix("0x"))
+    except ValueError:
+        raise NotNumbersError(f"{text} are no hexadecimal digits of bytes") from None
+    if element == I1:
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
+        if len(bits) // 8 == -(-count // 8):
+            return tuple([bool(bit) for bit in bits[:count]])
+    stored = np.dtype(f"<u{dtype(element).itemsize}")
+    if element == I1 or len(data) % stored.itemsize or len(data) // stored.itemsize not in (1, count):
+        raise NotNumbersError(f"{len(data)} bytes are not those of {count} elements of type {element}")
+    found: list[int | float | bool] = []
+    for number_bits in np.frombuffer(data, stored):
+        number = from_bits(int(number_bits), element)
+        if number != number and int(number_bits) != _plain_nan(element):
+            raise NotNumbersError("a NaN with a payload", opaque=True)
+        found.append(float(number) if isinstance(element, FloatType) else int(number))
+    return found[0] if len(found) == 1 and count != 1 else tuple(found)
+
+
+def _plain_nan(type: ScalarType) -> int:
+    return {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8 << 48}[str(type)]
+
+
+def _properties(
+    symbol: str, type: MemRefType, initial: Attribute | None, constant: bool, private: bool, alignment: int | None,
+    visibility: Attribute | None,
+) -> Attributes:  # fmt: skip
+    found: list[tuple[str, Attribute | None]] = [
+        ("alignment", None if alignment is None else IntegerAttr(alignment, I64)),
+        ("constant", UnitAttr() if constant else None),
+        ("initial_value", initial),
+        ("sym_name", StringAttr(symbol)),
+        ("sym_visibility", StringAttr("private") if private else visibility),
+        ("type", TypeAttr(type)),
+    ]
+    return tuple([(name, attribute) for name, attribute in found if attribute is not None])
+
+
+def opaque_global(
+    symbol: str, type: MemRefType, text: str, constant: bool, private: bool, alignment: int | None,
+    attributes: Attributes, location: Location | None,
+) -> Opaque:  # fmt: skip
+    """A global buffer whose elements have no numbers here."""
+    initial = DenseAttr(text, _tensor(type))
+    visibility = named(attributes, "sym_visibility")
+    properties = _properties(symbol, type, initial, constant, private, alignment, visibility)
+    rest = tuple([entry for entry in attributes if entry[0] != "sym_visibility"])
+    return Opaque("memref.global", (), (), properties, location=location, attributes=rest)
+
+
+def _tensor(type: MemRefType) -> OpaqueType:
+    sizes = "".join(f"{size}x" for size in type.shape)
+    return OpaqueType(f"tensor<{sizes}{type.element}>")
+
+
+def _write_global(op: memref.Global, writing: Writing) -> Opaque:
+    initial: Attribute | None = None
+    if op.value is not None:
+        initial = DenseAttr(dense_text(op.value, op.type), _tensor(op.type))
+    elif not op.external:
+        initial = UnitAttr()
+    visibility = named(op.attributes, "sym_visibility")
+    properties = _properties(op.symbol, op.type, initial, op.constant, op.private, op.alignment, visibility)
+    rest = tuple([entry for entry in op.attributes if entry[0] != "sym_visibility"])
+    return Opaque(op.name, (), (), properties, location=op.location, attributes=rest)
+
+
+def _read_global(opaque: Opaque, reading: Reading) -> Op:
+    said = opaque.properties or opaque.attributes
+    symbol, type, initial = (named(said, name) for name in ("sym_name", "type", "initial_value"))
+    alignment, visibility = named(said, "alignment"), named(said, "sym_visibility")
+    if not isinstance(symbol, StringAttr) or not isinstance(type, TypeAttr) or not isinstance(type.type, MemRefType):
+        reading.refuse(opaque, "memref.global needs the properties sym_name, a name, and type, a memref")
+    if opaque.operands or opaque.results:
+        reading.refuse(opaque, "memref.global has no operands and no results")
+    if alignment is not None and not isinstance(alignment, IntegerAttr):
+        reading.refuse(opaque, "the alignment of memref.global must be a number")
+    value: Numbers | None = None
+    if isinstance(initial, DenseAttr):
+        if str(initial.type) not in (str(_tensor(type.type)), str(type.type)):
+            reading.refuse(opaque, f"the elements of memref.global have type {initial.type}, not {_tensor(type.type)}")
+        try:
+            value = elements(initial.text, type.type)
+        except NotNumbersError as problem:
+            if problem.opaque:
+                return opaque
+            reading.refuse(opaque, str(problem))
+    elif initial is not None and not isinstance(initial, UnitAttr):
+        return opaque
+    known = ("sym_name", "type", "initial_value", "alignment", "constant", "sym_visibility")
+    rest = tuple([entry for entry in opaque.attributes if entry[0] not in known])
+    private = isinstance(visibility, StringAttr) and visibility.value == "private"
+    if visibility is not None and not private:
+        rest = (("sym_visibility", visibility), *rest)
+    return memref.Global(
+        symbol.value, type.type, value, named(said, "constant") is not None, private, initial is None,
+        None if alignment is None else alignment.value, location=opaque.location, attributes=rest,
+    )  # fmt: skip
+
+
+def _read_metadata(opaque: Opaque, reading: Reading) -> Op:
+    source = opaque.operands[0] if len(opaque.operands) == 1 else None
+    if source is None or not isinstance(source.type, MemRefType) or len(opaque.results) != 2 + 2 * source.type.rank:
+        reading.refuse(opaque, f"{opaque.kind} takes a memref and gives two results, and two for each dimension")
+    (base, offset), rest, rank = opaque.results[:2], opaque.results[2:], source.type.rank
+    return memref.ExtractStridedMetadata(
+        base, offset, rest[:rank], rest[rank:], source,
+        location=opaque.location, attributes=(*opaque.properties, *opaque.attributes),
+    )  # fmt: skip
+
+
+def _partial(cls: type[Any]) -> Row:
+    parts = tuple(static_property(name) for name in ("static_offsets", "static_sizes", "static_strides"))
+    operands = (one("source"), many("offsets"), many("sizes"), many("strides"))
+    return Row(cls, operands, (one("result"),), parts, segments=True)
+
+
+ROWS = (
+    _partial(memref.SubView),
+    _partial(memref.ReinterpretCast),
+    Row(
+        memref.ExpandShape, (one("source"), many("sizes")), (one("result"),),
+        (_groups_property(), static_property("static_sizes", "static_output_shape")),
+    ),
+    Row(memref.CollapseShape, (one("source"),), (one("result"),), (_groups_property(),)),
+    Row(memref.View, (one("source"), one("shift"), many("sizes")), (one("result"),)),
+    Row(memref.Reshape, (one("source"), one("shape")), (one("result"),)),
+    Row(
+        memref.ExtractStridedMetadata, (one("source"),),
+        (one("base"), one("offset"), many("sizes"), many("strides")), read=_read_metadata,
+    ),
+    Row(memref.Rank, (one("memref"),), (one("result"),)),
+    Row(memref.GetGlobal, results=(one("result"),), properties=(symbol_property("symbol", "name"),)),
+    Row(memref.Global, write=_write_global, read=_read_global),
+)  # fmt: skip

@@ -1,0 +1,244 @@
+"""The affine dialect, read from its custom form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+
+from affdsl.ir.applied import Applied
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.types import INDEX, Type
+from affdsl.ir.written import Tree
+from affdsl.mlir.parser import Head, Parser, Reader, Reading, Subscripts, Use
+from affdsl.mlir.reading.func import terminator
+
+
+def read_for(p: Parser, head: Head) -> Reading:
+    """`affine.for %i = 0 to %n step 2 iter_args(%a = %b) -> (type) { ... }`"""
+    s = p.scanner
+    iv, iv_location = p.use(), p.trailing_location()
+    s.expect("=")
+    lower = _bound(p, "max")
+    s.expect("to")
+    upper = _bound(p, "min")
+    step = 1
+    if s.accept("step"):
+        place, step = s.start, s.integer()
+        if step <= 0:
+            s.fail(f"the step must be positive, but is {step}", place)
+    names, inits = read_carried(p)
+    before = p.enter()
+    value = p.define(iv, INDEX, iv_location)
+    carried = tuple([p.define(n, i.type) for n, i in zip(names, inits, strict=True)])
+    s.expect("{")
+    ops = yield
+    body = p.closed(ops, affine.Yield)
+    p.leave(before)
+    attributes = p.dictionary()
+    results = p.results(head, [v.type for v in carried])
+    written = {"lower": lower, "upper": upper}
+    return affine.For(
+        value, exprs(lower), exprs(upper), body, step, inits, carried, results,
+        location=head.location, attributes=attributes, written=written,
+    )  # fmt: skip
+
+
+def exprs(applied: Applied) -> tuple[Affine, ...]:
+    """What a map means."""
+    return tuple([e for e in applied.means if isinstance(e, Affine)])
+
+
+def constraints(applied: Applied) -> tuple[Constraint, ...]:
+    """What a set means."""
+    return tuple([c for c in applied.means if isinstance(c, Constraint)])
+
+
+def _bound(p: Parser, prefix: str) -> Applied:
+    s = p.scanner
+    if p.is_value:
+        value = p.operand(INDEX)
+        return Applied(("s0",), None, (), (value,), (Affine.of(value),))
+    if s.token == "-" or s.token[:1].isdigit():
+        number = s.integer()
+        return Applied((number,), None, (), (), (Affine((), number),))
+    place, several = s.start, s.accept(prefix)
+    applied = p.applied_map()
+    if len(applied.trees) != 1 and not several:
+        s.fail(f"a bound with {len(applied.trees)} results needs '{prefix}' before it", place)
+    if not applied.trees:
+        s.fail("a bound needs at least one result", place)
+    return applied
+
+
+def read_carried(p: Parser) -> tuple[list[Use], tuple[Value, ...]]:
+    """`iter_args(%a = %b, ...) -> (types)`, or nothing"""
+    s = p.scanner
+    if not s.accept("iter_args"):
+        return [], ()
+
+    def pair() -> tuple[Use, Use]:
+        name = p.use()
+        s.expect("=")
+        return name, p.use()
+
+    pairs = p.listed(pair)
+    s.expect("->")
+    return [name for name, _ in pairs], p.typed([init for _, init in pairs], p.types())
+
+
+def read_if(p: Parser, head: Head) -> Reading:
+    """`affine.if #set(%i)[%n] -> type { ... } else { ... }`"""
+    s = p.scanner
+    condition = p.applied_set()
+    types = p.types() if s.accept("->") else ()
+    then, orelse = yield from read_branches(p, head, affine.Yield)
+    attributes = p.dictionary()
+    return affine.If(
+        constraints(condition), then, orelse, p.results(head, types),
+        location=head.location, attributes=attributes, written={"condition": condition},
+    )  # fmt: skip
+
+
+def read_branches(p: Parser, head: Head, terminator: type[Op]) -> Generator[None, Block, tuple[Block, Block]]:
+    """`{ ... } else { ... }`"""
+    s = p.scanner
+    s.expect("{")
+    before = p.enter()
+    ops = yield
+    then = p.closed(ops, terminator)
+    p.leave(before)
+    orelse: Block = ()
+    if s.accept("else"):
+        s.expect("{")
+        ops = yield
+        made: Callable[..., Op] = terminator
+        orelse = p.closed(ops, terminator) or (made((), location=head.location),)
+        p.leave(before)
+    return then, orelse
+
+
+def read_parallel(p: Parser, head: Head) -> Reading:
+    """`affine.parallel (%i, %j) = (0, max(%a, %b)) to (min(%c, 8), %d) step (1, 2) reduce ("addf") -> (f32) { ... }`"""
+    s = p.scanner
+    ivs = p.listed(p.use)
+    s.expect("=")
+    lower, lower_sizes = _groups(p, "max")
+    s.expect("to")
+    upper, upper_sizes = _groups(p, "min")
+    steps = p.listed(s.integer) if s.accept("step") else (1,) * len(ivs)
+    kinds: tuple[str, ...] = ()
+    types: tuple[Type, ...] = ()
+    if s.accept("reduce"):
+        kinds = p.listed(s.string)
+        s.expect("->")
+        types = p.types()
+    if not len(ivs) == len(lower_sizes) == len(upper_sizes) == len(steps):
+        s.fail("the numbers of variables, bounds and steps differ", head.offset)
+    before = p.enter()
+    values = tuple([p.define(iv, INDEX) for iv in ivs])
+    s.expect("{")
+    ops = yield
+    body = p.closed(ops, affine.Yield)
+    p.leave(before)
+    attributes = p.dictionary()
+    return affine.Parallel(
+        values, _grouped(exprs(lower), lower_sizes), _grouped(exprs(upper), upper_sizes), steps, body, kinds,
+        p.results(head, types),
+        location=head.location, attributes=attributes, written={"lower": lower, "upper": upper},
+    )  # fmt: skip
+
+
+def _groups(p: Parser, prefix: str) -> tuple[Applied, list[int]]:
+    """Bounds, several for one loop in `max(...)` or `min(...)`; with the number of each loop."""
+    s, written = p.scanner, Subscripts(p)
+    sizes: list[int] = []
+    trees: list[Tree] = []
+    place = s.start
+
+    def group() -> tuple[Tree, ...]:
+        if s.accept(prefix):
+            found = p.listed(lambda: p.expression(written.atom))
+            if not found:
+                s.fail(f"{prefix}() of nothing is no bound", s.start)
+            return found
+        return (p.expression(written.atom),)
+
+    for found in p.listed(group):
+        sizes.append(len(found))
+        trees += found
+    return p.apply(tuple(trees), None, written.dims, written.symbols, place), sizes
+
+
+def _grouped(flat: tuple[Affine, ...], sizes: list[int]) -> tuple[tuple[Affine, ...], ...]:
+    rest = iter(flat)
+    return tuple([tuple([next(rest) for _ in range(size)]) for size in sizes])
+
+
+def read_apply(p: Parser, head: Head) -> Op:
+    """`affine.apply #map(%i)[%n]`"""
+    applied = p.applied_map()
+    attributes = p.dictionary()
+    if len(applied.trees) != 1:
+        p.scanner.fail(f"affine.apply takes a map with one result, got {len(applied.trees)}", head.offset)
+    result = p.result(head, INDEX)
+    return affine.Apply(
+        result, exprs(applied)[0], location=head.location, attributes=attributes, written={"expr": applied}
+    )
+
+
+def read_extreme(p: Parser, head: Head) -> Op:
+    """`affine.min #map(%i)[%n]`"""
+    applied = p.applied_map()
+    attributes = p.dictionary()
+    if not applied.trees:
+        p.scanner.fail(f"{head.name} takes a map with at least one result", head.offset)
+    kind = affine.Min if head.name == "affine.min" else affine.Max
+    result = p.result(head, INDEX)
+    return kind(result, exprs(applied), location=head.location, attributes=attributes, written={"exprs": applied})
+
+
+def read_load(p: Parser, head: Head) -> Op:
+    """`affine.load %A[%i, %j + 1] : memref<...>`"""
+    buffer = p.use()
+    index = p.subscripts()
+    attributes = p.dictionary()
+    type = p.colon_memref(head)
+    return affine.Load(
+        p.result(head, type.element), p.resolve(buffer, type), exprs(index),
+        location=head.location, attributes=attributes, written={"index": index},
+    )  # fmt: skip
+
+
+def read_store(p: Parser, head: Head) -> Op:
+    """`affine.store %x, %A[%i, %j + 1] : memref<...>`"""
+    p.no_results(head)
+    value = p.use()
+    p.scanner.expect(",")
+    buffer = p.use()
+    index = p.subscripts()
+    attributes = p.dictionary()
+    type = p.colon_memref(head)
+    return affine.Store(
+        p.resolve(value, type.element), p.resolve(buffer, type), exprs(index),
+        location=head.location, attributes=attributes, written={"index": index},
+    )  # fmt: skip
+
+
+def read_yield(p: Parser, head: Head) -> Op:
+    """`affine.yield %a : type`"""
+    attributes, values = terminator(p, head)
+    return affine.Yield(values, location=head.location, attributes=attributes)
+
+
+READERS: Mapping[str, Reader] = {
+    "affine.for": read_for,
+    "affine.if": read_if,
+    "affine.parallel": read_parallel,
+    "affine.apply": read_apply,
+    "affine.min": read_extreme,
+    "affine.max": read_extreme,
+    "affine.load": read_load,
+    "affine.store": read_store,
+    "affine.yield": read_yield,
+}

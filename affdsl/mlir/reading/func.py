@@ -1,0 +1,152 @@
+"""Modules, functions and calls, read from their custom form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, TypeAttr
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import func
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.expr import Value
+from affdsl.ir.types import FunctionType, Type
+from affdsl.mlir.contract import function
+from affdsl.mlir.parser import Head, Parameter, Parser, Reader, Reading, Use
+from affdsl.mlir.reading.regions import read_blocks
+
+
+def read_module(p: Parser, head: Head) -> Reading:
+    """`module @name attributes {...} { ... }`"""
+    s = p.scanner
+    p.no_results(head)
+    symbol = p.symbol() if s.token.startswith("@") else ""
+    attributes = _attributes(p)
+    s.expect("{")
+    p.enter_isolated()
+    body = yield
+    p.leave_isolated()
+    s.expect("}")
+    return func.Module(body, symbol, location=head.location, attributes=attributes)
+
+
+def read_func(p: Parser, head: Head) -> Reading:
+    """`func.func private @name(%a: type {...}) -> (type {...}) attributes {...} { ... }`"""
+    s = p.scanner
+    p.no_results(head)
+    visibility = s.advance() if s.token in ("private", "public", "nested") else ""
+    place, symbol = s.start, p.symbol()
+    p.enter_isolated()
+    parameters, named = _parameters(p)
+    results = _results(p)
+    attributes = _attributes(p)
+    args = tuple([p.define(a.use, a.type, a.location) for a in parameters])
+    if visibility in ("nested", "public"):
+        attributes = (*attributes, ("sym_visibility", StringAttr(visibility)))
+    body: Block = ()
+    external = not s.accept("{")
+    if not external:
+        if parameters and not named:
+            s.fail("a function with a body names its arguments", place)
+        blocks = yield from read_blocks(p)
+        if len(blocks) > 1:
+            s.expect("}")
+            p.leave_isolated()
+            blocks = (OpaqueBlock("", args, blocks[0].body), *blocks[1:])
+            of_args = [a.attributes for a in parameters]
+            return _of_blocks(head, symbol, blocks, results, of_args, attributes, visibility)
+        body = blocks[0].body if blocks else ()
+        if not body or not (body[-1].is_terminator or isinstance(body[-1], Opaque)):
+            s.fail(f"the body of @{symbol} must end with return", place if not body else None)
+        body = p.closed(body, func.Return)
+    p.leave_isolated()
+    return function(
+        lambda problem: s.fail(problem, place), symbol, args, body, results, [a.attributes for a in parameters],
+        attributes, visibility == "private", external, head.location,
+    )  # fmt: skip
+
+
+def _of_blocks(
+    head: Head,
+    symbol: str,
+    blocks: tuple[OpaqueBlock, ...],
+    results: Sequence[tuple[Type, Attributes]],
+    of_args: Sequence[Attributes],
+    attributes: Attributes,
+    visibility: str,
+) -> Opaque:
+    """A function of several blocks, which the IR keeps as an opaque operation."""
+    type = FunctionType(tuple([a.type for a in blocks[0].args]), tuple([t for t, _ in results]))
+    properties: list[tuple[str, Attribute]] = [("function_type", TypeAttr(type)), ("sym_name", StringAttr(symbol))]
+    if any(of_args):
+        properties.append(("arg_attrs", ArrayAttr(tuple([DictAttr(a) for a in of_args]))))
+    if any(a for _, a in results):
+        properties.append(("res_attrs", ArrayAttr(tuple([DictAttr(a) for _, a in results]))))
+    if visibility:
+        properties.append(("sym_visibility", StringAttr(visibility)))
+    rest = tuple([entry for entry in attributes if entry[0] != "sym_visibility"])
+    region = OpaqueRegion(blocks)
+    return Opaque("func.func", (), (), tuple(properties), (region,), location=head.location, attributes=rest)
+
+
+def _attributes(p: Parser) -> Attributes:
+    if not p.scanner.accept("attributes"):
+        return ()
+    if p.scanner.token != "{":
+        p.scanner.fail("expected '{'")
+    return p.dictionary()
+
+
+def _parameters(p: Parser) -> tuple[tuple[Parameter, ...], bool]:
+    """The arguments, and whether they have names."""
+    s = p.scanner
+    if s.peek().startswith("%"):
+        return p.listed(p.parameter), True
+
+    def unnamed() -> Parameter:
+        use = Use("", s.start)
+        return Parameter(use, p.type(), p.dictionary(), p.trailing_location())
+
+    return p.listed(unnamed), False
+
+
+def _results(p: Parser) -> tuple[tuple[Type, Attributes], ...]:
+    if not p.scanner.accept("->"):
+        return ()
+    if p.scanner.token != "(":
+        return ((p.type(), ()),)
+    return p.listed(lambda: (p.type(), p.dictionary()))
+
+
+def read_call(p: Parser, head: Head) -> Op:
+    """`call @f(%a) : (type) -> type`"""
+    callee = p.symbol()
+    uses = p.listed(p.use)
+    attributes = p.dictionary()
+    type = p.colon_function()
+    args = p.typed(uses, type.inputs, head.offset)
+    return func.Call(p.results(head, type.results), callee, args, location=head.location, attributes=attributes)
+
+
+def read_return(p: Parser, head: Head) -> Op:
+    """`return %a : type`"""
+    attributes, values = terminator(p, head)
+    return func.Return(values, location=head.location, attributes=attributes)
+
+
+def terminator(p: Parser, head: Head) -> tuple[Attributes, tuple[Value, ...]]:
+    """`{attributes} %a, %b : type, type`"""
+    p.no_results(head)
+    attributes = p.dictionary()
+    uses = p.uses_or_none()
+    if not uses:
+        return attributes, ()
+    p.scanner.expect(":")
+    return attributes, p.typed(uses, p.type_list(), head.offset)
+
+
+READERS: Mapping[str, Reader] = {
+    "builtin.module": read_module,
+    "func.func": read_func,
+    "func.call": read_call,
+    "func.return": read_return,
+}

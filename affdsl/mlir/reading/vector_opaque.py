@@ -1,0 +1,142 @@
+"""Operations of the vector dialect that the IR has no class for, read from their custom form and kept as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from affdsl.ir.attributes import Attribute, IntegerAttr, OpaqueAttr, StringAttr
+from affdsl.ir.core import Op
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.expr import Value
+from affdsl.ir.types import I64, INDEX
+from affdsl.mlir.generic.vector import COMBINE
+from affdsl.mlir.parser import Head, Parser, Reader, Reading
+from affdsl.mlir.reading.vector import kind, then
+
+
+def read_interleave(p: Parser, head: Head) -> Op:
+    """`vector.interleave %a, %b : vector<...> -> vector<...>`; deinterleave of one vector"""
+    uses = p.uses()
+    attributes = p.dictionary()
+    operands = p.typed(uses, (p.colon_type(),) * len(uses))
+    p.scanner.expect("->")
+    type = p.type()
+    results = p.results(head, (type,) if head.name == "vector.interleave" else (type, type))
+    return Opaque(head.name, operands, results, location=head.location, attributes=attributes)
+
+
+def read_scan(p: Parser, head: Head) -> Op:
+    """`vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 0} : vector<...>, vector<...>`"""
+    combine = COMBINE.to_attribute(kind(p))
+    assert combine is not None, "a kind is never left out"
+    uses = [then(p), then(p)]
+    said = p.dictionary()
+    types = [p.colon_type()]
+    p.scanner.expect(",")
+    types.append(p.type())
+    operands = p.typed(uses, types)
+    own = tuple([entry for entry in said if entry[0] in ("inclusive", "reduction_dim")])
+    rest = tuple([entry for entry in said if entry[0] not in ("inclusive", "reduction_dim")])
+    results = p.results(head, types)
+    return Opaque(head.name, operands, results, (*own, ("kind", combine)), location=head.location, attributes=rest)
+
+
+def read_scale(p: Parser, head: Head) -> Op:
+    """`vector.vscale`"""
+    attributes = p.dictionary()
+    return Opaque(head.name, (), (p.result(head, INDEX),), location=head.location, attributes=attributes)
+
+
+def read_type_cast(p: Parser, head: Head) -> Op:
+    """`vector.type_cast %A : memref<...> to memref<...>`"""
+    use, attributes = p.use(), p.dictionary()
+    source = p.resolve(use, p.colon_type())
+    p.scanner.expect("to")
+    return Opaque(head.name, (source,), (p.result(head, p.type()),), location=head.location, attributes=attributes)
+
+
+def read_scalable(p: Parser, head: Head) -> Op:
+    """`vector.scalable.insert %x, %v[8] : vector<...> into vector<...>`; extract with `from`"""
+    uses = p.uses()
+    (place,) = p.listed(p.scanner.integer, "[", "]")
+    attributes = p.dictionary()
+    first = p.colon_type()
+    if head.name == "vector.scalable.insert":
+        p.scanner.expect("into")
+        second = p.type()
+        operands, result = p.typed(uses, (first, second)), second
+    else:
+        p.scanner.expect("from")
+        operands, result = p.typed(uses, (p.type(),)), first
+    properties = (("pos", IntegerAttr(place, I64)),)
+    results = (p.result(head, result),)
+    return Opaque(head.name, operands, results, properties, location=head.location, attributes=attributes)
+
+
+def read_print(p: Parser, head: Head) -> Op:
+    """`vector.print %v : vector<4xf32> punctuation <comma>`, or `vector.print str "text"`"""
+    s = p.scanner
+    p.no_results(head)
+    use = p.use() if p.is_value else None
+    operands = () if use is None else (p.resolve(use, p.colon_type()),)
+    properties: list[tuple[str, Attribute]] = []
+    mark = "newline"
+    if s.accept("punctuation"):
+        s.expect("<")
+        mark = s.word()
+        s.expect(">")
+    properties.append(("punctuation", OpaqueAttr(f"#vector.punctuation<{mark}>")))
+    if s.accept("str"):
+        properties.append(("stringLiteral", StringAttr(s.string())))
+    attributes = p.dictionary()
+    return Opaque(head.name, operands, (), tuple(properties), location=head.location, attributes=attributes)
+
+
+def read_mask(p: Parser, head: Head) -> Reading:
+    """`vector.mask %m, %pass { operation } : vector<...> -> type`"""
+    s = p.scanner
+    mask = p.use()
+    passed = [p.use()] if s.accept(",") else []
+    s.expect("{")
+    before = p.enter()
+    ops = yield
+    p.leave(before)
+    s.expect("}")
+    attributes = p.dictionary()
+    types = [p.colon_type()]
+    results: tuple[Value, ...] = ()
+    if s.accept("->"):
+        place, found = s.start, p.types()
+        results = p.results(head, found)
+        types += found if passed else ()
+        if len(passed) > len(found):
+            s.fail("there is no result that values could be given for", place)
+    operands = p.typed([mask, *passed], types)
+    if not (ops and isinstance(ops[-1], Opaque) and ops[-1].kind == "vector.yield"):
+        given = tuple(ops[-1].defines()) if ops else ()
+        ops = (*ops, Opaque("vector.yield", given, (), location=head.location))
+    region = OpaqueRegion((OpaqueBlock("", (), ops),))
+    return Opaque(head.name, operands, results, (), (region,), location=head.location, attributes=attributes)
+
+
+def read_yield(p: Parser, head: Head) -> Op:
+    """`vector.yield %x : f32`"""
+    p.no_results(head)
+    uses = p.uses_or_none()
+    attributes = p.dictionary()
+    types = p.type_list() if uses and p.scanner.accept(":") else []
+    return Opaque(head.name, p.typed(uses, types), (), location=head.location, attributes=attributes)
+
+
+READERS: Mapping[str, Reader] = {
+    "vector.interleave": read_interleave,
+    "vector.deinterleave": read_interleave,
+    "vector.scan": read_scan,
+    "vector.vscale": read_scale,
+    "vector.type_cast": read_type_cast,
+    "vector.print": read_print,
+    "vector.scalable.insert": read_scalable,
+    "vector.scalable.extract": read_scalable,
+    "vector.mask": read_mask,
+    "vector.yield": read_yield,
+}
