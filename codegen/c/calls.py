@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
@@ -12,7 +14,7 @@ from codegen.c.expressions import (
     Code,
 )
 from codegen.c.frame import Buffer
-from codegen.c.plan import Plan, root_of, strides_of
+from codegen.c.plan import Plan, global_effects, root_of, strides_of
 from codegen.c.types import element, scalar, stored_type, value_type
 
 
@@ -36,7 +38,7 @@ class Calls(Control):
             else:
                 shown.append(tables.store(kind, self._value(value), self.unit, unsigned=unsigned).text)
         written = frozenset(root_of(self.plan, op.args[k]) for k in callee.written)
-        self._name_readers(written)
+        self._name_readers(written | global_effects(op, self.plan, self.plans))
         scalars: list[tuple[Value, str, bool]] = []
         for value, result in zip(op.results, callee.results, strict=True):
             if result.is_array:
@@ -77,7 +79,9 @@ class Calls(Control):
         buffer = self._buffers[value]
         assert isinstance(parameter.type, MemRefType)
         strides, offset = strides_of(parameter.type, f"array {parameter.hint!r} of {f.symbol!r}")
-        if (strides, offset) != (buffer.strides, buffer.offset):
+        if buffer.base and buffer.start == Affine.of(offset) and _same(strides, buffer.strides):
+            buffer = replace(buffer, name=buffer.base, strides=strides, offset=offset)
+        if not _same(strides, buffer.strides) or offset != buffer.offset:
             raise UnsupportedError(
                 f"{self.plan.func.symbol!r} passes {value.hint or buffer.name!r}, of type {value.type}, to "
                 f"{f.symbol!r}, which takes {parameter.type}: C output cannot change the layout of an array"
@@ -122,6 +126,13 @@ class Calls(Control):
             self._line("return 0;")
         elif codes:
             self._line(f"return {codes[0]};")
+
+
+def _same(strides: tuple[int, ...] | None, others: tuple[int | Affine, ...] | None) -> bool:
+    """Whether strides are the same numbers."""
+    if strides is None or others is None:
+        return strides is others
+    return tuple(map(Affine.of, strides)) == tuple(map(Affine.of, others))
 
 
 def _is_converted(type: Type, unsigned: bool) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from affdsl.ir import semantics
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
-from affdsl.ir.expr import Affine
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.numeric import quiet
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, ScalarType
+from affdsl.ir.types import FloatType, ScalarType, VectorType
 from codegen.c import tables
 from codegen.c.expressions import (
     ADD,
@@ -71,6 +72,12 @@ class Control(Values):
         """Declare the variables of iter_args, or go on with those of the loop around where nobody else reads them."""
         names = []
         for init, carried, result in zip(op.inits, op.carried, op.results, strict=True):
+            if isinstance(carried.type, VectorType):
+                name = self._new(carried, result.hint or "acc")
+                self._assign_lanes(name, init)
+                self._codes[carried] = Code(name, variables=frozenset((name,)))
+                names.append(name)
+                continue
             shared = init in self._local and init not in self._pending and self._codes.get(init)
             start = self._value(init)
             if shared and shared.text in shared.variables:
@@ -85,6 +92,9 @@ class Control(Values):
     def _condition(self, op: affine.If | scf.If) -> None:
         names = []
         for result in op.results:
+            if isinstance(result.type, VectorType):
+                names.append(self._new(result))
+                continue
             name = self._scope.declare(result.hint, self._temporary)
             self._declared.append((name, len(self.lines)))
             self._line(f"{value_type(result.type)} {name};")
@@ -124,7 +134,9 @@ class Control(Values):
                     shown = tables.binary(tables.REDUCTION_KIND[kind], type, Code(target), shown, self.unit)
                 self._assign(target, shown, type)
             return
-        left = [(t, self._value(v), scalar(v.type)) for t, v in zip(targets, op.values, strict=True)]
+        pairs = list(zip(targets, op.values, strict=True))
+        vectors = [(t, v) for t, v in pairs if isinstance(v.type, VectorType)]
+        left = [(t, self._value(v), scalar(v.type)) for t, v in pairs if not isinstance(v.type, VectorType)]
         left = [(t, shown, type) for t, shown, type in left if shown.text != t]
         while left:  # the assignments are meant to happen at once: one whose target others still read has to wait
             ready = [part for part in left if not any(part[0] in o[1].variables for o in left if o is not part)]
@@ -137,6 +149,20 @@ class Control(Values):
             name = self._declare(f"next_{target}", "next", value_type(type), shown)
             self.used.add(name)
             left[k] = target, Code(name), type
+        self._yield_vectors(vectors)
+
+    def _yield_vectors(self, pairs: Sequence[tuple[str, Value]]) -> None:
+        """Assign vectors at once: those that are the target of another assignment are copied first."""
+        targets = {t for t, _ in pairs}
+        copied = {}
+        for target, value in pairs:
+            name = "" if value in self._splats else self._codes[value].text
+            if name in targets and name != target:
+                copied[value] = Value(value.type)
+                self._assign_lanes(self._new(copied[value], f"next_{target}"), value)
+        for target, value in pairs:
+            if value in self._splats or value in copied or self._codes[value].text != target:
+                self._assign_lanes(target, copied.get(value, value))
 
     def _band(self, op: affine.Parallel) -> None:
         written = effects(op, self.plan, self.plans)

@@ -61,6 +61,10 @@ def _functions(
     names = Scope()
     for plan in found.values():
         names.reserve(plan.name)
+    for symbol in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads)):
+        buffer = next(iter(found.values())).buffers[symbol]
+        names.reserve(buffer.name)
+        unit.define(buffer.text(unit))
     names.reserve("affdsl_entry")
     names.reserve("affdsl_results")
     bodies: list[str] = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith, func, math, memref
+from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
@@ -30,6 +30,13 @@ LONGEST = 240
 PURE = (
     arith.Constant, arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary,
     math.Binary, math.Fma, memref.Load, memref.Dim, memref.Cast, affine.Load, affine.Apply, affine.Min, affine.Max,
+    memref.Rank, memref.SubView, memref.ReinterpretCast, memref.ExpandShape, memref.CollapseShape, memref.View,
+    memref.Reshape, memref.ExtractStridedMetadata, memref.GetGlobal, affine.DelinearizeIndex, affine.LinearizeIndex,
+    affine.VectorLoad, ub.Poison,
+    vector.TransferRead, vector.Load, vector.MaskedLoad, vector.Gather, vector.ExpandLoad, vector.Fma, vector.Reduction,
+    vector.MultiReduction, vector.Contract, vector.OuterProduct, vector.Broadcast, vector.Extract, vector.Insert,
+    vector.ExtractStridedSlice, vector.InsertStridedSlice, vector.Shuffle, vector.Transpose, vector.ShapeCast,
+    vector.BitCast, vector.FromElements, vector.ToElements, vector.Step, vector.CreateMask, vector.ConstantMask,
 )  # fmt: skip
 
 
@@ -42,8 +49,14 @@ class Buffer:
     shape: tuple[Affine | None, ...]
     root: object
     unsigned: bool = False
-    strides: tuple[int, ...] | None = None
+    strides: tuple[int | Affine, ...] | None = None
     offset: int = 0
+    base: str = ""
+    """The pointer to the whole buffer, where it is another one."""
+    start: Affine | None = field(default_factory=Affine)
+    """The number of the element that `name` points at in the whole buffer, where that is known."""
+    constant: bool = False
+    """Whether its elements are const."""
 
 
 @dataclass
@@ -76,6 +89,7 @@ class Frame:
         self._outputs = outputs
         self._codes: dict[Value, Code] = {}
         self._affine: dict[Value, Affine] = {}
+        self._splats: dict[Value, Code] = {}
         self._buffers: dict[Value, Buffer] = {}
         self._pending: dict[Value, Code] = {}
         self._heap: list[list[Heap]] = []
@@ -90,6 +104,7 @@ class Frame:
         self._labels = 0
         self._targets: list[tuple[str, ...]] = []
         self._combiners: list[tuple[str, ...] | None] = []
+        self._whiles: list[tuple[scf.While, tuple[str, ...]]] = []  # the open ones, with the names of their results
         self._uses, self._local, self._dead = _uses(plan.func)
         hints = {v.hint for op in walk(plan.func) for v in (*op.defines(), *op.binds())}
         self._temporary = next((name for name in ("t", "v", "u") if name not in hints), "tmp")
@@ -146,7 +161,8 @@ class Frame:
                 known = known if shape is None else shape
                 root = root_of(self.plan, arg)
                 self._buffers[arg] = Buffer(
-                    name, arg.type, known, root, position in f.unsigned, strides, offset
+                    name, arg.type, known, root, position in f.unsigned, strides, offset,
+                    constant=position not in self.plan.written,
                 )  # fmt: skip
                 continue
             kind = scalar(arg.type)

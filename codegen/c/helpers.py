@@ -300,6 +300,16 @@ def _power(name: str, type: str, before: str, after: str) -> Helper:
 
 
 _FIXED: dict[str, Helper] = {
+    "affdsl_prefetch": Helper(
+        "/* the address may lie outside of the array: nothing is read */\n"
+        "#if defined(__GNUC__)\n"
+        "#define affdsl_prefetch(array, index, write, locality) \\\n"
+        "    __builtin_prefetch((const void *)((uintptr_t)(array) + (uintptr_t)(index) * sizeof *(array)), write, "
+        "locality)\n"
+        "#else\n"
+        "#define affdsl_prefetch(array, index, write, locality) ((void)(array), (void)(index))\n"
+        "#endif"
+    ),
     "mulhi_u64": Helper(
         "/* the upper half of the product */\n"
         + _function(

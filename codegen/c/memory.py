@@ -34,6 +34,7 @@ class Memory(Frame):
         self.used.add(buffer.name)
         codes = [self._expression(e) for e in index]
         if not codes and buffer.offset == 0:
+            self.used.add(buffer.name)
             return Code(f"*{buffer.name}", UNARY, frozenset((buffer.root,)))
         place = self._place(buffer, codes)
         return Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables)
@@ -42,12 +43,12 @@ class Memory(Frame):
         place = number(buffer.offset)
         for k, part in enumerate(index):
             if buffer.strides is not None:
-                place = _plus(place, _times(part, number(buffer.strides[k])))
+                place = plus(place, times(part, self._expression(Affine.of(buffer.strides[k]))))
             elif k == 0:
                 place = part
             else:
-                place = _plus(
-                    _times(place, self._expression(self._size(buffer, k)) if place.text != "0" else place), part
+                place = plus(
+                    times(place, self._expression(self._size(buffer, k)) if place.text != "0" else place), part
                 )
         return place
 
@@ -228,7 +229,8 @@ def _index(op: affine.Load | memref.Load | affine.Store | memref.Store) -> tuple
     return tuple(Affine.of(v) for v in op.indices)
 
 
-def _plus(left: Code, right: Code) -> Code:
+def plus(left: Code, right: Code) -> Code:
+    """left + right, of indices, which do not overflow."""
     if left.text == "0":
         return right
     if right.text == "0":
@@ -240,7 +242,8 @@ def _plus(left: Code, right: Code) -> Code:
     return infix("+", left, right)
 
 
-def _times(left: Code, right: Code) -> Code:
+def times(left: Code, right: Code) -> Code:
+    """left * right, of indices."""
     if "0" in (left.text, right.text):
         return number(0)
     if left.text == "1" or right.text == "1":

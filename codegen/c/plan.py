@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, func, memref
+from affdsl.ir.dialects import affine, arith, func, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IndexType, MemRefType, StridedLayout, Type
+from affdsl.ir.types import IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType
+from codegen.c.globals import GlobalBuffer, global_buffers, used
 from codegen.c.names import Scope, function_identifier
 from codegen.c.ranges import Ranges
 from codegen.c.types import element
@@ -52,8 +53,16 @@ class Plan:
     """The index values that are affine in the index arguments."""
     sizes: int = 0
     """How many of the first arguments are sizes, whatever the shapes say."""
+    buffers: Mapping[str, GlobalBuffer] = field(default_factory=dict)
+    """The global buffers of the module."""
+    reads: frozenset[str] = frozenset()
+    """The global buffers that it, or a function that it calls, uses."""
+    writes: frozenset[str] = frozenset()
+    """Those that are written."""
     aliased: set[int] = field(default_factory=set)
     """Arguments that some call makes one buffer with another."""
+    aliased_buffers: set[Value] = field(default_factory=set)
+    """Global buffers that some call hands in as an argument, too."""
 
     @property
     def gives_value(self) -> bool:
@@ -77,9 +86,10 @@ def plans(module: func.Module, entry: str, *, sizes: int = 0) -> dict[str, Plan]
         known = ", ".join(functions) or "none"
         raise UnsupportedError(f"there is no function {entry!r} in the module; it has: {known}")
     public_name = names.reserve(function_identifier(entry))
+    buffers = global_buffers(module, names)
     for f in _callees_first(public, functions):
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))
-        found[f.symbol] = _plan(f, name, found, sizes if f is public else 0)
+        found[f.symbol] = _plan(f, name, found, sizes if f is public else 0, buffers)
     for plan in reversed(found.values()):
         _mark_aliases(plan, found)
     return found
@@ -91,12 +101,21 @@ def root_of(plan: Plan, value: Value) -> object:
     for position in plan.aliased:
         if plan.func.args[position] is root:
             return plan.func
-    return root
+    return plan.func if root in plan.aliased_buffers else root
 
 
 def effects(op: Op, plan: Plan, callees: Mapping[str, Plan]) -> frozenset[object]:
     """The buffers that op, or something inside it, may write."""
-    return frozenset(root_of(plan, v) for inner in walk(op) for v in _written_by(inner, callees))
+    here = {root_of(plan, v) for inner in walk(op) for v in _written_by(inner, callees)}
+    return frozenset(here | {root for inner in walk(op) for root in global_effects(inner, plan, callees)})
+
+
+def global_effects(op: Op, plan: Plan, callees: Mapping[str, Plan]) -> frozenset[object]:
+    """The global buffers that a call may write."""
+    if not isinstance(op, func.Call):
+        return frozenset()
+    roots = [plan.buffers[symbol].root for symbol in callees[op.callee].writes]
+    return frozenset(plan.func if root in plan.aliased_buffers else root for root in roots)
 
 
 def strides_of(type: MemRefType, what: str) -> tuple[tuple[int, ...] | None, int]:
@@ -169,10 +188,12 @@ def _calls(f: func.Func) -> Iterator[str]:
     return iter([op.callee for op in walk(f) if isinstance(op, func.Call)])
 
 
-def _plan(f: func.Func, name: str, callees: Mapping[str, Plan], sizes: int) -> Plan:
+def _plan(
+    f: func.Func, name: str, callees: Mapping[str, Plan], sizes: int, buffers: Mapping[str, GlobalBuffer]
+) -> Plan:
     if not f.body and (f.private or f.result_types):
         raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
-    roots = _roots(f)
+    roots = _roots(f, buffers)
     written = {roots[v] for op in walk(f) for v in _written_by(op, callees) if v in roots}
     positions = frozenset(k for k, arg in enumerate(f.args) if arg in written)
     indices, shapes = _indices(f, roots, callees)
@@ -182,7 +203,15 @@ def _plan(f: func.Func, name: str, callees: Mapping[str, Plan], sizes: int) -> P
     has_parallel = any(_is_parallel(op, callees) for op in walk(f))
     for k, arg in enumerate(f.args):
         _check_argument(f, k, arg)
-    return Plan(f, name, results, positions, has_status, has_parallel, roots, indices, sizes)
+    symbols = used(walk(f), buffers)
+    changed = {s for s in symbols if buffers[s].root in written}
+    for callee in (callees[op.callee] for op in walk(f) if isinstance(op, func.Call)):
+        symbols |= callee.reads
+        changed |= callee.writes
+    return Plan(
+        f, name, results, positions, has_status, has_parallel, roots, indices, sizes, buffers, frozenset(symbols),
+        frozenset(changed),
+    )  # fmt: skip
 
 
 def _check_argument(f: func.Func, position: int, arg: Value) -> None:
@@ -198,22 +227,34 @@ def _check_argument(f: func.Func, position: int, arg: Value) -> None:
         )
 
 
-def _roots(f: func.Func) -> dict[Value, Value]:
+VIEWS = (
+    memref.Cast, memref.SubView, memref.ReinterpretCast, memref.ExpandShape, memref.CollapseShape, memref.View,
+    memref.Reshape,
+)  # fmt: skip
+"""What gives a buffer another shape."""
+
+
+def _roots(f: func.Func, buffers: Mapping[str, GlobalBuffer]) -> dict[Value, Value]:
+    used(walk(f), buffers)
     roots = {arg: arg for arg in f.args if isinstance(arg.type, MemRefType)}
     for op in walk(f):
         match op:
-            case memref.Cast(result=result, source=source) if source in roots:
-                roots[result] = roots[source]
+            case _ if isinstance(op, VIEWS) and op.source in roots:
+                roots[op.result] = roots[op.source]
+            case memref.ExtractStridedMetadata() if op.source in roots:
+                roots[op.base] = roots[op.source]
+            case memref.GetGlobal():
+                roots[op.result] = buffers[op.symbol].root
             case memref.Alloc() | memref.Alloca():
                 roots[op.result] = op.result
             case func.Call():
                 roots.update((r, r) for r in op.results if isinstance(r.type, MemRefType))
             case _:
                 for value in (*op.defines(), *op.binds()):
-                    if isinstance(value.type, MemRefType) and value not in roots:
+                    if isinstance(value.type, MemRefType | UnrankedMemRefType) and value not in roots:
                         raise UnsupportedError(
                             f"{op.name} in {f.symbol!r} hands on an array; in C output an array is an argument, "
-                            "an alloc, a result of a call or a cast of one"
+                            "an alloc, a global buffer, a result of a call or a view of one"
                         )
     return roots
 
@@ -224,6 +265,12 @@ def _written_by(op: Op, callees: Mapping[str, Plan]) -> Iterator[Value]:
             yield target
         case memref.Dealloc(memref=target):
             yield target
+        case affine.VectorStore(memref=target) | memref.AtomicRMW(memref=target):
+            yield target
+        case affine.DmaStart(target=target) | memref.DmaStart(target=target):
+            yield target
+        case vector.TransferWrite() | vector.Store() | vector.MaskedStore() | vector.Scatter() | vector.CompressStore():
+            yield op.memref
         case func.Call():
             yield from (op.args[k] for k in callees[op.callee].written)
 
@@ -240,7 +287,9 @@ def _needs_heap(op: Op, own: set[Value | None], callees: Mapping[str, Plan]) -> 
 
 
 def _is_parallel(op: Op, callees: Mapping[str, Plan]) -> bool:
-    return isinstance(op, affine.Parallel) or (isinstance(op, func.Call) and callees[op.callee].has_parallel)
+    return isinstance(op, affine.Parallel | scf.Parallel) or (
+        isinstance(op, func.Call) and callees[op.callee].has_parallel
+    )
 
 
 def callees_arrays(op: func.Call) -> tuple[Value, ...]:
@@ -278,8 +327,8 @@ def _indices(
                 shapes[arg] = shape
     for op in f.body:
         match op:
-            case arith.Constant() if isinstance(op.result.type, IndexType):
-                known[op.result] = Affine.of(int(op.value))
+            case arith.Constant(value=int() as count) if isinstance(op.result.type, IndexType):
+                known[op.result] = Affine.of(count)
             case affine.Apply() if all(v in known for v in op.expr.values()):
                 known[op.result] = op.expr.substitute(known)
             case arith.Binary(kind="addi" | "subi" | "muli" as kind) if isinstance(op.result.type, IndexType):
@@ -324,7 +373,7 @@ def _results(
         if not isinstance(type, MemRefType):
             results.append(Result(type, k in f.unsigned_results, value.hint))
             continue
-        root, what = roots[value], f"array {value.hint or f'result {k}'!r} that {f.symbol!r} returns"
+        root, what = roots.get(value, value), f"array {value.hint or f'result {k}'!r} that {f.symbol!r} returns"
         if root in f.args:
             raise UnsupportedError(
                 f"{what} is an argument: the caller has it already; return what the function allocates"
@@ -333,6 +382,8 @@ def _results(
             raise UnsupportedError(f"{what} is returned twice; copy it into a second array")
         if not any(root in op.defines() for op in f.body):
             raise UnsupportedError(f"{what} is allocated inside a loop or condition; allocate it before")
+        if _is_part(value, f):
+            raise UnsupportedError(f"{what} is a view of another array: return that, or copy it into a new array")
         if root not in shapes:
             raise UnsupportedError(f"{what} has a size that is not an affine expression of the index arguments")
         results.append(Result(type, k in f.unsigned_results, value.hint or root.hint, root, shapes[root]))
@@ -341,6 +392,14 @@ def _results(
         if result.value in freed:
             raise UnsupportedError(f"array {result.hint!r} that {f.symbol!r} returns is given back by memref.dealloc")
     return tuple(results)
+
+
+def _is_part(value: Value, f: func.Func) -> bool:
+    """Whether a buffer is a view of another one, and no mere cast."""
+    made = {v: op for op in f.body for v in op.defines()}
+    while isinstance(op := made.get(value), memref.Cast):
+        value = op.source
+    return isinstance(op, VIEWS)
 
 
 def _mark_aliases(plan: Plan, found: Mapping[str, Plan]) -> None:
@@ -353,3 +412,7 @@ def _mark_aliases(plan: Plan, found: Mapping[str, Plan]) -> None:
                 twins = {j for j, other in arrays if other is root}
                 if len(twins) > 1 and twins & callee.written:
                     callee.aliased.add(k)
+                both = {s for s in callee.reads if plan.buffers[s].root is plan.roots[op.args[k]]}
+                if both and (k in callee.written or both & callee.writes):
+                    callee.aliased.add(k)
+                    callee.aliased_buffers.update(plan.buffers[s].root for s in both)

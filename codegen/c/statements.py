@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects import affine, func, memref, scf, ub
 from affdsl.ir.expr import Affine
-from affdsl.ir.types import MemRefType
-from codegen.c.calls import Calls
+from affdsl.ir.types import VectorType
 from codegen.c.names import comment
+from codegen.c.structured import Structured
+from codegen.c.views import View
 
 
-class Writer(Calls):
+class Writer(Structured):
     """Writes the body of one function: `body`, then `finish` for its lines."""
 
     def body(self) -> None:
@@ -50,12 +49,40 @@ class Writer(Calls):
                 self._deallocate(op)
             case memref.Copy():
                 self._copy(op)
-            case memref.Cast():
-                known = self._buffers[op.source]
-                assert isinstance(op.result.type, MemRefType)
-                sizes = zip(known.shape, op.result.type.shape, strict=True)
-                shape = tuple(Affine.of(size) if size is not None else s for s, size in sizes)
-                self._buffers[op.result] = replace(known, shape=shape)
+            case scf.Parallel():
+                self._scf_band(op)
+            case scf.While():
+                self._while(op)
+            case scf.Condition():
+                self._condition_of_while(op)
+            case scf.Reduce():
+                self._reduce_values(op)
+            case scf.ReduceReturn():
+                self._reduce_return(op)
+            case scf.IndexSwitch():
+                self._switch(op)
+            case scf.ExecuteRegion():
+                self._once(op)
+            case affine.VectorLoad():
+                self._load_vector(op.result, op.memref, [self._expression(e) for e in op.index])
+            case affine.VectorStore():
+                self._store_vector(op.value, op.memref, [self._expression(e) for e in op.index])
+            case affine.DmaStart() | memref.DmaStart():
+                self._dma_start(op)
+            case affine.DmaWait() | memref.DmaWait():
+                pass  # the copy was made where it began
+            case affine.Prefetch() | memref.Prefetch():
+                self._prefetch(op)
+            case memref.AtomicRMW():
+                self._atomic(op)
+            case affine.DelinearizeIndex() | affine.LinearizeIndex():
+                self._digits(op)
+            case memref.Rank():
+                self._affine[op.result] = Affine.of(self._buffers[op.memref].type.rank)
+            case ub.Poison() if not isinstance(op.result.type, VectorType):
+                self._no_value(op)
+            case _ if isinstance(op, View):
+                self._view(op)
             case func.Call():
                 self._call(op)
             case func.Return():

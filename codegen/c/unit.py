@@ -16,6 +16,7 @@ class Unit:
         self._headers: set[str] = {"stdint.h"}
         self._helpers: dict[str, Helper] = {}
         self._reductions: dict[str, str] = {}
+        self._definitions: list[str] = []
 
     def header(self, name: str) -> None:
         """Include <name>."""
@@ -30,6 +31,10 @@ class Unit:
             self._helpers[name] = found
         return name
 
+    def define(self, text: str) -> None:
+        """Put a definition before the functions."""
+        self._definitions.append(text)
+
     def reduction(self, name: str, type: str, combined: str, neutral: str) -> str:
         """Declare an OpenMP reduction of omp_in into omp_out; returns its name."""
         start = f"#pragma omp declare reduction({name} : {type} : omp_out = {combined})"
@@ -39,6 +44,7 @@ class Unit:
     def file(self, text: str) -> str:
         """A file: headers, the helpers that the functions in text call, and text."""
         reductions = "\n".join(self._reductions.values())
+        text = "\n".join(["".join(self._definitions), text]) if self._definitions else text
         called = self._called(f"{text} {reductions}")
         headers = self._headers.union(*(h.headers for h in called.values()))
         if re.search(r"\b(bool|true|false)\b", f"{text} {reductions}"):  # prototypes and casts name the type, too

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, memref
-from affdsl.ir.expr import Affine
-from affdsl.ir.types import IndexType
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.interpreter.lanes import has_vectors
+from affdsl.ir.messages import op_name
+from affdsl.ir.types import IndexType, VectorType
 from codegen.c import tables
 from codegen.c.expressions import (
     Code,
@@ -18,15 +20,21 @@ from codegen.c.expressions import (
     negate,
     number,
 )
-from codegen.c.memory import Memory
+from codegen.c.lanes import lane_type
 from codegen.c.types import scalar, suffix, value_type
+from codegen.c.vectors import Vectors
 
 
-class Values(Memory):
+class Values(Vectors):
     """Writes operations without an effect."""
 
     def _pure(self, op: Op) -> None:
+        if has_vectors(op):
+            self._lanewise(op)
+            return
         match op:
+            case arith.Constant() if isinstance(op.result.type, VectorType):
+                self._vector_constant(op)
             case arith.Constant():
                 self._constant(op)
             case affine.Apply():
@@ -56,33 +64,62 @@ class Values(Memory):
                     self._define(op.low, low)
                 if self._uses[op.high]:
                     self._define(op.high, high)
+            case _ if op.name.startswith("vector."):
+                self._vector(op)
             case _:
                 result = next(iter(op.defines()))
-                self._define(result, self._arithmetic(op))
+                self._define(result, self._arithmetic(op, self._value))
 
-    def _arithmetic(self, op: Op) -> Code:
-        value, unit = self._value, self.unit
+    def _lanewise(self, op: Op) -> None:
+        """An operation on scalars, for each lane."""
+        single = {v: self._again(v) for v in dict.fromkeys(op.reads()) if not isinstance(v.type, VectorType)}
+
+        def of(lane: Code) -> Callable[[Value], Code]:
+            return lambda v: single[v] if v in single else self._flat_lane(v, lane)
+
+        if isinstance(op, arith.Extended):
+            self._extended_lanes(op)
+            return
+        (result,) = op.defines()
+        self._fill_flat(result, lambda lane: self._arithmetic(op, of(lane)))
+
+    def _extended_lanes(self, op: arith.Extended) -> None:
+        kind = lane_type(op.left)
+
+        def both(lane: Code) -> tuple[Code, Code]:
+            left, right = self._flat_lane(op.left, lane), self._flat_lane(op.right, lane)
+            return tables.extended(op.kind, kind, left, right, self.unit)
+
+        if self._uses[op.low]:
+            self._fill_flat(op.low, lambda lane: both(lane)[0])
+        if self._uses[op.high]:
+            self._fill_flat(op.high, lambda lane: both(lane)[1])
+
+    def _arithmetic(self, op: Op, value: Callable[[Value], Code]) -> Code:
+        """What an operation computes; `value` gives its operands, or a lane of each."""
+        unit = self.unit
         match op:
             case arith.Binary() | math.Binary():
                 left, right = value(op.left), value(op.right)
-                return tables.binary(op.kind, scalar(op.result.type), left, right, unit)
+                return tables.binary(op.kind, lane_type(op.result), left, right, unit)
             case math.Unary():
-                return tables.unary(op.kind, scalar(op.operand.type), value(op.operand), unit)
+                return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)
             case math.Fma():
-                return tables.fma(scalar(op.result.type), value(op.a), value(op.b), value(op.c), unit)
+                return tables.fma(lane_type(op.result), value(op.a), value(op.b), value(op.c), unit)
             case arith.Negate():
                 return negate(value(op.operand))
             case arith.Compare():
-                return tables.compare(op.predicate, scalar(op.left.type), value(op.left), value(op.right), unit)
+                return tables.compare(op.predicate, lane_type(op.left), value(op.left), value(op.right), unit)
             case arith.Cast():
-                source, target = scalar(op.operand.type), scalar(op.result.type)
+                source, target = lane_type(op.operand), lane_type(op.result)
                 return tables.convert(op.kind, source, target, value(op.operand), unit)
             case arith.Select():
-                return tables.select(scalar(op.result.type), value(op.condition), value(op.if_true), value(op.if_false))
-        raise UnsupportedError(f"C output does not know the operation {op.name} yet")
+                return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
+        raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
 
     def _constant(self, op: arith.Constant) -> None:
         kind = scalar(op.result.type)
+        assert not isinstance(op.value, tuple), "a scalar is one number"
         if isinstance(kind, IndexType):
             self._affine[op.result] = Affine.of(int(op.value))
             return

@@ -17,8 +17,8 @@ from affdsl.ir.types import (
     INDEX,
     IntegerType,
     MemRefType,
+    OpaqueType,
     StridedLayout,
-    VectorType,
 )
 
 
@@ -473,9 +473,9 @@ def test_ir_that_the_verifier_refuses():
     x, y, z = value("x"), value("y"), value("z")
     with pytest.raises(InterpreterError, match=r"@f reads %y before it is defined; the verifier refuses this"):
         run(function((x,), arith.Binary(z, "addf", x, y)), 1.0)
-    v = value("v", VectorType((4,), F32))
+    v = value("v", OpaqueType("tensor<4xf32>"))
     with pytest.raises(
-        InterpreterError, match=r"arith.negf: the interpreter computes with scalars only, not with vector<4xf32>"
+        InterpreterError, match=r"arith.negf: the interpreter computes with scalars only, not with tensor<4xf32>"
     ):
         run(function((x,), arith.Negate(v, v)), 1.0)
     with pytest.raises(InterpreterError, match=r"affine.load: %x is no memref but a f32"):

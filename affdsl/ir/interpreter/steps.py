@@ -39,6 +39,7 @@ def step_of(op: Op) -> Step:
         case arith.Constant(result=Value(type=VectorType())):
             return constant(op)
         case arith.Constant():
+            assert not isinstance(op.value, tuple), "a scalar is one number"
             number = semantics.constant(op.value, scalar_type(op.result.type, op))
             return _pure(op.result, lambda: number)
         case arith.Binary() | math.Binary():

@@ -15,6 +15,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.buffers import Buffer, Index, reader, writer
 from affdsl.ir.interpreter.environment import Env, Step, error, listed, memref_type, scalar_type, taker
 from affdsl.ir.interpreter.lanes import Item, Lanes, known_lanes, put, vector_type
+from affdsl.ir.interpreter.memory import must_be_usable, read_only
 from affdsl.ir.layouts import row_major
 from affdsl.ir.messages import shown
 from affdsl.ir.numeric import signed, width
@@ -39,6 +40,8 @@ class Elements:
     def read(self, buffer: Buffer, index: Index, lane: Index) -> Item:
         """The element at index, for a lane."""
         self._check(buffer, index, lane)
+        if buffer.storage.dead or buffer.storage.transfers:
+            must_be_usable(self.op, self.memref, buffer, index)
         if not buffer.holds(index):
             raise error(self.op, f"{self._place(index, lane)} is read before anything was stored there")
         item: Item = self._read(buffer.array, index)
@@ -47,8 +50,10 @@ class Elements:
     def write(self, buffer: Buffer, index: Index, lane: Index, item: Item) -> None:
         """The element at index = item, for a lane."""
         self._check(buffer, index, lane)
+        if buffer.storage.dead or buffer.storage.transfers:
+            must_be_usable(self.op, self.memref, buffer, index, written=True)
         if not buffer.writeable:
-            raise error(self.op, f"{shown(self.memref)} is written, but its array is read-only")
+            raise error(self.op, read_only(self.memref, buffer))
         self._write(buffer.array, index, item)
         if buffer.written is not None:
             buffer.written[index] = True
@@ -74,8 +79,6 @@ class Elements:
             if not 0 <= i < size:
                 text = f"{self._place(index, lane)} is out of bounds"
                 raise error(self.op, f"{text}: {shown(self.memref)} has sizes ({listed(buffer.shape)})")
-        if buffer.dead:
-            raise error(self.op, f"{shown(self.memref)} must not be used any more: {buffer.dead}")
 
     def _place(self, index: Index, lane: Index) -> str:
         place = f"{shown(self.memref)}[{listed(index)}]"

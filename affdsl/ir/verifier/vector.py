@@ -113,9 +113,9 @@ def _transfer_map(op: vector.TransferRead | vector.TransferWrite, rank: int, wan
     if op.map.symbols:
         yield f"the permutation map must have no symbols: {op.map}"
     if op.map.dims != rank:
-        yield f"the permutation map must have the {rank} dimensions of {shown(op.memref)}: {op.map}"
+        yield f"the permutation map has {op.map.dims} dimensions, but {shown(op.memref)} has {rank}: {op.map}"
     if len(op.map.results) != wanted:
-        yield f"the permutation map must have a result for each of {wanted} dimensions of the vector: {op.map}"
+        yield f"the permutation map has {len(op.map.results)} results for {wanted} dimensions of the vector: {op.map}"
     dims = map_dims(op.map)
     if dims is None:
         yield f"each result of the permutation map must be a dimension or 0: {op.map}"
@@ -195,7 +195,9 @@ def masked(
         yield from must_have(value.type, op.pass_thru)
     if isinstance(op.memref.type, MemRefType) and not problems:
         of = op.memref.type.element
-        if element(value.type) != of:
+        if isinstance(of, VectorType):
+            yield f"{shown(op.memref)} has elements of type {of}, which cannot be masked"
+        elif element(value.type) != of:
             yield f"{shown(value)} has type {value.type}, but the elements of {shown(op.memref)} have type {of}"
         if isinstance(op, vector.MaskedLoad | vector.MaskedStore) and len(_dims(value.type)) > op.memref.type.rank > 0:
             yield f"{shown(value)} has more dimensions than {shown(op.memref)}, which has {op.memref.type.rank}"
@@ -229,7 +231,9 @@ def reduction(op: vector.Reduction) -> Iterator[str]:
         return
     if len(_dims(op.source.type)) > 1:
         yield f"{shown(op.source)} must have one dimension, but has type {op.source.type}"
-    yield from must_have(element(op.source.type), op.result, *op.acc)
+    for value in (op.result, *op.acc):
+        if value.type != element(op.source.type):
+            yield f"{shown(value)} has type {value.type}, which is not that of the lanes of {op.source.type}"
     yield from _combines(op.combine, element(op.source.type))
     if len(op.acc) > 1:
         yield f"has {len(op.acc)} accumulators; it takes one or none"
@@ -274,8 +278,10 @@ def _contract_maps(op: vector.Contract) -> Iterator[str]:
     of_operand: list[tuple[int, ...]] = []
     for k, (map, value) in enumerate(zip(op.maps, (op.left, op.right, op.acc), strict=True)):
         dims = map_dims(map)
-        if map.symbols or map.dims != len(op.iterators):
-            yield f"map {k} must have {len(op.iterators)} dimensions and no symbols: {map}"
+        if map.symbols:
+            yield f"map {k} must have no symbols: {map}"
+        elif map.dims != len(op.iterators):
+            yield f"map {k} has {map.dims} dimensions for {len(op.iterators)} iterators: {map}"
         elif dims is None or None in dims or len(set(dims)) < len(dims):
             yield f"the results of map {k} must be dimensions, each at most once: {map}"
         elif len(dims) != len(_dims(value.type)) or (isinstance(value.type, VectorType) and not dims):
@@ -347,7 +353,8 @@ def broadcast(op: vector.Broadcast) -> Iterator[str]:
         return
     for a, b in zip(source, target[len(target) - len(source) :], strict=True):
         if a != b and a != (1, False):
-            yield f"{shown(op.source)} has size {_size(a)} where {shown(op.result)} has {_size(b)}"
+            one, other = f"{shown(op.source)} of type {op.source.type}", f"{shown(op.result)} of type {op.result.type}"
+            yield f"{one} has size {_size(a)} where {other} has {_size(b)}"
 
 
 def extract(op: vector.Extract) -> Iterator[str]:
@@ -379,7 +386,7 @@ def _position(op: vector.Extract | vector.Insert, value: Value) -> Iterator[str]
         yield f"leaves {op.static_position.count(None)} positions open, but has {len(op.position)} values for them"
     dims = _dims(value.type)
     if len(op.static_position) > len(dims):
-        yield f"has {len(op.static_position)} positions, more than the dimensions of {shown(value)}: {value.type}"
+        yield f"has {len(op.static_position)} positions, but {shown(value)} has {len(dims)} dimensions: {value.type}"
         return
     for k, (position, (size, _)) in enumerate(zip(op.static_position, dims, strict=False)):
         if position is not None and position != POISON and not 0 <= position < size:
@@ -430,7 +437,8 @@ def insert_slice(op: vector.InsertStridedSlice) -> Iterator[str]:
 def _inside(value: Value, offsets: Sequence[int], sizes: Sequence[int], dims: Dims) -> Iterator[str]:
     for k, (offset, size, (full, _)) in enumerate(zip(offsets, sizes, dims, strict=False)):
         if offset < 0 or size < 1 or offset + size > full:
-            yield f"{size} from {offset} on along dimension {k} lies outside of {shown(value)}: {value.type}"
+            part = f"[{offset}, {offset + size}) along dimension {k}"
+            yield f"{part} is no part of {shown(value)}: {value.type}"
 
 
 def _unit(strides: Sequence[int]) -> Iterator[str]:
@@ -443,7 +451,8 @@ def shuffle(op: vector.Shuffle) -> Iterator[str]:
     problems = [*_is_vector(op.left, op.right), *_same_element(op.left, op.right, op.result)]
     left, right = _dims(op.left.type), _dims(op.right.type)
     if len(left) != len(right) or left[1:] != right[1:]:
-        problems.append(f"{shown(op.left)} and {shown(op.right)} differ in more than their first dimension")
+        both = f"{shown(op.left)} of type {op.left.type} and {shown(op.right)} of type {op.right.type}"
+        problems.append(f"{both} differ in more than their first dimension")
     if any(scalable for _, scalable in left + right):
         problems.append(f"{shown(op.left)} is scalable: its rows cannot be counted")
     yield from problems
@@ -464,7 +473,8 @@ def transpose(op: vector.Transpose) -> Iterator[str]:
     problems = [*_is_vector(op.source)]
     dims = _dims(op.source.type)
     if sorted(op.permutation) != list(range(len(dims))):
-        problems.append(f"{_list(op.permutation)} is no permutation of the dimensions of {op.source.type}")
+        given = f"{_list(op.permutation)}, of {len(op.permutation)} numbers,"
+        problems.append(f"{given} is no permutation of the {len(dims)} dimensions of {op.source.type}")
     yield from problems
     of = element(op.source.type)
     if not problems and isinstance(of, ScalarType):

@@ -19,7 +19,8 @@ from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Static
-from affdsl.ir.types import I1, I64, MemRefType
+from affdsl.ir.types import I1, I64, OpaqueType
+from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.generic.rows import (
     Property,
     Reading,
@@ -52,7 +53,7 @@ def _iterators(attribute: Attribute | None) -> tuple[str, ...]:
                 return text
             case OpaqueAttr(text) if text in names:
                 return names[text]
-        raise ValueError(f"must be a list of {' and '.join(vector.ITERATORS)}")
+        raise ValueError(f"must be a list of {' and '.join(vector.ITERATORS)}, not of {attribute_text(item)}")
 
     return tuple([name(item) for item in _items(attribute)])
 
@@ -130,7 +131,7 @@ _RESULT = (one("result"),)
 
 def _read_transfer(opaque: Opaque, reading: Reading) -> Op:
     """A transfer of a memref; one of a tensor has no class here."""
-    if not any(isinstance(v.type, MemRefType) for v in opaque.operands):
+    if any(isinstance(v.type, OpaqueType) for v in opaque.operands):
         return opaque
     said = dict(opaque.properties or opaque.attributes)
     sizes = said.pop("operandSegmentSizes", None)

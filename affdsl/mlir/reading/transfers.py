@@ -191,7 +191,7 @@ def read_linearize_index(p: Parser, head: Head) -> Op:
 def read_atomic_rmw(p: Parser, head: Head) -> Op:
     """`memref.atomic_rmw addf %x, %A[%i] : (f32, memref<...>) -> f32`"""
     s = p.scanner
-    place, combine = s.start, s.word()
+    place, combine = s.start, s.string() if s.is_string else s.word()
     if combine not in memref.ATOMIC:
         s.fail(f"{combine} is no way to combine: {', '.join(memref.ATOMIC)}", place)
     value = p.use()

@@ -47,7 +47,7 @@ def _indices(p: Parser, uses: list[Use]) -> tuple[Value, ...]:
 def _vector(p: Parser) -> VectorType:
     place, type = p.scanner.start, p.type()
     if not isinstance(type, VectorType):
-        p.scanner.fail(f"expected a vector type, got {type}", place)
+        p.scanner.fail(f"expected a type like vector<4xf32>, got {type}", place)
     return type
 
 
@@ -100,7 +100,7 @@ def kind(p: Parser) -> str:
         place, name = s.start, s.word()
         s.expect(">")
     if name not in vector.KINDS and name not in _OLD:
-        s.fail(f"expected one of {', '.join(vector.KINDS)}", place)
+        s.fail(f"there is no kind {name}; known: {', '.join(vector.KINDS)}", place)
     return name
 
 
@@ -175,7 +175,7 @@ def _transfer(
     inner = of.rank if isinstance(of, VectorType) else 0
     if map is None:
         if rank < type.rank - inner:
-            p.scanner.fail(f"the vector has more dimensions than {source}: a permutation_map is needed", place)
+            p.scanner.fail(f"{type} has more dimensions than {source}, which has {rank}: say a permutation_map", place)
         map = vector.minor_identity(rank, type.rank - inner)
     if in_bounds is None:
         in_bounds = (False,) * len(map.results)

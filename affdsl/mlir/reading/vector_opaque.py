@@ -112,11 +112,15 @@ def read_mask(p: Parser, head: Head) -> Reading:
         if len(passed) > len(found):
             s.fail("there is no result that values could be given for", place)
     operands = p.typed([mask, *passed], types)
-    if not (ops and isinstance(ops[-1], Opaque) and ops[-1].kind == "vector.yield"):
-        given = tuple(ops[-1].defines()) if ops else ()
-        ops = (*ops, Opaque("vector.yield", given, (), location=head.location))
-    region = OpaqueRegion((OpaqueBlock("", (), ops),))
-    return Opaque(head.name, operands, results, (), (region,), location=head.location, attributes=attributes)
+    location = p.trailing_location() or head.location
+    match ops:
+        case (*_, Opaque(kind="vector.yield")):
+            body = ops
+        case _:
+            given = tuple(ops[-1].defines()) if ops else ()
+            body = (*ops, Opaque("vector.yield", given, (), location=location))
+    region = OpaqueRegion((OpaqueBlock("", (), body),))
+    return Opaque(head.name, operands, results, (), (region,), location=location, attributes=attributes)
 
 
 def read_yield(p: Parser, head: Head) -> Op:
