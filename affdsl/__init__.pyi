@@ -18,8 +18,14 @@ from .lang.arrays import copy as copy
 from .lang.blocks import yield_ as yield_
 from .lang.branches import else_ as else_
 from .lang.branches import if_ as if_
+from .lang.constants import constant as constant
 from .lang.control import for_ as for_
 from .lang.control import parallel as parallel
+from .lang.digits import delinearize_index as delinearize_index
+from .lang.digits import linearize_index as linearize_index
+from .lang.dma import dma_start as dma_start
+from .lang.dma import dma_wait as dma_wait
+from .lang.dma import prefetch as prefetch
 from .lang.dtypes import bf16 as bf16
 from .lang.dtypes import bool_ as bool_
 from .lang.dtypes import f16 as f16
@@ -85,5 +91,8 @@ from .lang.maths import tanh as tanh
 from .lang.maths import trunc as trunc
 from .lang.scalars import Scalar as Scalar
 from .lang.scalars import cast as cast
+from .lang.vectors import Vector as Vector
+from .lang.vectors import vector_load as vector_load
+from .lang.vectors import vector_store as vector_store
 from .mlir.readers import parse as parse
 from .mlir.scanner import ParseError as ParseError

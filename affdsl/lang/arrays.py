@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn
 
 import numpy as np
@@ -42,24 +43,19 @@ class Array:
         return len(self.type.shape)
 
     def __getitem__(self, index: object) -> Scalar:
-        place = self._place(index)
-        exprs = _affine(place)
+        place = self.place(index)
+        exprs = self.affine(place)
         if exprs is not None:
             return emit_scalar(self.type.dtype, lambda r: affine.Load(r, self.value, exprs))
         indices = tuple(as_value(x) for x in place)
         return emit_scalar(self.type.dtype, lambda r: memref.Load(r, self.value, indices))
 
     def __setitem__(self, index: object, x: Operand) -> None:
-        if self.type.const:
-            raise problem(
-                ProgramTypeError,
-                f"{self.name} is declared const and cannot be stored to",
-                f"annotate it as {self.name}: affdsl.{ArrayType(self.type.dtype, self.type.shape)!r} to write to it",
-            )
-        place = self._place(index)
+        self.require_writable()
+        place = self.place(index)
         value = self._element(x).value
         current().written.add(self.value)
-        exprs = _affine(place)
+        exprs = self.affine(place)
         if exprs is not None:
             current().emit(affine.Store(value, self.value, exprs))
         else:
@@ -91,7 +87,33 @@ class Array:
             )
         return scalar
 
-    def _place(self, index: object) -> tuple[Index | Scalar, ...]:
+    def require_writable(self) -> None:
+        """Raise ProgramTypeError if the kernel promised only to read."""
+        if self.type.const:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is declared const and cannot be stored to",
+                f"annotate it as {self.name}: affdsl.{ArrayType(self.type.dtype, self.type.shape)!r} to write to it",
+            )
+
+    def affine(self, place: tuple[Index | Scalar, ...]) -> tuple[Affine, ...] | None:
+        """The subscripts as expressions if the affine dialect takes them all."""
+        exprs = []
+        for x in place:
+            if not isinstance(x, Index):
+                return None
+            for value in x.expr.values():
+                current().require(value)
+            if not current().is_affine(x.expr):
+                return None
+            exprs.append(x.expr)
+        return tuple(exprs)
+
+    def place(self, index: object, *, inside: bool = True) -> tuple[Index | Scalar, ...]:
+        """The subscripts for an index, one for each dimension; `inside` asks that they may lie inside of the array.
+
+        Raises ProgramIndexError where they do not fit.
+        """
         items = index if isinstance(index, tuple) else (index,)
         if self.ndim == 0 and len(items) == 1 and items[0] is ...:
             items = ()
@@ -109,7 +131,7 @@ class Array:
                 f"got {len(items)}",
                 f"its type is {self.type!r}; write them in one bracket, as in {self.name}[{self._subscripts()}]",
             )
-        for n, item in enumerate(items):
+        for n, item in enumerate(items if inside else ()):
             self._require_inside(n, item)
         return tuple(index_of(item, f"index {n} of {self.name}") for n, item in enumerate(items))
 
@@ -191,43 +213,34 @@ class Array:
         return f"{self.name}: {self.type!r}"
 
 
-def _affine(place: tuple[Index | Scalar, ...]) -> tuple[Affine, ...] | None:
-    """The subscripts as expressions if the affine dialect takes them all."""
-    exprs = []
-    for x in place:
-        if not isinstance(x, Index):
-            return None
-        for value in x.expr.values():
-            current().require(value)
-        if not current().is_affine(x.expr):
-            return None
-        exprs.append(x.expr)
-    return tuple(exprs)
-
-
-def alloc(type: ArrayType) -> Array:
+def alloc(type: ArrayType, *, space: int = 0) -> Array:
     """A new array on the heap, its elements not set: `alloc(f32[M, N + 1])`.
 
-    It lives until the with-block around ends, or is returned by the kernel.
+    It lives until the with-block around ends, or is returned by the kernel. `space` is the number of a memory space:
+    0 is that of the arguments; what a fast memory has the number of, the tools that follow know.
     """
-    array = _new("alloc", type, memref.Alloc)
+    array = _new("alloc", type, memref.Alloc, space)
     current().block.owned.append(array.value)
     return array
 
 
-def alloca(type: ArrayType) -> Array:
+def alloca(type: ArrayType, *, space: int = 0) -> Array:
     """A new small array on the stack, its elements not set. It lives until the with-block around ends.
 
     C takes the heap instead where the size is large, or known only when the kernel runs.
     """
-    return _new("alloca", type, memref.Alloca)
+    return _new("alloca", type, memref.Alloca, space)
 
 
-def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca]) -> Array:
+def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca], space: object) -> Array:
     if not isinstance(type, ArrayType):
         raise problem(ProgramTypeError, f"{what} takes an array type like affdsl.f32[M, N], got {type!r}")
+    if not isinstance(space, int) or isinstance(space, bool) or space < 0:
+        raise problem(
+            ProgramTypeError, f"a memory space is a number, 0 or more, got {space!r}", "write space=1, or leave it out"
+        )
     sizes = tuple(as_value(Index(e)) for e in type.shape if not e.is_constant)
-    result = Value(type.memref, assigned_name(), here())
+    result = Value(replace(type.memref, space=space), assigned_name(), here())
     current().emit(op(result, sizes))
     return Array(result, ArrayType(type.dtype, type.shape))
 
@@ -243,12 +256,7 @@ def copy(source: Array, target: Array) -> None:
             f"copy from {source!r} to {target!r}: type and shape must be the same",
             "copy the elements with loops",
         )
-    if target.type.const:
-        raise problem(
-            ProgramTypeError,
-            f"{target.name} is declared const and cannot be stored to",
-            f"annotate it as {target.name}: affdsl.{ArrayType(target.type.dtype, target.type.shape)!r} to write to it",
-        )
+    target.require_writable()
     if source.value is target.value:
         raise problem(ProgramTypeError, f"copy of {source.name} to itself")
     current().written.add(target.value)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from affdsl.errors import ProgramError, ProgramNameError
@@ -68,6 +69,7 @@ class Builder:
         self.assumes: list[Constraint] = []
         self.written: set[Value] = set()
         self.callees: dict[str, Program] = {}
+        self.constants: list[memref.Global] = []
         self.means_itself = False
         """Whether the kernel's name, in its body, is the kernel itself."""
 
@@ -94,6 +96,13 @@ class Builder:
             self.block.values.append(value)
             if len(self.blocks) == 1 and isinstance(value.type, IndexType):
                 self.symbols.add(value)
+
+    def constant(self, name: str, make: Callable[[str], memref.Global]) -> str:
+        """Keep a constant array, called like `name`; gives its symbol, which is new in this kernel."""
+        taken = {made.symbol for made in self.constants}
+        symbol = next(s for s in (f"{self.name}_{name}{k or ''}" for k in count()) if s not in taken)
+        self.constants.append(make(symbol))
+        return symbol
 
     def require_complete(self) -> None:
         """Raise ProgramError if the innermost block still waits for an `else_`."""

@@ -14,7 +14,7 @@ from affdsl.lang.indices import Condition, Extremum, affine_extremum
 from affdsl.lang.scalars import Scalar, cast, emit_scalar, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
-from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.traced import Operand, Traced, wide
 
 
 def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:
@@ -114,6 +114,8 @@ def fmod(a: Operand, b: Operand) -> Scalar:
 
 def fma(a: Operand, b: Operand, c: Operand) -> Scalar:
     """a * b + c, rounded once."""
+    if (several := wide(a, b, c)) is not None:
+        return several.fused(a, b, c)  # type: ignore[return-value]
     x, y = operands("fma", a, b)
     x, z = operands("fma", x, c)
     _float("fma", x)
@@ -132,6 +134,8 @@ def max(*xs: Operand) -> Extremum | Scalar:
 
 def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
     """if_true where condition holds, else if_false; both are computed."""
+    if (several := wide(condition, if_true, if_false)) is not None:
+        return several.chosen(condition, if_true, if_false)  # type: ignore[return-value]
     chosen = condition.scalar() if isinstance(condition, Traced) else cast(condition, bool_)
     if chosen.dtype != bool_:
         raise problem(ProgramTypeError, f"select needs a condition, got {chosen.describe()}", "compare it: x != 0")
@@ -198,6 +202,9 @@ def _extremum(name: str, kind: type[affine.Min] | type[affine.Max], xs: tuple[Op
         return indices
     result: Operand = xs[0]
     for x in xs[1:]:
+        if (several := wide(result, x)) is not None:
+            result = several.extreme(name, result, x)
+            continue
         a, b = operands(name, result, x)
         result = _pairwise(_KINDS[a.dtype.kind].format(name), a, b)
     return result  # type: ignore[return-value]

@@ -13,7 +13,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import DType, Number, bool_, f32, i32, i64, index, literal, u64
 from affdsl.lang.source import assigned_name, here, problem
-from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.traced import Operand, Traced, wide
 
 
 class Scalar(Traced):
@@ -220,12 +220,20 @@ _BOOL = {"&": "andi", "|": "ori", "^": "xori"}
 _TABLES = {"float": _FLOAT, "signed": _INTEGER, "index": _INTEGER, "unsigned": _UNSIGNED, "bool": _BOOL}
 
 
+def kind_of(symbol: str, dtype: DType) -> str:
+    """The operation of arith that an operator is. Raises ProgramTypeError where a type does not have it."""
+    kind = _TABLES[dtype.kind].get(symbol)
+    if kind is None:
+        raise problem(ProgramTypeError, f"{dtype} has no operator {symbol}", _advice(symbol, dtype))
+    return kind
+
+
 def _binary(symbol: str, left: Operand, right: Operand) -> Scalar:
     _refuse_literal(symbol, left, right)
+    if (several := wide(left, right)) is not None:
+        return several.combine(symbol, left, right)  # type: ignore[return-value]
     a, b = operands(symbol, left, right)
-    kind = _TABLES[a.dtype.kind].get(symbol)
-    if kind is None:
-        raise problem(ProgramTypeError, f"{a.dtype} has no operator {symbol}", _advice(symbol, a.dtype))
+    kind = kind_of(symbol, a.dtype)
     return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
 
 
@@ -283,14 +291,20 @@ _UNSIGNED_PREDICATES = {"<": "ult", "<=": "ule", ">": "ugt", ">=": "uge", "==": 
 _FLOAT_PREDICATES = {"<": "olt", "<=": "ole", ">": "ogt", ">=": "oge", "==": "oeq", "!=": "une"}
 
 
+def predicate_of(symbol: str, dtype: DType) -> tuple[str, str]:
+    """The kind and the predicate of arith that a comparison is."""
+    if dtype.kind == "float":
+        return "cmpf", _FLOAT_PREDICATES[symbol]
+    table = _UNSIGNED_PREDICATES if dtype.kind in ("unsigned", "bool") else _SIGNED_PREDICATES
+    return "cmpi", table[symbol]
+
+
 def compare(symbol: str, left: Operand, right: Operand) -> Scalar:
     """left <symbol> right as a bool_."""
+    if (several := wide(left, right)) is not None:
+        return several.compared(symbol, left, right)  # type: ignore[return-value]
     a, b = operands(symbol, left, right)
-    if a.dtype.kind == "float":
-        kind, predicate = "cmpf", _FLOAT_PREDICATES[symbol]
-    else:
-        table = _UNSIGNED_PREDICATES if a.dtype.kind in ("unsigned", "bool") else _SIGNED_PREDICATES
-        kind, predicate = "cmpi", table[symbol]
+    kind, predicate = predicate_of(symbol, a.dtype)
     return emit_scalar(bool_, lambda r: arith.Compare(r, kind, predicate, a.value, b.value))
 
 

@@ -11,6 +11,7 @@ from types import FunctionType
 from affdsl.errors import ProgramError, ProgramNameError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module, Return
+from affdsl.ir.dialects.memref import GetGlobal, Global
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import rewrite, substitute, with_fields
@@ -40,13 +41,16 @@ class Program:
     results: tuple[ArrayType | DType, ...]
     written: frozenset[int]
     callees: Mapping[str, Program] = field(default_factory=dict)
+    constants: tuple[Global, ...] = ()
 
     @property
     def module(self) -> Module:
-        """The function and all that it calls, callees first; symbols that clash are renamed."""
+        """The function and all that it calls, callees first, after their constants; symbols that clash are renamed."""
         names: dict[Program, str] = {}
         _name(self, names)
-        return Module(tuple(_linked(program, names) for program in reversed(names)))
+        buffers = _constants(reversed(names), set(names.values()))
+        functions = [_linked(program, names, buffers) for program in reversed(names)]
+        return Module((*buffers.values(), *functions))
 
 
 def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tuple[object, ...] = ()) -> Program:
@@ -87,7 +91,7 @@ def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tup
     written = frozenset(n for n, v in enumerate(inputs[len(sizes) :]) if v in builder.written)
     built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
     types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
-    return Program(built, parameters, sizes, types, written, builder.callees)
+    return Program(built, parameters, sizes, types, written, builder.callees, tuple(builder.constants))
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:
@@ -271,10 +275,26 @@ def _name(program: Program, names: dict[Program, str]) -> None:
         _name(callee, names)
 
 
-def _linked(program: Program, names: Mapping[Program, str]) -> Func:
+def _constants(programs: Iterable[Program], taken: set[str]) -> dict[Global, Global]:
+    """The constants of all programs, under symbols that nothing else has."""
+    found: dict[Global, Global] = {}
+    for made in (g for program in programs for g in program.constants):
+        symbol = next(
+            s for s in (made.symbol, *(f"{made.symbol}_{k}" for k in range(len(taken) + 1))) if s not in taken
+        )
+        taken.add(symbol)
+        found[made] = made if symbol == made.symbol else with_fields(made, symbol=symbol)
+    return found
+
+
+def _linked(program: Program, names: Mapping[Program, str], buffers: Mapping[Global, Global]) -> Func:
+    symbols = {made.symbol: buffers[made].symbol for made in program.constants}
+
     def rule(op: Op) -> Op | None:
         if isinstance(op, Call) and names[program.callees[op.callee]] != op.callee:
             return with_fields(op, callee=names[program.callees[op.callee]])
+        if isinstance(op, GetGlobal) and symbols[op.symbol] != op.symbol:
+            return with_fields(op, symbol=symbols[op.symbol])
         return None
 
     linked = rewrite(program.func, rule)

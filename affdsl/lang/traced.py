@@ -103,6 +103,37 @@ class Traced:
         raise numpy_problem(function.__name__, self.describe())
 
 
+class Wide(Traced):
+    """Several numbers computed together. Where one meets a number, the operation is that of the several."""
+
+    __slots__ = ()
+
+    def combine(self, symbol: str, left: Operand, right: Operand) -> Wide:
+        """left <symbol> right"""
+        raise NotImplementedError
+
+    def compared(self, symbol: str, left: Operand, right: Operand) -> Wide:
+        """left <symbol> right, a comparison"""
+        raise NotImplementedError
+
+    def extreme(self, name: str, left: Operand, right: Operand) -> Wide:
+        """min or max of the two"""
+        raise NotImplementedError
+
+    def fused(self, a: Operand, b: Operand, c: Operand) -> Wide:
+        """a * b + c"""
+        raise NotImplementedError
+
+    def chosen(self, condition: Operand, if_true: Operand, if_false: Operand) -> Wide:
+        """if_true where condition holds, else if_false"""
+        raise NotImplementedError
+
+
+def wide(*operands: object) -> Wide | None:
+    """The first of operands that is several numbers; None if none is."""
+    return next((x for x in operands if isinstance(x, Wide)), None)
+
+
 _OPERATORS = {
     "add": "+", "sub": "-", "mul": "*", "matmul": "@", "truediv": "/", "floordiv": "//", "mod": "%", "divmod": "divmod",
     "pow": "**", "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^",

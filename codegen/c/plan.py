@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf, vector
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import walk
@@ -193,6 +194,9 @@ def _plan(
 ) -> Plan:
     if not f.body and (f.private or f.result_types):
         raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
+    for op in walk(f):
+        if isinstance(op, Opaque):
+            raise UnsupportedError(f"C output does not know the operation {op.kind} in {f.symbol!r}")
     roots = _roots(f, buffers)
     written = {roots[v] for op in walk(f) for v in _written_by(op, callees) if v in roots}
     positions = frozenset(k for k, arg in enumerate(f.args) if arg in written)

@@ -1,4 +1,4 @@
-"""The verifier on views, transfers and the loops of scf: it accepts what mlir-opt accepts, and says which rule is broken.
+"""The verifier on views, transfers and the loops of scf: it accepts what mlir-opt accepts, and says what is wrong.
 
 `view_rules.txt` has one piece of a function for each case, and what is said of it.
 """
@@ -47,6 +47,7 @@ def test_mlir_opt_agrees():
 
 
 def test_a_file_counts_lines_and_columns():
-    text = "func.func @f(%A: memref<8xf32>) {\n  %e = memref.collapse_shape %A [[0]] : memref<8xf32> into memref<9xf32>\n  return\n}"
+    line = "%e = memref.collapse_shape %A [[0]] : memref<8xf32> into memref<9xf32>"
+    text = f"func.func @f(%A: memref<8xf32>) {{\n  {line}\n  return\n}}"
     with pytest.raises(VerificationError, match=r"^x\.mlir:2:8: memref\.collapse_shape: dimension 0 has size 9, but"):
         verify(parse(text, "x.mlir"))

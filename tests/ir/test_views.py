@@ -111,7 +111,8 @@ REFUSED = {
     "parts that overlap, copied": (
         (
             "%s = memref.subview %A[0, 0] [2, 4] [1, 1] : memref<4x4xf32> to memref<2x4xf32, strided<[4, 1]>>\n"
-            "%t = memref.subview %A[1, 0] [2, 4] [1, 1] : memref<4x4xf32> to memref<2x4xf32, strided<[4, 1], offset: 4>>\n"
+            "%t = memref.subview %A[1, 0] [2, 4] [1, 1] : memref<4x4xf32> to "
+            "memref<2x4xf32, strided<[4, 1], offset: 4>>\n"
             "memref.copy %s, %t : memref<2x4xf32, strided<[4, 1]>> to memref<2x4xf32, strided<[4, 1], offset: 4>>"
         ),
         0,
@@ -142,6 +143,11 @@ REFUSED = {
         "%a:2 = affine.delinearize_index %n into (4, %n) : index, index",
         0,
         r"the numbers of the basis must be positive, but are 4, 0",
+    ),
+    "an operation that is not known": (
+        '"test.do"(%n) : (index) -> ()',
+        0,
+        r"test\.do: the interpreter does not know what this operation does",
     ),
     "digits that are none": (
         "%a = affine.linearize_index disjoint [%n, %n] by (9, 4) : index",

@@ -73,9 +73,7 @@ def ending(scope: Scope, parent: Op) -> Iterator[str]:
         yield f"{where(last)}: cannot end a block of {op_name(parent)}; that takes {expected.name}"
         return
     values: tuple[Value, ...] = getattr(last, "values")  # noqa: B009 - each terminator has them
-    if not values and expected is not scf.Condition:
-        yield f"{where(last)}: hands on nothing; a block that gives no value has no {expected.name}"
-    elif (found := _types(values)) != scope.wanted:
+    if (found := _types(values)) != scope.wanted:
         yield f"{where(last)}: hands on {_list(found)}, but {op_name(parent)} gives {_list(scope.wanted)}"
 
 

@@ -49,8 +49,8 @@ def _read_constant(opaque: Opaque, reading: Reading) -> Op:
 
 def _predicates(names: tuple[str, ...]) -> Property:
     def back(attribute: Attribute | None) -> str:
-        if not isinstance(attribute, IntegerAttr) or not 0 <= attribute.value < len(names):
-            raise ValueError(f"must be a number from 0 to {len(names) - 1}")
+        if not isinstance(attribute, IntegerAttr) or attribute.type != I64 or not 0 <= attribute.value < len(names):
+            raise ValueError(f"must be a number of type i64 from 0 to {len(names) - 1}")
         return names[attribute.value]
 
     return Property("predicate", "predicate", lambda name: IntegerAttr(names.index(name), I64), back)

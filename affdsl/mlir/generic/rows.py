@@ -15,6 +15,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, IntegerSet
 from affdsl.ir.messages import op_name
 from affdsl.ir.types import IntegerType
+from affdsl.mlir.enumerations import problem_of_flag
 from affdsl.mlir.positions import Positional
 
 I32 = IntegerType(32)
@@ -208,7 +209,7 @@ def ended(body: Block, terminator: type[Op] | None, end: Location | None) -> Blo
 def typed_form(opaque: Opaque, reading: Reading) -> Op:
     """An operation of its class, from what its generic form says; itself if the IR has no class for it."""
     row = _BY_NAME.get(opaque.kind)
-    if row is None or any(len(r.blocks_inside) > 1 for r in opaque.regions if isinstance(r, OpaqueRegion)):
+    if row is None or any([len(r.blocks_inside) > 1 for r in opaque.regions if isinstance(r, OpaqueRegion)]):
         return opaque
     if row.read is not None:
         return row.read(opaque, reading)
@@ -226,6 +227,9 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
     if row.kinds:
         fields["kind"] = opaque.kind.partition(".")[2]
     rest = [(n, a) for n, a in said.items() if row.inherent.get(n) != a]
+    for name, attribute in rest:
+        if name in row.inherent and (problem := problem_of_flag(name, attribute)) is not None:
+            reading.refuse(opaque, problem)
     discardable = opaque.attributes if opaque.properties else ()
     unknown = [n for n, _ in rest if n not in row.inherent] if opaque.properties else []
     if unknown:
@@ -237,6 +241,8 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
 
 def _ends(opaque: Opaque, fields: Mapping[str, Any], row: Row) -> tuple[Location | None, ...]:
     """The places of the terminators that are not stored."""
+    if not row.regions:
+        return ()
     found: list[Location | None] = []
     for inside, region in zip(row.regions, opaque.regions, strict=True):
         ops = [op for block in region.blocks() for b in block if isinstance(b, OpaqueBlock) for op in b.body]
@@ -283,11 +289,12 @@ def _sizes(opaque: Opaque, row: Row, said: dict[str, Attribute], reading: Readin
             if (part.kind == "one" and size != 1) or (part.kind == "optional" and size > 1) or size < 0:
                 reading.refuse(opaque, f"operandSegmentSizes gives {size} values for {part.name}")
     else:
-        fixed = sum(part.kind == "one" for part in row.operands)
-        sizes = [1 if part.kind == "one" else given - fixed for part in row.operands]
-        if any(part.kind == "optional" and size > 1 for part, size in zip(row.operands, sizes, strict=True)):
+        kinds = [part.kind for part in row.operands]
+        rest = given - kinds.count("one")
+        sizes = [1 if kind == "one" else rest for kind in kinds]
+        if rest > 1 and "optional" in kinds:
             reading.refuse(opaque, f"{opaque.kind} has too many operands: {given}")
-    if sum(sizes) != given or any(size < 0 for size in sizes):
+    if sum(sizes) != given or (sizes and min(sizes) < 0):
         reading.refuse(opaque, f"{opaque.kind} takes {max(sum(sizes), 0)} operands, got {given}")
     return sizes
 
@@ -314,7 +321,7 @@ def _applied(
 
 def _read_results(opaque: Opaque, row: Row, fields: dict[str, Any], reading: Reading) -> None:
     rest = list(opaque.results)
-    fixed = sum(part.kind == "one" for part in row.results)
+    fixed = [part.kind for part in row.results].count("one")
     variadic = len(row.results) > fixed
     if len(rest) < fixed or (len(rest) > fixed and not variadic):
         reading.refuse(opaque, f"{opaque.kind} has {fixed} results, got {len(rest)}")
@@ -375,6 +382,8 @@ def number_property(name: str, property: str, type: Any, default: int | None = N
             return default
         if not isinstance(attribute, IntegerAttr):
             raise ValueError("must be an integer")
+        if attribute.type != type:
+            raise ValueError(f"must be a number of type {type}, not {attribute.type}")
         return attribute.value
 
     return Property(name, property, lambda n: None if n is None else IntegerAttr(n, type), back)

@@ -13,10 +13,7 @@ from affdsl.ir.types import I1, I32, I64, MemRefType
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, many, mapped, named, one
 from affdsl.mlir.generic.views import static_property, unit_property
 
-KINDS = (
-    "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf", "muli", "ori", "andi",
-    "maxnumf", "minnumf", "xori",
-)  # fmt: skip
+KINDS = tuple(sorted(memref.ATOMIC))
 """The ways to combine in the order of their numbers."""
 
 

@@ -188,9 +188,12 @@ def read_apply(p: Parser, head: Head) -> Op:
 
 
 def read_extreme(p: Parser, head: Head) -> Op:
-    """`affine.min #map(%i)[%n]`"""
+    """`affine.min #map(%i)[%n]`; after a map of 2019 the type may follow"""
+    is_old = p.scanner.token == "("
     applied = p.applied_map()
     attributes = p.dictionary()
+    if is_old and p.scanner.accept(":"):
+        p.scanner.expect("index")
     if not applied.trees:
         p.scanner.fail(f"{head.name} takes a map with at least one result", head.offset)
     kind = affine.Min if head.name == "affine.min" else affine.Max

@@ -10,6 +10,7 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.types import I1, IntegerType, Type
 from affdsl.ir.verifier.types import truth
 from affdsl.mlir.constants import constant
+from affdsl.mlir.enumerations import FLAGS, PROPERTIES, problem_of_flag, problem_of_words
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 
 
@@ -25,7 +26,7 @@ def read_constant(p: Parser, head: Head) -> Op:
 
 def read_binary(p: Parser, head: Head) -> Op:
     """`arith.addf %a, %b fastmath<fast> : f32`"""
-    left, right, flags = _two(p)
+    left, right, flags = _two(p, head)
     type = p.colon_type()
     kind = head.name.partition(".")[2]
     power = p.type() if kind == "fpowi" and p.scanner.accept(",") else type
@@ -34,37 +35,50 @@ def read_binary(p: Parser, head: Head) -> Op:
     return cls(p.result(head, type), kind, *values, location=head.location, attributes=flags)
 
 
-def _two(p: Parser) -> tuple[Use, Use, Attributes]:
+def _two(p: Parser, head: Head) -> tuple[Use, Use, Attributes]:
     left = p.use()
     p.scanner.expect(",")
-    return left, p.use(), flags(p)
+    return left, p.use(), flags(p, head)
 
 
-def flags(p: Parser) -> Attributes:
-    """`overflow<nsw> fastmath<fast> exact nneg to_nearest_even {attributes}`, each of them or none"""
+def flags(p: Parser, head: Head) -> Attributes:
+    """`to_nearest_even fastmath<fast> {attributes}`, `overflow<nsw>` or `exact`: what the operation takes, or none."""
     s = p.scanner
+    taken = FLAGS.get(head.name, ())
     found: list[tuple[str, Attribute]] = []
-    while s.token in _FLAGS or s.token in _WORDS or s.token in ROUNDING:
-        word = s.advance()
-        if word in _FLAGS:
-            name, attribute = _FLAGS[word]
-            found.append((name, OpaqueAttr(f"#arith.{attribute}{s.balanced()}")))
-        elif word in _WORDS:
-            found.append((_WORDS[word], UnitAttr()))
-        else:
-            found.append(("roundingmode", IntegerAttr(ROUNDING.index(word), IntegerType(32))))
-    return (*found, *p.dictionary())
+    for flag in taken:
+        if flag == "roundingmode":
+            if s.token in ROUNDING:
+                found.append((flag, IntegerAttr(ROUNDING.index(s.advance()), IntegerType(32))))
+        elif s.accept(flag):
+            text = "" if flag == "exact" else _words(p, flag)
+            found.append((PROPERTIES[flag], OpaqueAttr(f"#arith.{flag}{text}") if text else UnitAttr()))
+    if s.token in PROPERTIES:
+        s.fail(f"{head.name} has no {s.token} here")
+    place, said = s.start, p.dictionary()
+    for name, attribute in said:
+        if name in [PROPERTIES[flag] for flag in taken] and (problem := problem_of_flag(name, attribute)) is not None:
+            s.fail(problem, place)
+        if name in dict(found):
+            s.fail(f"{name} is said twice", place)
+    return (*found, *said)
 
 
-_FLAGS = {"fastmath": ("fastmath", "fastmath"), "overflow": ("overflowFlags", "overflow")}
-_WORDS = {"exact": "isExact", "nneg": "nonNeg"}
+def _words(p: Parser, flag: str) -> str:
+    """`<nnan, ninf>`"""
+    place, text = p.scanner.start, p.scanner.balanced()
+    if (problem := problem_of_words(f"arith.{flag}", text[1:-1])) is not None:
+        p.scanner.fail(problem, place)
+    return text
+
+
 ROUNDING = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away")
 """How truncf rounds, by the number that stands for it in the generic form."""
 
 
 def read_extended(p: Parser, head: Head) -> Op:
     """`arith.addui_extended %a, %b : i8, i1`"""
-    left, right, attributes = _two(p)
+    left, right, attributes = _two(p, head)
     type = p.colon_type()
     high = type
     if head.name == "arith.addui_extended":
@@ -78,7 +92,7 @@ def read_extended(p: Parser, head: Head) -> Op:
 
 def read_unary(p: Parser, head: Head) -> Op:
     """`math.exp %a fastmath<fast> : f32`"""
-    use, attributes = p.use(), flags(p)
+    use, attributes = p.use(), flags(p, head)
     type = p.colon_type()
     value = p.resolve(use, type)
     if head.name == "arith.negf":
@@ -97,7 +111,7 @@ def read_compare(p: Parser, head: Head) -> Op:
         s.fail(f"expected a predicate: {', '.join(predicates)}")
     s.advance()
     s.expect(",")
-    left, right, attributes = _two(p)
+    left, right, attributes = _two(p, head)
     type = p.colon_type()
     values = p.typed((left, right), (type, type))
     kind = head.name.partition(".")[2]
@@ -107,7 +121,7 @@ def read_compare(p: Parser, head: Head) -> Op:
 
 def read_cast(p: Parser, head: Head) -> Op:
     """`arith.extf %a : f32 to f64`"""
-    use, attributes = p.use(), flags(p)
+    use, attributes = p.use(), flags(p, head)
     value = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
     result, kind = p.result(head, p.type()), head.name.partition(".")[2]
@@ -116,7 +130,7 @@ def read_cast(p: Parser, head: Head) -> Op:
 
 def read_select(p: Parser, head: Head) -> Op:
     """`arith.select %c, %a, %b : f32`, or with the type of a vector of choices before"""
-    condition, if_true, if_false, attributes = _three(p)
+    condition, if_true, if_false, attributes = _three(p, head)
     type = p.colon_type()
     chosen: Type = I1
     if p.scanner.accept(","):
@@ -127,18 +141,18 @@ def read_select(p: Parser, head: Head) -> Op:
 
 def read_fma(p: Parser, head: Head) -> Op:
     """`math.fma %a, %b, %c : f32`"""
-    a, b, c, attributes = _three(p)
+    a, b, c, attributes = _three(p, head)
     type = p.colon_type()
     values = p.typed((a, b, c), (type,) * 3)
     return math.Fma(p.result(head, type), *values, location=head.location, attributes=attributes)
 
 
-def _three(p: Parser) -> tuple[Use, Use, Use, Attributes]:
+def _three(p: Parser, head: Head) -> tuple[Use, Use, Use, Attributes]:
     a = p.use()
     p.scanner.expect(",")
     b = p.use()
     p.scanner.expect(",")
-    return a, b, p.use(), flags(p)
+    return a, b, p.use(), flags(p, head)
 
 
 READERS: Mapping[str, Reader] = {

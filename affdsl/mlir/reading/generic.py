@@ -11,7 +11,7 @@ from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
 from affdsl.ir.types import FunctionType
 from affdsl.mlir.generic import typed_form
 from affdsl.mlir.parser import Head, Parser, Reading
-from affdsl.mlir.reading.legacy import GENERIC_NAMES
+from affdsl.mlir.reading.legacy import form_today, name_today
 from affdsl.mlir.reading.regions import read_blocks, read_label
 from affdsl.mlir.registry import is_impossible, is_registered
 
@@ -21,8 +21,8 @@ ISOLATED = ("func.func", "builtin.module")
 def read_generic(p: Parser, head: Head) -> Reading:
     """`"name"(%a)[^block] <{properties}> ({regions}) {attributes} : (types) -> types`"""
     s = p.scanner
-    name = s.string()
-    name = GENERIC_NAMES.get(name, name)
+    said = s.string()
+    name = name_today(said)
     if not name:
         s.fail("an operation has a name", head.offset)
     if is_impossible(name):
@@ -58,7 +58,7 @@ def read_generic(p: Parser, head: Head) -> Reading:
         name, operands, p.results(head, type.results), properties, regions, successors,
         location=p.trailing_location() or head.location, attributes=attributes,
     )  # fmt: skip
-    return typed_form(opaque, Refusing(p, head.offset))
+    return typed_form(form_today(opaque, said), Refusing(p, head.offset))
 
 
 class Refusing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
@@ -10,7 +11,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FunctionType, IntegerType, Type
 from affdsl.mlir.parser import Head, Parser, Reader, Use
-from affdsl.mlir.reading.arith import flags
+from affdsl.mlir.reading.arith import flags, read_constant
 from affdsl.mlir.reading.regions import read_label
 
 
@@ -67,7 +68,9 @@ def _target(p: Parser) -> tuple[str, tuple[Value, ...]]:
 
 
 def read_function_constant(p: Parser, head: Head) -> Op:
-    """`constant @f : (f32) -> f32`"""
+    """`constant @f : (f32) -> f32`; in a function also `constant 1.0 : f32`, as it was written in 2019"""
+    if p.scanner.token[:1] not in ("@", "{") and not p.scanner.text.startswith("func.", head.offset):
+        return read_constant(p, replace(head, name="arith.constant"))
     attributes = p.dictionary()
     path = p.symbol_path()
     return _opaque(p, head, (), (p.colon_type(),), (("value", SymbolAttr(path)),), attributes=attributes)
@@ -101,7 +104,7 @@ def read_clamp(p: Parser, head: Head) -> Op:
     value = p.use()
     s.expect("to")
     low, high = _pair(p)
-    attributes = flags(p)
+    attributes = flags(p, head)
     type = p.colon_type()
     return _with_fastmath(p, head, p.typed((value, low, high), (type,) * 3), (type,), attributes)
 
@@ -117,7 +120,7 @@ def _pair(p: Parser) -> tuple[Use, Use]:
 
 def read_sine_and_cosine(p: Parser, head: Head) -> Op:
     """`math.sincos %x : f32`"""
-    use, attributes = p.use(), flags(p)
+    use, attributes = p.use(), flags(p, head)
     type = p.colon_type()
     return _with_fastmath(p, head, (p.resolve(use, type),), (type, type), attributes)
 
@@ -128,7 +131,7 @@ def read_scaling(p: Parser, head: Head) -> Op:
     value = p.use()
     s.expect(",")
     scale = p.use()
-    attributes = flags(p)
+    attributes = flags(p, head)
     s.expect(":")
     first = p.type()
     s.expect(",")

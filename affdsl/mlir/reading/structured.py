@@ -114,12 +114,13 @@ def read_reduce(p: Parser, head: Head) -> Reading:
     for position in range(len(values)):
         if position:
             s.expect(",")
-        combiners.append((yield from _combiner(p, head)))
+        combiners.append((yield from combiner(p, head)))
     attributes = p.dictionary()
     return scf.Reduce(values, tuple(combiners), location=head.location, attributes=attributes)
 
 
-def _combiner(p: Parser, head: Head) -> Generator[None, Block, scf.Combiner]:
+def combiner(p: Parser, head: Head) -> Generator[None, Block, scf.Combiner]:
+    """`{ ^bb0(%a: f32, %b: f32): ... }`, how scf.reduce combines two values"""
     s = p.scanner
     s.expect("{")
     around, place = p.enter(), s.start

@@ -308,7 +308,7 @@ def read_reduction(p: Parser, head: Head) -> Op:
     combine = kind(p)
     source = then(p)
     acc = [p.use()] if p.scanner.accept(",") else []
-    attributes = flags(p)
+    attributes = flags(p, head)
     value = p.resolve(source, p.colon_type())
     p.scanner.expect("into")
     type = p.type()

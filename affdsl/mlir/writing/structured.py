@@ -34,9 +34,15 @@ def write_while(p: Printer, op: scf.While) -> Iterator[Block]:
     p.line(None, "} do {")
     with p.scope():
         _arguments(p, op.after_args)
-        yield op.after or (scf.Yield((), location=op.location),)
+        yield _ended(op.after, op)
     attributes = p.dictionary(op)
     p.line(op, f"}}{f' attributes{attributes}' if attributes else ''}")
+
+
+def _ended(block: Block, op: Op) -> Block:
+    """A block with its scf.yield, which must be written here even if it hands on nothing."""
+    ends = bool(block) and block[-1].is_terminator
+    return block if ends else (*block, scf.Yield((), location=op.location))
 
 
 def write_condition(p: Printer, op: scf.Condition) -> str:
@@ -93,11 +99,11 @@ def write_index_switch(p: Printer, op: scf.IndexSwitch) -> Iterator[Block]:
         if isinstance(case, scf.Case):
             p.line(None, f"case {case.number} {{")
             with p.scope():
-                yield case.body or (scf.Yield((), location=case.location),)
+                yield _ended(case.body, case)
             p.line(None, "}")
     p.line(None, "default {")
     with p.scope():
-        yield op.default
+        yield _ended(op.default, op)
     p.line(op, "}")
 
 
@@ -107,7 +113,7 @@ def write_execute_region(p: Printer, op: scf.ExecuteRegion) -> Iterator[Block]:
     no_inline = " no_inline" if op.no_inline else ""
     p.line(None, f"{p.results(op.results)}scf.execute_region{types}{no_inline} {{")
     with p.scope():
-        yield op.body or (scf.Yield((), location=op.location),)
+        yield _ended(op.body, op)
     p.line(op, f"}}{p.dictionary(op)}")
 
 

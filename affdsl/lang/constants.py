@@ -1,0 +1,62 @@
+"""Arrays of numbers that are known while the kernel is built: `constant`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from affdsl.errors import ProgramTypeError
+from affdsl.ir.dialects import memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.numeric import from_bits
+from affdsl.lang.annotations import ArrayType
+from affdsl.lang.arrays import Array
+from affdsl.lang.builder import current
+from affdsl.lang.dtypes import DType, bool_, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from affdsl.lang.source import assigned_name, here, problem
+
+_DTYPES = {d.numpy: d for d in (f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, bool_)}
+
+
+def constant(array: object) -> Array:
+    """An array that only is read, with the elements that a NumPy array has now: `weights = constant(np.array(...))`.
+
+    It is part of the program: in C a `static const` array. What becomes of the NumPy array later changes nothing.
+
+        taps = affdsl.constant(np.float32([0.25, 0.5, 0.25]))
+        ... taps[k] * A[i + k]
+
+    Raises ProgramTypeError for what is no NumPy array of a type that kernels know.
+    """
+    if not isinstance(array, np.ndarray):
+        raise problem(
+            ProgramTypeError,
+            f"constant takes a NumPy array, got {array!r}",
+            "write affdsl.constant(np.float32([1, 2]))",
+        )
+    dtype = _DTYPES.get(array.dtype)
+    if dtype is None:
+        known = ", ".join(str(d) for d in _DTYPES)
+        raise problem(
+            ProgramTypeError,
+            f"constant takes an array of a type that kernels know, got {array.dtype}",
+            f"convert it with .astype(...) to one of {known}",
+        )
+    type = ArrayType(dtype, tuple(Affine.of(n) for n in array.shape), const=True)
+    name = assigned_name()
+    symbol = current().constant(
+        name or "constant", lambda symbol: memref.Global(
+            symbol, type.memref, _numbers(array, dtype), constant=True, private=True, location=here()
+        )
+    )  # fmt: skip
+    result = Value(type.memref, name, here())
+    current().emit(memref.GetGlobal(result, symbol))
+    return Array(result, type)
+
+
+def _numbers(array: np.ndarray, dtype: DType) -> tuple[int | float | bool, ...]:
+    """The elements as the IR holds them, in row-major order."""
+    if dtype.kind == "bool":
+        return tuple(bool(x) for x in array.reshape(-1))
+    if dtype.kind == "float":
+        return tuple(float(x) for x in array.reshape(-1))
+    return tuple(int(from_bits(int(x) & (1 << array.itemsize * 8) - 1, dtype.type)) for x in array.reshape(-1))

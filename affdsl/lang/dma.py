@@ -1,0 +1,115 @@
+"""Copies that run beside the kernel, and hints about what it will use: `dma_start`, `dma_wait`, `prefetch`."""
+
+from __future__ import annotations
+
+from affdsl.errors import ProgramIndexError, ProgramTypeError
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.lang.arrays import Array
+from affdsl.lang.builder import current
+from affdsl.lang.indices import as_value, index_of
+from affdsl.lang.source import problem
+
+
+def dma_start(
+    source: Array,
+    source_index: object,
+    target: Array,
+    target_index: object,
+    tag: Array,
+    tag_index: object,
+    elements: object,
+    stride: object = None,
+    per_stride: object = None,
+) -> None:
+    """Begin to copy elements of one array to another: neighbours in memory, from one index on to another.
+
+        tag = affdsl.alloc(affdsl.i32[1])
+        affdsl.dma_start(A, (i, 0), tile, (0, 0), tag, 0, 256)
+        affdsl.dma_wait(tag, 0, 256)
+
+    With a stride, the array in the memory space of the lower number is read or written in chunks of `per_stride`
+    elements that begin `stride` elements apart: a tile of it. Until the wait for its tag, the target must not be used,
+    nor the source be written.
+
+    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number.
+    """
+    for x, what in ((source, "source"), (target, "target"), (tag, "tag")):
+        _require_array("dma_start", what, x)
+    if source.type.dtype != target.type.dtype:
+        raise problem(
+            ProgramTypeError,
+            f"dma_start from {source!r} to {target!r}: the types of the elements differ",
+            "copy between arrays of one type",
+        )
+    if source.value is target.value:
+        raise problem(ProgramTypeError, f"dma_start of {source.name} to itself", "copy to another array")
+    if (stride is None) != (per_stride is None):
+        raise problem(ProgramTypeError, "dma_start has a stride without per_stride, or the other way round",
+                      "give both, as in stride=N, per_stride=32, or none")  # fmt: skip
+    if stride is not None and _space(source) == _space(target):
+        raise problem(
+            ProgramTypeError,
+            f"dma_start with a stride between {source.name} and {target.name}, which lie in one memory space",
+            "the stride is that of the space with the lower number: affdsl.alloc(type, space=1) is in another one",
+        )
+    target.require_writable()
+    begin, end = _place(source, source_index), _place(target, target_index)
+    busy = _place(tag, tag_index)
+    count = _count(elements, "elements")
+    steps = () if stride is None else (_count(stride, "stride"), _count(per_stride, "per_stride"))
+    current().written.update((target.value, tag.value))
+    current().emit(affine.DmaStart(source.value, begin, target.value, end, tag.value, busy, count, steps))
+
+
+def dma_wait(tag: Array, tag_index: object, elements: object) -> None:
+    """Wait until the copy that was begun with a tag is complete; `elements` is its number of elements.
+
+    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number.
+    """
+    _require_array("dma_wait", "tag", tag)
+    current().emit(affine.DmaWait(tag.value, _place(tag, tag_index), _count(elements, "elements")))
+
+
+def prefetch(array: Array, index: object, *, write: bool = False, locality: int = 3, data: bool = True) -> None:
+    """Say that an element will be read, or written, soon: `prefetch(A, (i + 8, j))`. It computes nothing.
+
+    The index may lie outside of the array. `locality` is 0 for what is used once, up to 3 for what is used often;
+    data=False is for the cache of instructions.
+
+    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no locality.
+    """
+    _require_array("prefetch", "first argument", array)
+    if locality not in (0, 1, 2, 3):
+        raise problem(ProgramTypeError, f"the locality of prefetch is a number from 0 to 3, got {locality!r}")
+    place = array.place(index, inside=False)
+    exprs = array.affine(place)
+    if exprs is not None:
+        current().emit(affine.Prefetch(array.value, exprs, bool(write), locality, bool(data)))
+    else:
+        indices = tuple(as_value(x) for x in place)
+        current().emit(memref.Prefetch(array.value, indices, bool(write), locality, bool(data)))
+
+
+def _require_array(function: str, what: str, x: object) -> None:
+    if not isinstance(x, Array):
+        raise problem(ProgramTypeError, f"the {what} of {function} is an array, got {x!r}")
+
+
+def _place(array: Array, index: object) -> tuple[Affine, ...]:
+    exprs = array.affine(array.place(index))
+    if exprs is None:
+        raise problem(
+            ProgramIndexError,
+            f"a copy begins at {array.name}[{index!r}], which is computed from data",
+            "its indices are made of loop variables, sizes and numbers",
+        )
+    return exprs
+
+
+def _count(x: object, what: str) -> Value:
+    return as_value(index_of(x, f"{what} of the copy"))
+
+
+def _space(array: Array) -> object:
+    return getattr(array.value.type, "space", 0)

@@ -1,0 +1,267 @@
+"""Vectors in a kernel: several neighbouring elements of an array as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+import numpy as np
+
+from affdsl.errors import ProgramTypeError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.expr import Value
+from affdsl.ir.types import VectorType
+from affdsl.lang.arrays import Array
+from affdsl.lang.builder import current
+from affdsl.lang.dtypes import DType, bool_, literal
+from affdsl.lang.indices import Index, as_value
+from affdsl.lang.scalars import Scalar, emit_scalar, kind_of, predicate_of
+from affdsl.lang.source import assigned_name, here, problem
+from affdsl.lang.traced import Operand, Wide
+
+
+class Vector(Wide):
+    """Some numbers of one element type, computed together. Operators work on each lane.
+
+    A number or a scalar beside a vector stands for a vector that has it in every lane.
+    """
+
+    __slots__ = ("dtype", "lanes", "value")
+    instead: ClassVar[str] = "a vector has the operators of its elements; take its elements apart with loops"
+
+    def __init__(self, value: Value, dtype: DType, lanes: tuple[int, ...]) -> None:
+        self.value = value
+        self.dtype = dtype
+        self.lanes = lanes
+
+    def describe(self) -> str:
+        """What messages call it."""
+        shown = f"{self.dtype} vector of {' x '.join(map(str, self.lanes))} lanes"
+        return f"{self.value.hint} (a {shown})" if self.value.hint else f"a {shown}"
+
+    def scalar(self) -> Scalar:
+        """Raise ProgramTypeError: a vector is no number."""
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is no single number",
+            "store it with affdsl.vector_store(v, A, (i, j)), or make one number of it with v.sum(), v.min(), v.max()",
+        )
+
+    def combine(self, symbol: str, left: Operand, right: Operand) -> Vector:
+        """left <symbol> right, lane by lane."""
+        a, b = _both(symbol, left, right)
+        kind = kind_of(symbol, a.dtype)
+        return _vector(a.dtype, a.lanes, lambda r: arith.Binary(r, kind, a.value, b.value))
+
+    def compared(self, symbol: str, left: Operand, right: Operand) -> Vector:
+        """left <symbol> right, lane by lane, as a vector of bool_."""
+        a, b = _both(symbol, left, right)
+        kind, predicate = predicate_of(symbol, a.dtype)
+        return _vector(bool_, a.lanes, lambda r: arith.Compare(r, kind, predicate, a.value, b.value))
+
+    def extreme(self, name: str, left: Operand, right: Operand) -> Vector:
+        """The smaller or larger of each two lanes."""
+        a, b = _both(name, left, right)
+        kind = _EXTREMES[a.dtype.kind].format(name)
+        return _vector(a.dtype, a.lanes, lambda r: arith.Binary(r, kind, a.value, b.value))
+
+    def fused(self, a: Operand, b: Operand, c: Operand) -> Vector:
+        """a * b + c, each lane rounded once."""
+        like = next(x for x in (a, b, c) if isinstance(x, Vector))
+        if like.dtype.kind != "float":
+            raise problem(
+                ProgramTypeError, f"fma needs floats, got {like.describe()}", "load them from an array of floats"
+            )
+        x, y, z = (_like(like, part, "fma") for part in (a, b, c))
+        return _vector(like.dtype, like.lanes, lambda r: vector.Fma(r, x.value, y.value, z.value))
+
+    def chosen(self, condition: Operand, if_true: Operand, if_false: Operand) -> Vector:
+        """if_true where condition holds, lane by lane, else if_false."""
+        values = [x for x in (if_true, if_false) if isinstance(x, Vector)]
+        mask = condition if isinstance(condition, Vector) else None
+        if not values:
+            assert mask is not None, "one of the three is a vector"
+            found = next((x for x in (if_true, if_false) if isinstance(x, Scalar)), None)
+            if found is None:
+                raise problem(
+                    ProgramTypeError,
+                    "select of Python numbers alone has no type",
+                    "write affdsl.f64(x) for one of them",
+                )
+            values = [_splat(found.value, found.dtype, mask.lanes)]
+        like = values[0]
+        a, b = _like(like, if_true, "select"), _like(like, if_false, "select")
+        if mask is not None and (mask.dtype != bool_ or mask.lanes != like.lanes):
+            raise problem(ProgramTypeError, f"select needs a condition for each lane, got {mask.describe()}",
+                          "compare vectors of as many lanes: v > 0")  # fmt: skip
+        test = mask.value if mask is not None else condition.scalar().value  # type: ignore[union-attr]
+        return _vector(like.dtype, like.lanes, lambda r: arith.Select(r, test, a.value, b.value))
+
+    def sum(self) -> Scalar:
+        """The sum of all lanes, from the first to the last."""
+        return self._reduced("add", "sum")
+
+    def min(self) -> Scalar:
+        """The smallest lane; NaN wins."""
+        return self._reduced(_REDUCTIONS[self.dtype.kind].format("min"), "min")
+
+    def max(self) -> Scalar:
+        """The largest lane; NaN wins."""
+        return self._reduced(_REDUCTIONS[self.dtype.kind].format("max"), "max")
+
+    def _reduced(self, kind: str, name: str) -> Scalar:
+        if len(self.lanes) != 1 or self.dtype.kind == "bool":
+            raise problem(
+                ProgramTypeError,
+                f"{name} of {self.describe()} has no meaning here",
+                "it works on the numbers of one row of lanes: affdsl.vector_load(A, (i, j), 8)",
+            )
+        return emit_scalar(self.dtype, lambda r: vector.Reduction(r, kind, self.value))
+
+    def __neg__(self) -> Vector:
+        if self.dtype.kind != "float":
+            return self.combine("-", 0, self)
+        return _vector(self.dtype, self.lanes, lambda r: arith.Negate(r, self.value))
+
+    def __pos__(self) -> Vector:
+        return Vector(self.value, self.dtype, self.lanes)
+
+
+_EXTREMES = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
+_REDUCTIONS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "and": "&", "or": "|", "xor": "^",
+    "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+_COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
+
+
+def _operator(symbol: str, *, turned: bool) -> Callable[[Vector, Operand], Vector]:
+    def function(self: Vector, other: Operand) -> Vector:
+        return self.combine(symbol, other, self) if turned else self.combine(symbol, self, other)
+
+    return function
+
+
+def _comparison(symbol: str) -> Callable[[Vector, Operand], Vector]:
+    return lambda self, other: self.compared(symbol, self, other)
+
+
+for _name, _symbol in _SYMBOLS.items():
+    setattr(Vector, f"__{_name}__", _operator(_symbol, turned=False))
+    setattr(Vector, f"__r{_name}__", _operator(_symbol, turned=True))
+for _name, _symbol in _COMPARISONS.items():
+    setattr(Vector, f"__{_name}__", _comparison(_symbol))
+
+
+def vector_load(source: Array, index: object, lanes: int | tuple[int, ...]) -> Vector:
+    """The elements of an array from an index on, so many along its last dimensions: `vector_load(A, (i, j), 8)`.
+
+    All of them must lie inside of the array.
+
+        v = affdsl.vector_load(A, (i, j), 8)        v[k] = A[i, j + k]
+        w = affdsl.vector_load(A, (i, j), (2, 8))   w[l, k] = A[i + l, j + k]
+
+    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number of lanes.
+    """
+    counts = _lanes(source, lanes, "vector_load")
+    place = source.place(index)
+    exprs = source.affine(place)
+    dtype = source.type.dtype
+    if exprs is not None:
+        return _vector(dtype, counts, lambda r: affine.VectorLoad(r, source.value, exprs))
+    indices = tuple(as_value(x) for x in place)
+    return _vector(dtype, counts, lambda r: vector.Load(r, source.value, indices))
+
+
+def vector_store(value: Vector, target: Array, index: object) -> None:
+    """The elements of an array from an index on = the lanes of value: `vector_store(v, A, (i, j))`.
+
+    Raises ProgramTypeError and ProgramIndexError for what is no vector of the array's elements, no array or no index.
+    """
+    if not isinstance(value, Vector):
+        raise problem(ProgramTypeError, f"vector_store takes a vector, got {value!r}",
+                      "one number is stored with A[i, j] = x")  # fmt: skip
+    _lanes(target, value.lanes, "vector_store")
+    if value.dtype != target.type.dtype:
+        raise problem(
+            ProgramTypeError,
+            f"{target.name} holds {target.type.dtype} and cannot store {value.describe()}",
+            "load the vector from an array of the same type",
+        )
+    target.require_writable()
+    place = target.place(index)
+    exprs = target.affine(place)
+    current().written.add(target.value)
+    if exprs is not None:
+        current().emit(affine.VectorStore(value.value, target.value, exprs))
+    else:
+        current().emit(vector.Store(value.value, target.value, tuple(as_value(x) for x in place)))
+
+
+def _lanes(array: object, lanes: object, what: str) -> tuple[int, ...]:
+    """The numbers of lanes, checked against the array."""
+    if not isinstance(array, Array):
+        raise problem(ProgramTypeError, f"{what} takes an array, got {array!r}")
+    counts = lanes if isinstance(lanes, tuple) else (lanes,)
+    found = tuple(int(n) for n in counts if isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0)
+    if len(found) != len(counts) or not found:
+        raise problem(
+            ProgramTypeError,
+            f"{what} takes a positive number of lanes, got {lanes!r}",
+            "write a Python number, or one for each of several dimensions: 8, or (2, 8)",
+        )
+    if len(found) > array.ndim:
+        raise problem(
+            ProgramTypeError,
+            f"a vector of {' x '.join(map(str, found))} lanes has {len(found)} dimensions, "
+            f"{array.name} has {array.ndim}",
+            "give as many numbers of lanes as the array has dimensions, or fewer",
+        )
+    return found
+
+
+def _vector(dtype: DType, lanes: tuple[int, ...], make: Callable[[Value], Op]) -> Vector:
+    result = Value(VectorType(lanes, dtype.type), assigned_name(), here())
+    current().emit(make(result))
+    return Vector(result, dtype, lanes)
+
+
+def _splat(value: Value, dtype: DType, lanes: tuple[int, ...]) -> Vector:
+    result = Value(VectorType(lanes, dtype.type), "", here())
+    current().emit(vector.Broadcast(result, value))
+    return Vector(result, dtype, lanes)
+
+
+def _both(what: str, left: Operand, right: Operand) -> tuple[Vector, Vector]:
+    like = left if isinstance(left, Vector) else right
+    assert isinstance(like, Vector), "one of the two is a vector"
+    return _like(like, left, what), _like(like, right, what)
+
+
+def _like(like: Vector, x: Operand, what: str) -> Vector:
+    """x as a vector of the same type and number of lanes."""
+    if isinstance(x, Vector):
+        if (x.dtype, x.lanes) != (like.dtype, like.lanes):
+            raise problem(
+                ProgramTypeError,
+                f"{what} of {like.describe()} and {x.describe()}: they differ",
+                "both need the same element type and as many lanes",
+            )
+        return x
+    if isinstance(x, int | float | np.generic):
+        number = literal(x, like.dtype)
+        result = Value(VectorType(like.lanes, like.dtype.type), "", here())
+        current().emit(arith.Constant(result, number))
+        return Vector(result, like.dtype, like.lanes)
+    if isinstance(x, Scalar | Index):
+        scalar = x.scalar()
+        if scalar.dtype == like.dtype:
+            return _splat(scalar.value, like.dtype, like.lanes)
+        raise problem(
+            ProgramTypeError,
+            f"{what} of {like.describe()} and {scalar.describe()}: the types differ",
+            f"convert the number: affdsl.{like.dtype}(...)",
+        )
+    raise problem(ProgramTypeError, f"{what} of {like.describe()} needs a number beside it, got {x!r}")

@@ -1,0 +1,44 @@
+"""Runs one program three ways: by the interpreter, as C, and lowered by mlir-opt; all must agree."""
+
+from pathlib import Path
+
+import numpy as np
+
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.interpreter import run
+from affdsl.ir.verifier import verify
+from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
+from tests.codegen.c.compare import check
+from tests.oracles import run_mlir
+
+
+def interpreted(text: str, *arguments: object, **options: object) -> tuple[list[object], tuple[object, ...]]:
+    """The arguments after a run of @f, and its results."""
+    module = parse(text)
+    verify(module)
+    given = copied(arguments)
+    return given, run(function(module), *given, module=module, **options)
+
+
+def function(module: Module) -> object:
+    return next(f for f in module.functions if f.symbol == "f")
+
+
+def agree(text: str, folder: Path, *arguments: object, lowered: bool = True) -> tuple[list[object], tuple[object, ...]]:
+    """Run @f of a module on copies of arguments; gives the arguments afterwards, and the results."""
+    after, results = interpreted(text, *arguments)
+    module = parse(text)
+    if lowered:
+        for shown in (text, print_op(module), print_op(module, generic=True)):
+            given = copied(arguments)
+            found = run_mlir(shown, "f", given)
+            found = () if found is None else found if isinstance(found, tuple) else (found,)
+            for a, b in zip((*after, *results), (*given, *found), strict=True):
+                np.testing.assert_array_equal(a, b)
+    check(module, "f", copied(arguments), folder)
+    return after, results
+
+
+def copied(arguments: object) -> list[object]:
+    return [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
