@@ -1,0 +1,220 @@
+"""affine_simplify_min_max: next to mlir-opt's, stronger by the loops around, run before and after."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.mlir.printer import print_op
+from passes.affine_simplify_min_max import affine_simplify_min_max
+from tests.fuzz.check import check_seeds
+from tests.oracles import mlir_opt
+from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
+
+PASS = "--pass-pipeline=builtin.module(func.func(affine-simplify-min-max))"
+
+HEAD = "func.func private @use(index)\nfunc.func @f(%n: index, %m: index) "
+
+ALIKE = {
+    "one is less than another": """{
+        %a = affine.min affine_map<()[s0, s1] -> (s0 + 4, s0, s1)>()[%n, %m]
+        %b = affine.max affine_map<()[s0, s1] -> (s0, s1, s0 - 1)>()[%n, %m]
+        call @use(%a) : (index) -> () call @use(%b) : (index) -> () return }""",
+    "one is left": """{
+        %a = affine.min affine_map<()[s0] -> (s0, s0 + 4)>()[%n]
+        call @use(%a) : (index) -> () return }""",
+    "twice the same": """{
+        %a = affine.min affine_map<()[s0, s1] -> (s0, s1, s0 - 1 + 1)>()[%n, %m]
+        call @use(%a) : (index) -> () return }""",
+    "constants": """{
+        %c3 = arith.constant 3 : index %c8 = arith.constant 8 : index
+        %a = affine.min affine_map<()[s0, s1] -> (s0, s1)>()[%c8, %c3]
+        %b = arith.addi %c3, %a : index
+        call @use(%b) : (index) -> () return }""",
+    "minima of minima": """{
+        %a = affine.min affine_map<()[s0] -> (s0, 8)>()[%n]
+        %b = affine.min affine_map<()[s0, s1] -> (s0, s1)>()[%a, %m]
+        call @use(%b) : (index) -> () return }""",
+    "what nobody uses": """{
+        %e = affine.apply affine_map<()[s0] -> (s0 + 4)>()[%n]
+        %a = affine.min affine_map<()[s0, s1] -> (s0, s1)>()[%e, %n]
+        call @use(%a) : (index) -> () return }""",
+    "loops that never run": """{
+        %a = affine.for %i = max affine_map<() -> (0, 4)>() to 2 iter_args(%b = %n) -> index {
+          %c = affine.max affine_map<(d0)[s0] -> (d0, s0)>(%i)[%n]
+          affine.yield %c : index
+        }
+        call @use(%a) : (index) -> () return }""",
+}
+"""Programs of which mlir-opt makes the same."""
+
+STRONGER = {
+    "a loop that never runs": (
+        """%a = affine.min affine_map<()[s0] -> (s0, s0 + 1)>()[%n]
+          %d = affine.for %i = 0 to min affine_map<()[s0] -> (0, s0)>()[%m] iter_args(%b = %a) -> index {
+            %c = affine.max affine_map<(d0)[s0] -> (d0, s0)>(%i)[%b]
+            affine.yield %c : index
+          }
+          %e = affine.min affine_map<()[s0, s1] -> (s0, s1)>()[%d, %m]
+          func.call @use(%e) : (index) -> ()""",
+        ["%e = affine.min affine_map<()[s0, s1] -> (s1, s0)>()[%n, %m]"],
+    ),
+    "the step of a loop": (
+        """affine.for %i = 0 to 64 step 8 {
+          %a = affine.min affine_map<(d0) -> (-d0 + 64, 8)>(%i)
+          func.call @use(%a) : (index) -> () }""",
+        ["%c8 = arith.constant 8 : index"],
+    ),
+    "a loop inside": (
+        """affine.for %i = 0 to %n step 4 { affine.for %j = 0 to affine_map<(d0)[s0] -> (s0 - d0)>(%i)[%n] {
+          %a = affine.min affine_map<(d0, d1)[s0] -> (d0 + d1, s0 - 1)>(%i, %j)[%n]
+          func.call @use(%a) : (index) -> () } }""",
+        ["%a = affine.apply affine_map<(d0, d1) -> (d0 + d1)>(%i, %j)"],
+    ),
+    "a condition": (
+        """affine.for %i = 0 to 64 { affine.if affine_set<(d0)[s0] : (s0 - d0 - 8 >= 0)>(%i)[%n] {
+          %a = affine.min affine_map<(d0)[s0] -> (8, s0 - d0)>(%i)[%n]
+          func.call @use(%a) : (index) -> () } else {
+          %b = affine.min affine_map<(d0)[s0] -> (8, s0 - d0)>(%i)[%n]
+          func.call @use(%b) : (index) -> () } }""",
+        ["%c8 = arith.constant 8 : index", "%b = affine.apply affine_map<(d0)[s0] -> (-d0 + s0)>(%i)[%n]"],
+    ),
+    "loops around": (
+        """affine.for %i = 0 to 64 {
+          %a = affine.max affine_map<(d0) -> (d0, 0, -5)>(%i)
+          %b = affine.min affine_map<(d0) -> (d0 + 1, 64)>(%i)
+          func.call @use(%a) : (index) -> () func.call @use(%b) : (index) -> () }""",
+        ["affine.for %i = 0 to 64 {", "%b = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)"],
+    ),
+    "two of three, whichever is less": (
+        """affine.for %i = %n to %m {
+          %a = affine.max affine_map<(d0)[s0] -> (d0, -d0 + s0 * 2 + 8, s0 + 4)>(%i)[%n]
+          func.call @use(%a) : (index) -> () }""",
+        ["%a = affine.max affine_map<(d0)[s0] -> (-d0 + s0 * 2 + 8, d0)>(%i)[%n]"],
+    ),
+    "a minimum in a maximum": (
+        """%a = affine.min affine_map<()[s0] -> (s0, 8)>()[%n]
+          %b = affine.max affine_map<()[s0] -> (s0, 8)>()[%a]
+          func.call @use(%b) : (index) -> ()""",
+        ["%c8 = arith.constant 8 : index"],
+    ),
+}
+"""Loops and what computes the operands of @use when the pass is through."""
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_the_same_as_mlir_opt(name):
+    text = HEAD + ALIKE[name]
+    assert shown(affine_simplify_min_max(parsed(text))) == mlir_opt(text, UNKNOWN, PASS)
+
+
+@pytest.mark.parametrize("name", STRONGER)
+def test_what_the_places_around_say(name):
+    body, computed = STRONGER[name]
+    made = affine_simplify_min_max(parsed(f"{HEAD} {{ {body} return }}"))
+    operands = {op.args[0] for op in walk(made) if op.name == "func.call"}
+    makers = [op for op in walk(made) if operands.intersection((*op.defines(), *op.binds()))]
+    assert [print_op(op).splitlines()[0] for op in makers] == computed
+
+
+@pytest.mark.parametrize("name", [*ALIKE, *STRONGER])
+def test_programs_do_the_same(name):
+    body = ALIKE[name] if name in ALIKE else f"{{ {STRONGER[name][0]} return }}"
+    store = "func.func private @use(%k: index, %A: memref<1xindex>) { affine.store %k, %A[0] : memref<1xindex> return }"
+    calls = body.replace(") : (index) -> ()", ", %A) : (index, memref<1xindex>) -> ()")
+    module = parsed(f"{store}\nfunc.func @f(%n: index, %m: index, %A: memref<1xindex>) {calls}")
+    made = affine_simplify_min_max(module)
+    assert affine_simplify_min_max(made) is made
+    assert assert_alike(module, made) > 5
+
+
+def test_the_result_is_valid_where_that_of_mlir_opt_is_not():
+    """mlir-opt makes `affine.apply` with the counter of a loop as a symbol of it."""
+    text = """func.func @f(%A: memref<9xindex>) {
+      affine.for %i = 0 to 8 {
+        %a = affine.max affine_map<(d0) -> (d0, d0 + 1)>(%i)
+        memref.store %a, %A[%a] : memref<9xindex>
+      }
+      return }"""
+    with pytest.raises(AssertionError, match="dimensional operand cannot be used as a symbol"):
+        mlir_opt(text, PASS)
+    assert "affine_map<(d0) -> (d0 + 1)>" in shown(affine_simplify_min_max(parsed(text)))
+
+
+def test_unknown_operations_attributes_and_locations_stay():
+    module = parsed("""func.func @f(%n: index) {
+      %a = affine.min affine_map<()[s0] -> (s0, s0 + 4, 9)>()[%n] {tag} loc("s":3:4)
+      "test.region"(%a) ({
+        %b = affine.min affine_map<()[s0] -> (s0 + 1, s0 + 4)>()[%n]
+        "test.end"(%b) : (index) -> ()
+      }) {some = 1 : i64} : (index) -> ()
+      return }""")
+    made = affine_simplify_min_max(module)
+    (minimum,) = [op for op in walk(made) if isinstance(op, affine.Min)]
+    assert (len(minimum.exprs), [name for name, _ in minimum.attributes]) == (2, ["tag"])
+    assert str(minimum.location) == "s:3"
+    region = print_op(made).partition('"test.region"')[2]
+    assert [part for part in ("affine.apply", '"test.end"', "{some = 1 : i64}") if part not in region] == []
+
+
+def random_program(random: Random) -> str:
+    """Loops with bounds of each other, around minima and maxima that are stored one after the other."""
+    dims: list[str] = []
+    text, closed = "", ""
+    for k in range(random.randint(1, 3)):
+        low, high = random_expr(random, dims), random_expr(random, dims)
+        step = f" step {random.randint(2, 5)}" if random.random() < 0.4 else ""
+        names = f"({', '.join(f'd{n}' for n in range(len(dims)))})[s0]"
+        given = f"({', '.join(dims)})[%n]"
+        bound = random.choice([f"({high} + {random.randint(1, 9)})", f"({high} + 6, 9)"])
+        lower, upper = f"affine_map<{names} -> ({low})>{given}", f"affine_map<{names} -> {bound}>{given}"
+        text += f"affine.for %i{k} = {lower} to min {upper}{step} {{\n"
+        dims.append(f"%i{k}")
+        closed += "}"
+    names = f"({', '.join(f'd{n}' for n in range(len(dims)))})[s0]"
+    for k in range(3):
+        kind = random.choice(["min", "max"])
+        exprs = ", ".join(random_expr(random, dims) for _ in range(random.randint(2, 4)))
+        text += f"%m{k} = affine.{kind} affine_map<{names} -> ({exprs})>({', '.join(dims)})[%n]\n"
+        text += f"%v{k} = affine.load %A[{k}] : memref<3xindex>\n%h{k} = arith.muli %v{k}, %c31 : index\n"
+        text += f"%w{k} = arith.addi %h{k}, %m{k} : index\naffine.store %w{k}, %A[{k}] : memref<3xindex>\n"
+    head = "func.func @f(%n: index, %A: memref<3xindex>) {\n%c31 = arith.constant 31 : index\n"
+    return f"{head}{text}{closed} return }}"
+
+
+def random_expr(random: Random, dims: list[str]) -> str:
+    names = [f"d{k}" for k in range(len(dims))] + ["s0"]
+    name, constant = random.choice(names), random.randint(-3, 9)
+    match random.randrange(6):
+        case 0:
+            return str(constant)
+        case 1:
+            return f"{name} floordiv {random.choice([2, 3, 4])} + {constant}"
+        case 2:
+            return f"{name} mod {random.choice([2, 3, 4])} + {random.choice(names)}"
+        case 3:
+            return f"{random.choice(names)} * {random.choice([-1, 2, 3])} + {constant}"
+        case _:
+            return f"{name} + {constant}"
+
+
+def test_random_minima_and_maxima_do_the_same():
+    random, meant, sizes = Random(1), 0, Counter[str]()
+    for _ in range(60):
+        module = parsed(random_program(random))
+        made = affine_simplify_min_max(module)
+        assert affine_simplify_min_max(made) is made
+        meant += assert_alike(module, made, range(-3, 9), runs=5)
+        for name, root in (("before", module), ("after", made)):
+            sizes[name] += sum(len(op.exprs) for op in walk(root) if isinstance(op, affine.Min | affine.Max))
+    assert meant > 250
+    assert sizes["after"] < 0.7 * sizes["before"]
+
+
+def test_random_programs_do_the_same():
+    pipeline = "builtin.module(func.func(affine-simplify-min-max))"
+    report = check_seeds(range(400, 430), [pipeline], ["interpreter"])
+    assert not report.failures
+    assert report.changed[pipeline] > 10

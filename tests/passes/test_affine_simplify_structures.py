@@ -1,0 +1,311 @@
+"""affine_simplify_structures: next to mlir-opt's, stronger by the places around, run before and after."""
+
+import re
+from collections import Counter
+from random import Random
+
+import pytest
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.mlir.printer import print_op
+from passes.affine_simplify_structures import affine_simplify_structures
+from tests.fuzz.check import check_seeds
+from tests.oracles import mlir_opt
+from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
+
+PASS = "--affine-simplify-structures"
+
+HEAD = "func.func @f(%n: index, %m: index, %A: memref<?xi32>, %x: i32) "
+
+ALIKE = {
+    "maps written as sums": """{
+        affine.for %i = 0 to %n {
+          affine.store %x, %A[(%i * 2 + 4) floordiv 2 - %i + %i * 3] : memref<?xi32>
+          affine.store %x, %A[%i - (%i floordiv 4) * 4 + symbol(%n) - symbol(%n)] : memref<?xi32>
+        }
+        return }""",
+    "computed bounds and conditions": """{
+        %b = affine.apply affine_map<()[s0] -> (s0 * 2)>()[%n]
+        affine.for %i = 0 to %b {
+          %c = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)
+          affine.for %j = affine_map<(d0) -> (d0)>(%c) to min affine_map<(d0)[s0] -> (s0, d0 + 7)>(%c)[%b] {
+            %d = affine.apply affine_map<(d0, d1) -> (d0 - d1)>(%j, %c)
+            affine.if affine_set<(d0)[s0] : (-d0 + s0 - 3 >= 0)>(%d)[%b] {
+              affine.store %x, %A[%j] : memref<?xi32>
+            }
+          }
+        }
+        return }""",
+    "constant bounds": """{
+        %c8 = arith.constant 8 : index
+        affine.for %i = 0 to %c8 {
+          affine.for %j = max affine_map<() -> (1, 3)>() to min affine_map<()[s0] -> (s0, 5)>()[%c8] {
+            affine.store %x, %A[%i + %j] : memref<?xi32>
+          }
+        }
+        return }""",
+    "conditions that are known": """{
+        affine.if affine_set<()[s0] : (s0 - 2 >= 0, 1 - s0 >= 0)>()[%n] {
+          affine.store %x, %A[0] : memref<?xi32>
+        } else {
+          affine.store %x, %A[1] : memref<?xi32>
+        }
+        affine.if affine_set<() : (0 == 0)>() {
+          affine.store %x, %A[2] : memref<?xi32>
+        } else {
+          affine.store %x, %A[3] : memref<?xi32>
+        }
+        return }""",
+    "results of conditions that are known": """{
+        %y = affine.if affine_set<() : (1 == 0)>() -> i32 {
+          affine.yield %x : i32
+        } else {
+          %z = arith.addi %x, %x : i32
+          affine.yield %z : i32
+        }
+        affine.store %y, %A[0] : memref<?xi32>
+        return }""",
+    "what does nothing": """{
+        affine.for %i = 0 to %n { %a = affine.apply affine_map<(d0) -> (d0 + 1)>(%i) }
+        affine.if affine_set<()[s0] : (s0 >= 0)>()[%n] { affine.store %x, %A[0] : memref<?xi32> }
+        %y = affine.for %i = 0 to %n iter_args(%c = %x) -> i32 { affine.yield %c : i32 }
+        %z = affine.for %i = 5 to 3 iter_args(%c = %y) -> i32 { %d = arith.muli %c, %c : i32 affine.yield %d : i32 }
+        affine.store %z, %A[1] : memref<?xi32>
+        return }""",
+    "constants": """{
+        %c5 = arith.constant 5 : index
+        %a = affine.apply affine_map<()[s0] -> (s0 floordiv 2)>()[%c5]
+        memref.store %x, %A[%a] : memref<?xi32>
+        return }""",
+    "unknown operations": """{
+        affine.for %j = 0 to 8 {
+          "test.region"(%j) ({
+            affine.store %x, %A[%j + 2 - %j] : memref<?xi32>
+            "test.end"() : () -> ()
+          }) {some = 1 : i64} : (index) -> ()
+        }
+        return }""",
+}
+"""Programs of which mlir-opt makes the same."""
+
+STRONGER = {
+    "quotients and remainders": (
+        """affine.for %i = 0 to 8 { affine.for %j = 0 to 4 {
+          affine.store %x, %A[(%i * 4 + %j) floordiv 4 + (%i + 8) mod 8] : memref<?xi32> } }""",
+        """affine.for %i = 0 to 8 { affine.for %j = 0 to 4 {
+          affine.store %x, %A[%i * 2] : memref<?xi32> } }""",
+    ),
+    "guards that loops make needless": (
+        """affine.for %i = 0 to %n step 2 {
+          affine.if affine_set<(d0)[s0] : (s0 - d0 - 1 >= 0, d0 mod 2 == 0, d0 - 4 >= 0)>(%i)[%n] {
+            affine.store %x, %A[%i] : memref<?xi32> }
+          affine.if affine_set<(d0)[s0] : (s0 - d0 - 1 >= 0)>(%i)[%n] {
+            affine.store %x, %A[%i + 1] : memref<?xi32> } else {
+            affine.store %x, %A[0] : memref<?xi32> } }""",
+        """affine.for %i = 0 to %n step 2 {
+          affine.if affine_set<(d0) : (d0 - 4 >= 0)>(%i) {
+            affine.store %x, %A[%i] : memref<?xi32> }
+          affine.store %x, %A[%i + 1] : memref<?xi32> }""",
+    ),
+    "guards in guards": (
+        """affine.if affine_set<()[s0] : (s0 - 4 >= 0)>()[%n] {
+            affine.if affine_set<()[s0] : (s0 - 2 >= 0)>()[%n] { affine.store %x, %A[0] : memref<?xi32> }
+          } else {
+            affine.if affine_set<()[s0] : (s0 - 8 >= 0)>()[%n] { affine.store %x, %A[1] : memref<?xi32> }
+            affine.store %x, %A[2] : memref<?xi32> }""",
+        """affine.if affine_set<()[s0] : (s0 - 4 >= 0)>()[%n] {
+            affine.store %x, %A[0] : memref<?xi32>
+          } else {
+            affine.store %x, %A[2] : memref<?xi32> }""",
+    ),
+    "loops that never run": (
+        """affine.for %i = 0 to %n {
+          affine.for %j = affine_map<(d0) -> (d0 + 1)>(%i) to min affine_map<(d0)[s0] -> (s0, d0)>(%i)[%m] {
+            affine.store %x, %A[%j] : memref<?xi32> }
+          affine.for %j = 3 to 3 { affine.store %x, %A[%j] : memref<?xi32> }
+          affine.parallel (%j, %k) = (0, symbol(%n)) to (8, %i) { affine.store %x, %A[%j] : memref<?xi32> }
+          affine.store %x, %A[%i] : memref<?xi32> }""",
+        "affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<?xi32> }",
+    ),
+    "what loops that never run hand on": (
+        """%y = affine.for %i = %n to %n iter_args(%c = %x) -> i32 {
+            %d = arith.muli %c, %c : i32 affine.store %d, %A[0] : memref<?xi32> affine.yield %d : i32 }
+          affine.store %y, %A[1] : memref<?xi32>""",
+        "affine.store %x, %A[1] : memref<?xi32>",
+    ),
+    "what conditions hand on": (
+        """affine.for %i = 0 to 9 {
+          %y:2 = affine.if affine_set<(d0) : (9 - d0 >= 0)>(%i) -> (i32, index) {
+            affine.store %x, %A[%i] : memref<?xi32> affine.yield %x, %i : i32, index } else {
+            affine.yield %x, %n : i32, index }
+          memref.store %y#0, %A[%y#1] : memref<?xi32> }""",
+        """affine.for %i = 0 to 9 {
+          affine.store %x, %A[%i] : memref<?xi32>
+          memref.store %x, %A[%i] : memref<?xi32> }""",
+    ),
+    "bounds that never decide": (
+        """affine.for %i = 0 to 64 step 8 {
+          affine.for %j = max affine_map<(d0) -> (d0, 0)>(%i) to min affine_map<(d0) -> (d0 + 8, 64)>(%i) {
+            affine.parallel (%k) = (max(%i, 0)) to (min(%j, 64)) {
+              affine.store %x, %A[%k] : memref<?xi32> } } }""",
+        """affine.for %i = 0 to 64 step 8 {
+          affine.for %j = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0) -> (d0 + 8)>(%i) {
+            affine.parallel (%k) = (%i) to (%j) {
+              affine.store %x, %A[%k] : memref<?xi32> } } }""",
+    ),
+}
+"""Programs before and after."""
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_the_same_as_mlir_opt(name):
+    text = HEAD + ALIKE[name]
+    assert shown(affine_simplify_structures(parsed(text))) == mlir_opt(text, UNKNOWN, PASS)
+
+
+@pytest.mark.parametrize("name", STRONGER)
+def test_what_the_places_around_say(name):
+    before, after = STRONGER[name]
+    made = affine_simplify_structures(parsed(f"{HEAD} {{ {before} return }}"))
+    assert print_op(made) == print_op(parsed(f"{HEAD} {{ {after} return }}"))
+
+
+@pytest.mark.parametrize("name", [*(name for name in ALIKE if "unknown" not in name), *STRONGER])
+def test_programs_do_the_same(name):
+    body = ALIKE[name] if name in ALIKE else f"{{ {STRONGER[name][0]} return }}"
+    module = parsed(HEAD + body)
+    made = affine_simplify_structures(module)
+    assert affine_simplify_structures(made) is made
+    assert assert_alike(module, made, size=90) > 5
+
+
+def test_the_result_is_valid_where_that_of_mlir_opt_is_not():
+    """In a loop that never runs mlir-opt leaves a loop without a bound."""
+    text = """func.func @f(%A: memref<9xindex>) {
+      affine.for %i = 0 to min affine_map<() -> (4, 0)>() {
+        affine.for %j = max affine_map<(d0) -> (0, d0)>(%i) to 8 {
+          affine.store %j, %A[%j] : memref<9xindex>
+        }
+      }
+      return }"""
+    with pytest.raises(AssertionError, match="expected lower bound map to have at least one result"):
+        mlir_opt(text, PASS)
+    assert "affine.for" not in shown(affine_simplify_structures(parsed(text)))
+
+
+def test_attributes_and_locations_stay():
+    module = parsed(
+        HEAD
+        + """{
+      affine.for %i = 0 to 8 {
+        affine.store %x, %A[%i mod 8] {tag} : memref<?xi32> loc("s":3:4)
+        %0 = affine.apply affine_map<(d0) -> (d0 floordiv 8)>(%i) loc("s":4:4)
+        memref.store %x, %A[%0] : memref<?xi32>
+      } {loop}
+      return }"""
+    )
+    made = affine_simplify_structures(module)
+    (loop,) = [op for op in walk(made) if isinstance(op, affine.For)]
+    assert [name for name, _ in loop.attributes] == ["loop"]
+    store, constant = loop.body[:2]
+    assert ([name for name, _ in store.attributes], str(store.location)) == (["tag"], "s:3")
+    assert (constant.name, str(constant.location)) == ("arith.constant", "s:4")
+
+
+def test_nothing_is_assumed_of_the_last_iteration_or_of_unknown_divisors():
+    text = """{
+      affine.for %i = 0 to 8 {
+        affine.store %x, %A[(%i + 1) floordiv 8] : memref<?xi32>
+        affine.if affine_set<(d0) : (6 - d0 >= 0)>(%i) {
+          affine.store %x, %A[%i mod 7] : memref<?xi32>
+        }
+        affine.store %x, %A[%i mod 7] : memref<?xi32>
+        affine.store %x, %A[%i floordiv symbol(%n)] : memref<?xi32>
+      }
+      affine.for %i = 0 to %n step 3 {
+        affine.if affine_set<(d0)[s0] : (s0 - d0 - 3 >= 0)>(%i)[%n] {
+          affine.store %x, %A[%i] : memref<?xi32>
+        }
+      }
+      return }"""
+    made = affine_simplify_structures(parsed(HEAD + text))
+    indices = re.findall(r"%A\[(.*?)\]", print_op(made))
+    assert indices == ["(%i + 1) floordiv 8", "%i", "%i mod 7", "%i floordiv symbol(%n)", "%i"]
+    assert len([op for op in walk(made) if isinstance(op, affine.If)]) == 2
+
+
+RELATIONS = (">=", ">=", "==")
+
+
+def random_program(random: Random) -> str:
+    """Loops and conditions in each other that seldom decide, around stores; every index is brought into range."""
+    lines, closed, dims = [], "", list[str]()
+    for k in range(random.randint(2, 5)):
+        names = f"({', '.join(f'd{n}' for n in range(len(dims)))})[s0]"
+        given = f"({', '.join(dims)})[%n]"
+        if dims and random.random() < 0.5:
+            made = [f"{random_expr(random, dims)} {random.choice(RELATIONS)} 0" for _ in range(random.randint(1, 3))]
+            conditions = ", ".join(made)
+            lines.append(f"affine.if affine_set<{names} : ({conditions})>{given} {{")
+            index = f"({random_expr(random, dims)}) mod 16"
+            otherwise = f"affine.store %x, %A[symbol(%n) mod 16] : memref<16xi32>\n{store(random, dims, index)}"
+            closed = f"}} else {{ {otherwise} }}\n" + closed if random.random() < 0.5 else "}\n" + closed
+        else:
+            low, high = random_expr(random, dims), random_expr(random, dims)
+            step = f" step {random.randint(2, 5)}" if random.random() < 0.4 else ""
+            upper = f"affine_map<{names} -> ({high} + {random.randint(-1, 9)}, 9)>{given}"
+            lines.append(f"affine.for %i{k} = affine_map<{names} -> ({low})>{given} to min {upper}{step} {{")
+            dims.append(f"%i{k}")
+            closed = "}\n" + closed
+        lines.append(store(random, dims, f"({random_expr(random, dims)}) mod 16"))
+    head = "func.func @f(%n: index, %A: memref<16xi32>, %x: i32) {"
+    return "\n".join([head, *lines]) + f"\n{closed}return }}"
+
+
+def store(random: Random, dims: list[str], index: str) -> str:
+    """Add one to an element, which shows how often it was done."""
+    used = re.sub(r"d(\d)", lambda name: dims[int(name[1])], index).replace("s0", "symbol(%n)")
+    v, w = (f"%t{random.getrandbits(40)}" for _ in range(2))
+    return (
+        f"{v} = affine.load %A[{used}] : memref<16xi32>\n{w} = arith.addi {v}, %x : i32\n"
+        f"affine.store {w}, %A[{used}] : memref<16xi32>"
+    )
+
+
+def random_expr(random: Random, dims: list[str]) -> str:
+    names = [f"d{k}" for k in range(len(dims))] + ["s0"]
+    name, constant = random.choice(names), random.randint(-3, 9)
+    match random.randrange(6):
+        case 0:
+            return f"{name} * -1 + {constant}"
+        case 1:
+            return f"{name} floordiv {random.choice([2, 4, 8])} + {constant}"
+        case 2:
+            return f"{name} mod {random.choice([2, 4, 8])} + {random.choice(names)}"
+        case 3:
+            return f"({random.choice(names)} * {random.choice([2, 4])} + {name}) floordiv {random.choice([2, 4])}"
+        case _:
+            return f"{name} + {constant}"
+
+
+def test_random_nests_do_the_same():
+    random, meant, counted = Random(2), 0, Counter[str]()
+    for _ in range(60):
+        module = parsed(random_program(random))
+        made = affine_simplify_structures(module)
+        assert affine_simplify_structures(made) is made
+        meant += assert_alike(module, made, range(-3, 9), runs=4)
+        for name, root in (("before", module), ("after", made)):
+            counted[name] += sum(isinstance(op, affine.If | affine.For) for op in walk(root))
+            counted[f"length {name}"] += len(print_op(root))
+    assert meant > 200
+    assert counted["after"] < 0.8 * counted["before"]
+    assert counted["length after"] < 0.8 * counted["length before"]
+
+
+def test_random_programs_do_the_same():
+    pipeline = "builtin.module(func.func(affine-simplify-structures))"
+    report = check_seeds(range(500, 530), [pipeline], ["interpreter"])
+    assert not report.failures
+    assert report.changed[pipeline] > 10

@@ -1,0 +1,237 @@
+"""normalize_memrefs: next to mlir-opt's, run before and after, and what must stay as it is."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from affdsl.ir.dialects import memref
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
+from passes.normalize_memrefs import normalize_memrefs
+from tests.oracles import mlir_opt
+from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
+
+ALIKE = {
+    "tiles": """func.func @f(%x: f32, %C: memref<16x32xf32>) {
+        %A = memref.alloc() {alignment = 64 : i64} : memref<16x32xf32, #tile>
+        affine.for %i = 0 to 16 { affine.for %j = 0 to 32 {
+          %v = affine.load %C[%i, %j] : memref<16x32xf32>
+          affine.store %v, %A[%i, %j] : memref<16x32xf32, #tile> } }
+        affine.for %i = 0 to 16 { affine.for %j = 0 to 32 {
+          %v = affine.load %A[%i, %j] : memref<16x32xf32, #tile>
+          affine.store %v, %C[%i, %j] : memref<16x32xf32> } }
+        memref.dealloc %A : memref<16x32xf32, #tile>
+        return }""",
+    "tiles that do not divide the sizes": """func.func @f(%C: memref<5x9xi32>) {
+        %A = memref.alloca() : memref<5x9xi32, #tile>
+        affine.for %i = 0 to 5 { affine.for %j = 0 to 9 {
+          %v = affine.load %C[%i, %j] : memref<5x9xi32>
+          affine.store %v, %A[%i, %j] : memref<5x9xi32, #tile> } }
+        affine.for %i = 0 to 5 { affine.for %j = 0 to 9 {
+          %v = affine.load %A[%i, 8] : memref<5x9xi32, #tile>
+          affine.store %v, %C[%i, %j] : memref<5x9xi32> } }
+        return }""",
+    "indices that are not affine": """func.func @f(%k: index, %C: memref<16x30xi32>) -> i32 {
+        %A = memref.alloc() : memref<16x30xi32, #transposed>
+        affine.for %i = 0 to 16 { affine.for %j = 0 to 30 {
+          %v = affine.load %C[%i, %j] : memref<16x30xi32>
+          memref.store %v, %A[%i, %j] : memref<16x30xi32, #transposed> } }
+        %l = arith.muli %k, %k : index
+        %r = memref.load %A[%k, %k] : memref<16x30xi32, #transposed>
+        return %r : i32 }""",
+    "strides": """func.func @f(%x: f32) -> (f32, f32) {
+        %A = memref.alloc() : memref<4x4xf32, strided<[5, 1]>>
+        %B = memref.alloc() : memref<4x4xf32, strided<[1, 8], offset: 3>, 2>
+        affine.for %i = 0 to 4 { affine.for %j = 0 to 4 {
+          affine.store %x, %A[%i, %j] : memref<4x4xf32, strided<[5, 1]>>
+          affine.store %x, %B[%i, %j] : memref<4x4xf32, strided<[1, 8], offset: 3>, 2> } }
+        %r = affine.load %A[3, 2] : memref<4x4xf32, strided<[5, 1]>>
+        %s = affine.load %B[3, 2] : memref<4x4xf32, strided<[1, 8], offset: 3>, 2>
+        return %r, %s : f32, f32 }""",
+    "private functions": """func.func private @p(%A: memref<8xi32, #shifted>, %i: index) -> memref<8xi32, #shifted> {
+        %v = affine.load %A[symbol(%i)] : memref<8xi32, #shifted>
+        affine.store %v, %A[1] : memref<8xi32, #shifted>
+        return %A : memref<8xi32, #shifted> }
+      func.func @f(%i: index, %x: i32) -> i32 {
+        %A = memref.alloc() : memref<8xi32, #shifted>
+        affine.for %j = 0 to 8 { affine.store %x, %A[%j] : memref<8xi32, #shifted> }
+        %B = call @p(%A, %i) : (memref<8xi32, #shifted>, index) -> memref<8xi32, #shifted>
+        %C = call @p(%B, %i) : (memref<8xi32, #shifted>, index) -> memref<8xi32, #shifted>
+        %v = affine.load %C[1] : memref<8xi32, #shifted>
+        return %v : i32 }""",
+    "nested modules": """module @inner { func.func @f(%x: i32) -> i32 {
+        %A = memref.alloc() : memref<8xi32, #shifted>
+        affine.store %x, %A[3] : memref<8xi32, #shifted>
+        %v = affine.load %A[3] : memref<8xi32, #shifted>
+        return %v : i32 } }""",
+    "mirrored": """func.func @f(%x: i32) -> i32 {
+        %A = memref.alloc() : memref<8xi32, #mirrored>
+        affine.store %x, %A[3] : memref<8xi32, #mirrored>
+        %v = affine.load %A[3] : memref<8xi32, #mirrored>
+        return %v : i32 }""",
+}
+"""Programs of which mlir-opt makes the same, once its canonicalizer has removed what neither needs."""
+
+LAYOUTS = """
+#tile = affine_map<(i, j) -> (i floordiv 4, j floordiv 8, i mod 4, j mod 8)>
+#transposed = affine_map<(i, j) -> (j, i)>
+#shifted = affine_map<(i) -> (i + 4)>
+#mirrored = affine_map<(i) -> (7 - i)>
+#below = affine_map<(i) -> (i - 1)>
+#halved = affine_map<(i) -> (i floordiv 2)>
+#symbolic = affine_map<(i)[s] -> (i + s)>
+"""
+
+LOCAL = """func.func @f(%x: f32, %n: index) {{
+  %A = memref.alloc{operands} : {type}
+  affine.store %x, %A[3] : {type}
+  {use}
+  return }}"""
+
+KEPT = {
+    "an argument that callers know": """func.func @f(%A: memref<8xf32, #shifted>, %x: f32) {
+        affine.store %x, %A[3] : memref<8xf32, #shifted> return }""",
+    "a result that callers know": """func.func @f() -> memref<8xf32, #shifted> {
+        %A = memref.alloc() : memref<8xf32, #shifted>
+        return %A : memref<8xf32, #shifted> }""",
+    "handed to a function without a body": """func.func private @p(memref<8xf32, #shifted>)
+      func.func @f() {
+        %A = memref.alloc() : memref<8xf32, #shifted>
+        call @p(%A) : (memref<8xf32, #shifted>) -> ()
+        return }""",
+    "a private function that is also called from elsewhere": """func.func private @p(%A: memref<8xf32, #shifted>) {
+        %c = arith.constant 1.0 : f32
+        affine.store %c, %A[1] : memref<8xf32, #shifted>
+        return }
+      "llvm.func"() <{sym_name = "q", function_type = !llvm.func<void ()>, CConv = #llvm.cconv<ccc>,
+          linkage = #llvm.linkage<external>, visibility_ = 0 : i64}> ({
+        %A = memref.alloc() : memref<8xf32, #shifted>
+        func.call @p(%A) : (memref<8xf32, #shifted>) -> ()
+        "llvm.return"() : () -> ()
+      }) : () -> ()
+      func.func @f() {
+        %A = memref.alloc() : memref<8xf32, #shifted>
+        func.call @p(%A) : (memref<8xf32, #shifted>) -> ()
+        return }""",
+    "a private function that is also a value": """func.func private @p(%A: memref<8xf32, #shifted>) {
+        %c = arith.constant 1.0 : f32
+        affine.store %c, %A[1] : memref<8xf32, #shifted>
+        return }
+      func.func @f() {
+        %A = memref.alloc() : memref<8xf32, #shifted>
+        func.call @p(%A) : (memref<8xf32, #shifted>) -> ()
+        "test.call"() {callee = @p} : () -> ()
+        return }""",
+    "places below 0": LOCAL.format(operands="()", type="memref<8xf32, #below>", use=""),
+    "two elements in one place": LOCAL.format(operands="()", type="memref<8xf32, #halved>", use=""),
+    "overlapping strides": LOCAL.format(operands="()", type="memref<8xf32, strided<[0]>>", use=""),
+    "a size that is not known": LOCAL.format(operands="(%n)", type="memref<?xf32, #shifted>", use=""),
+    "a layout with symbols": LOCAL.format(operands="()[%n]", type="memref<8xf32, #symbolic>", use=""),
+    "an unknown operation": LOCAL.format(
+        operands="()", type="memref<8xf32, #shifted>", use='"test.use"(%A) : (memref<8xf32, #shifted>) -> ()'
+    ),
+    "a cast": LOCAL.format(
+        operands="()", type="memref<8xf32, strided<[2]>>",
+        use="%B = memref.cast %A : memref<8xf32, strided<[2]>> to memref<?xf32, strided<[?], offset: ?>>",
+    ),
+    "several elements at once": LOCAL.format(
+        operands="()", type="memref<8xf32, strided<[2]>>",
+        use="%v = affine.vector_load %A[0] : memref<8xf32, strided<[2]>>, vector<4xf32>",
+    ),
+    "carried by a loop": LOCAL.format(
+        operands="()", type="memref<8xf32, #shifted>",
+        use="""%r = affine.for %i = 0 to 4 iter_args(%B = %A) -> memref<8xf32, #shifted> {
+          affine.yield %B : memref<8xf32, #shifted> }""",
+    ),
+}  # fmt: skip
+"""Programs that stay as they are."""
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_the_same_as_mlir_opt(name):
+    text = LAYOUTS + ALIKE[name]
+    made = normalize_memrefs(parsed(text))
+    assert shown(made, "--canonicalize") == mlir_opt(text, UNKNOWN, "--normalize-memrefs", "--canonicalize")
+    assert not [v for op in walk(made) for v in op.defines() if isinstance(v.type, MemRefType) and v.type.layout]
+    assert normalize_memrefs(made) is made
+
+
+@pytest.mark.parametrize("name", [name for name in ALIKE if "modules" not in name])
+def test_programs_do_the_same(name):
+    module = parsed(LAYOUTS + ALIKE[name])
+    assert assert_alike(module, normalize_memrefs(module)) > 5
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_stays(name):
+    module = parsed(LAYOUTS + KEPT[name])
+    assert normalize_memrefs(module) is module
+
+
+def test_the_size_of_a_buffer_is_that_before():
+    module = parsed(
+        LAYOUTS
+        + """func.func @f() -> (index, index) {
+      %A = memref.alloc() : memref<5x9xi32, #tile>
+      %c0 = arith.constant 0 : index %c1 = arith.constant 1 : index
+      %m = memref.dim %A, %c0 : memref<5x9xi32, #tile>
+      %n = memref.dim %A, %c1 : memref<5x9xi32, #tile>
+      return %m, %n : index, index }"""
+    )
+    made = normalize_memrefs(module)
+    assert [op.result.type.shape for op in walk(made) if isinstance(op, memref.Alloc)] == [(2, 2, 4, 8)]
+    assert assert_alike(module, made) > 0
+
+
+def random_layout(random: Random, rank: int) -> str:
+    """Axes in some order, mirrored, split, apart; now and then with two elements in one place or one below 0."""
+    parts = []
+    for k in random.sample(range(rank), rank):
+        axis = f"d{k}" if random.random() < 0.7 else f"{random.choice([5, 6, 8])} - d{k}"
+        match random.choice("accmsst"):
+            case "a":
+                parts.append(axis)
+            case "c":
+                parts.append(f"({axis}) ceildiv 2")
+            case "m":
+                parts.append(f"({axis}) * {random.choice([2, 3])} + {random.choice([0, 1])}")
+            case "s":
+                size = random.choice([2, 3, 4])
+                parts += [f"({axis}) floordiv {size}", f"({axis}) mod {size}"]
+            case "t":
+                parts.append(f"({axis}) * 8 + d{random.randrange(rank)}")
+    return f"affine_map<({', '.join(f'd{k}' for k in range(rank))}) -> ({', '.join(parts)})>"
+
+
+def test_random_layouts():
+    """Each element is written and read back; those layouts change that give each element a place of its own."""
+    random, changed, tried = Random(5), 0, 0
+    for _ in range(100):
+        rank = random.choice([1, 2, 2, 3])
+        sizes = [random.randint(1, 7) for _ in range(rank)]
+        text = random_layout(random, rank)
+        shape, ivs = "x".join(map(str, sizes)), ", ".join(f"%i{k}" for k in range(rank))
+        opened = "".join(f"affine.for %i{k} = 0 to {n} {{ " for k, n in enumerate(sizes))
+        type, plain, closed = f"memref<{shape}xi32, {text}>", f"memref<{shape}xi32>", "} " * rank
+        module = parsed(f"""func.func @f(%C: {plain}) {{
+          %A = memref.alloc() : {type}
+          {opened} %v = affine.load %C[{ivs}] : {plain} affine.store %v, %A[{ivs}] : {type} {closed}
+          {opened} %v = affine.load %A[{ivs}] : {type} %w = arith.addi %v, %v : i32
+          affine.store %w, %C[{ivs}] : {plain} {closed}
+          return }}""")
+        made = normalize_memrefs(module)
+        (alloc,) = [op for op in walk(module) if isinstance(op, memref.Alloc)]
+        (new,) = [op for op in walk(made) if isinstance(op, memref.Alloc)]
+        layout = alloc.result.type.layout
+        if layout is None:
+            continue
+        tried += 1
+        places = [tuple(e.constant for e in layout.apply(p)) for p in product(*map(range, sizes))]
+        fits = len(set(places)) == len(places) and min(min(p) for p in places) >= 0
+        assert (made is not module) == fits, f"{type} {places}"
+        if fits:
+            changed += 1
+            assert new.result.type.shape == tuple(max(p[k] for p in places) + 1 for k in range(len(layout.results)))
+            assert assert_alike(module, made, runs=2) == 2
+    assert min(changed, tried - changed) > 15
