@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Mixed
-from affdsl.ir.traverse import rewrite, substitute
+from affdsl.ir.traverse import rewrite
 from passes.affine_positions import are_valid, positions_of
 from passes.index_arithmetic import MACHINE, Arithmetic
+from passes.renaming import renamed
 
 
 def expand_index_ops(module: Module) -> Module:
@@ -42,7 +43,7 @@ def expand_index_ops(module: Module) -> Module:
                 return None
         return arithmetic.ops
 
-    return _with(rewrite(module, rule), replaced)
+    return renamed(rewrite(module, rule), replaced)
 
 
 def expand_index_ops_as_affine(module: Module) -> Module:
@@ -66,15 +67,17 @@ def expand_index_ops_as_affine(module: Module) -> Module:
                 return None
         if not are_valid(exprs, positions):
             return None
-        new = []
+        new: list[Op] = []
         for result, expr in zip(results, exprs, strict=True):
             if expr.value is not None:
-                replaced[result] = replaced.get(expr.value, expr.value)
+                replaced[result] = expr.value
+            elif expr.is_constant:
+                new.append(arith.Constant(result, expr.constant, location=op.location))
             else:
                 new.append(affine.Apply(result, expr, location=op.location, attributes=op.attributes))
         return new
 
-    return _with(rewrite(module, rule), replaced)
+    return renamed(rewrite(module, rule), replaced)
 
 
 def digits(op: affine.DelinearizeIndex, arithmetic: Arithmetic) -> list[Value]:
@@ -137,18 +140,7 @@ def _digit_exprs(op: affine.DelinearizeIndex) -> list[Affine]:
 def _sum_expr(op: affine.LinearizeIndex) -> Affine:
     sizes = op.radices[1:] if op.radices and len(op.radices) == len(op.indices) else op.radices
     total, stride = Affine(), Affine((), 1)
-    for digit, size in zip(reversed(op.indices), (*reversed(sizes), 1), strict=True):
-        total += stride * digit
+    for digit, size in zip(reversed(op.indices), (1, *reversed(sizes)), strict=False):
         stride = stride * size
+        total += stride * digit
     return total
-
-
-def _with(module: Module, replaced: dict[Value, Value]) -> Module:
-    """module with values replaced by others, which may be replaced themselves."""
-    if not replaced:
-        return module
-    for old, new in replaced.items():
-        while new in replaced:
-            new = replaced[new]
-        replaced[old] = new
-    return substitute(module, replaced)

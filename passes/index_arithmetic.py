@@ -88,11 +88,22 @@ class Arithmetic:
                     return self._collapsed(self._divided(operator, dividend, right))
                 return self._quotient(operator, self.value(left, values), self._divisor(right, values))
 
+    def value_of(self, expr: Affine) -> Value:
+        """The lower 64 bits of an expression."""
+        values = {f"d{k}": v for k, v in enumerate(dict.fromkeys(expr.values()))}
+        names = {v: name for name, v in values.items()}
+        return self.value(tree_of(expr, names.__getitem__), values)
+
     def clamped(self, tree: Tree, values: Mapping[str, Value]) -> Value:
         """What a tree stands for, or the end of the 64-bit range that is nearest to it."""
         expr = _meaning(tree, values)
         if self._fits(expr):
             return self.value(tree, values)
+        where = range_of(expr, self._range)
+        if where.low is not None and where.low > MOST:
+            return self.number(MOST)
+        if where.high is not None and where.high < LEAST:
+            return self.number(LEAST)
         flat = self._flat(expr)
         match flat.terms:
             case ((Value() as v, 1),) if flat.constant > 0:
@@ -118,14 +129,11 @@ class Arithmetic:
     def holds(self, condition: Written) -> Value:
         """Whether all constraints hold, an i1."""
         zero = self.number(0)
-        results = [self._holds(t, e, condition.values, zero)
-                   for t, e in zip(condition.trees, condition.equalities, strict=True)]  # fmt: skip
-        if not results:
-            return self._emit(arith.Constant(Value(I1), True))
-        result, *others = results
-        for other in others:
-            result = self._binary("andi", result, other)
-        return result
+        result: Value | None = None
+        for tree, equality in zip(condition.trees, condition.equalities, strict=True):
+            one = self._holds(tree, equality, condition.values, zero)
+            result = one if result is None else self._binary("andi", result, one)
+        return self._emit(arith.Constant(Value(I1), True)) if result is None else result
 
     def remainder(self, dividend: Value, divisor: Value, zero: Value) -> Value:
         """dividend mod divisor, the divisor positive."""
@@ -143,6 +151,10 @@ class Arithmetic:
         expr = _meaning(tree, values)
         if self._fits(expr):
             return self._compare("eq" if equality else "sge", self.value(tree, values), zero)
+        where = range_of(expr, self._range)
+        if (where.low is not None and where.low > 0) or (where.high is not None and where.high < 0):
+            certain = not equality and where.low is not None and where.low > 0
+            return self._emit(arith.Constant(Value(I1), certain))
         flat = self._flat(expr)
         if len(flat.terms) == 1:
             return self._one_holds(flat, equality)
@@ -222,13 +234,8 @@ class Arithmetic:
                 case FloorDiv(dividend, int() as divisor):
                     result += self._divided("floordiv", dividend, divisor) * c
                 case _:
-                    result += self._plain(Affine.of(atom)) * c
+                    result += self.value_of(Affine.of(atom)) * c
         return result
-
-    def _plain(self, expr: Affine) -> Value:
-        values = {f"d{k}": v for k, v in enumerate(dict.fromkeys(expr.values()))}
-        names = {v: name for name, v in values.items()}
-        return self.value(tree_of(expr, names.__getitem__), values)
 
     def _divided(self, operator: str, dividend: Affine, divisor: int) -> Affine:
         """dividend <operator> divisor as a sum of multiples of values that fit."""
@@ -236,8 +243,7 @@ class Arithmetic:
             case "ceildiv":
                 return self._floor(self._flat(dividend + (divisor - 1)), divisor)
             case "mod":
-                _, rest = self._split(self._flat(dividend), divisor)
-                return Affine.of(self._remainder(rest, divisor))
+                return Affine.of(self._remainder(self._rest(self._flat(dividend), divisor), divisor))
             case _:
                 return self._floor(self._flat(dividend), divisor)
 
@@ -248,19 +254,37 @@ class Arithmetic:
         return whole + self._floor_of(self._collapsed(rest), divisor)
 
     def _split(self, flat: Affine, divisor: int) -> tuple[Affine, Affine]:
-        """flat = divisor * whole + rest, where rest is at least 0 and fits."""
+        """flat = divisor * whole + rest, where rest fits."""
         whole, rest = Affine((), flat.constant // divisor), Affine((), flat.constant % divisor)
-        for atom, c in flat.terms:
-            assert isinstance(atom, Value), "a flat expression is a sum of multiples of values"
-            whole += atom * (c // divisor)
-            if c % divisor:
-                whole += self._floor_of(atom, divisor) * (c % divisor)
-                rest += self._remainder(Affine.of(atom), divisor) * (c % divisor)
+        for atom, times, left in _residues(flat, divisor):
+            whole += atom * times
+            if left:
+                quotient = self._floor_of(atom, divisor)
+                whole += quotient * left
+                rest += self._left(atom, quotient, divisor) * left
+        return whole, self._fitting(rest, flat, divisor)
+
+    def _rest(self, flat: Affine, divisor: int) -> Affine:
+        """What leaves the same remainder as flat, and fits."""
+        rest = Affine((), flat.constant % divisor)
+        for atom, _, left in _residues(flat, divisor):
+            rest += self._remainder(Affine.of(atom), divisor) * left if left else 0
+        return self._fitting(rest, flat, divisor)
+
+    def _fitting(self, rest: Affine, flat: Affine, divisor: int) -> Affine:
         if not self._fits(rest):
             raise UnsupportedError(
                 f"({spell(flat)}) floordiv {divisor} cannot be computed in 64 bits: its parts are too large together"
             )
-        return whole, rest
+        return rest
+
+    def _left(self, dividend: Value, quotient: Value, divisor: int) -> Value:
+        """dividend - quotient * divisor, the remainder."""
+        if self._known[quotient].value == 0:
+            return dividend
+        result = self._binary("subi", dividend, self._binary("muli", quotient, self.number(divisor)))
+        self._known[result] = between(0, divisor - 1)
+        return result
 
     def _floor_of(self, dividend: Value, divisor: int) -> Value:
         where = self._range(dividend)
@@ -345,6 +369,17 @@ class Arithmetic:
         object.__setattr__(op, "location", self._location)  # nobody else holds it yet
         self.ops.append(op)
         return op.result
+
+
+def _residues(flat: Affine, divisor: int) -> list[tuple[Value, int, int]]:
+    """Each value of a sum with its factor as times * divisor + left: left is not negative, or small if it must be."""
+    found: list[tuple[Value, int, int]] = []
+    large = sum(c % divisor for _, c in flat.terms) * (divisor - 1) + divisor > MOST
+    for atom, c in flat.terms:
+        assert isinstance(atom, Value), "a flat expression is a sum of multiples of values"
+        times = (c + divisor // 2) // divisor if large else c // divisor
+        found.append((atom, times, c - times * divisor))
+    return found
 
 
 def _meaning(tree: Tree, values: Mapping[str, Value]) -> Affine:

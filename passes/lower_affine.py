@@ -1,8 +1,8 @@
-"""Turns the affine dialect into scf, memref, vector and arith: loops, conditions and subscripts computed step by step."""
+"""Turns the affine dialect into scf, memref, vector and arith."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from affdsl.errors import UnsupportedError
@@ -12,13 +12,13 @@ from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, where
-from affdsl.ir.traverse import OpT, map_blocks, substitute, with_fields
+from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType
 from passes.expand_index_ops import digits, sum_of_digits
 from passes.index_arithmetic import MACHINE, Arithmetic, written
+from passes.renaming import renamed
 from passes.simplify import Context, places
 from passes.simplify.context import Definition
-from passes.simplify.ranges import Range
 
 
 def lower_affine(module: Module) -> Module:
@@ -53,8 +53,7 @@ def lower_affine(module: Module) -> Module:
     }
     """
     lowering = _Lowering(_machine_contexts(module))
-    lowered = map_blocks(module, lowering.block)
-    return substitute(lowered, lowering.replaced) if lowering.replaced else lowered
+    return renamed(map_blocks(module, lowering.block), lowering.replaced)
 
 
 def _machine_contexts(module: Module) -> dict[Op, Context]:
@@ -100,7 +99,7 @@ class _Step:
 
     def emit(self, new: OpT) -> OpT:
         """Add an operation at the place of the old one, with its location and attributes."""
-        placed = with_fields(new, location=self.op.location, attributes=self.op.attributes)
+        placed = with_fields(new, location=self.op.location, attributes=self.op.attributes, ends=self.op.ends)
         self.arithmetic.ops.append(placed)
         return placed
 
@@ -116,20 +115,19 @@ class _Step:
             if isinstance(op, arith.Constant | arith.Binary | arith.Select) and op.result is computed:
                 ops[position] = with_fields(op, result=result, attributes=self.op.attributes)
                 return
-        self.lowering.replaced[result] = self.lowering.replaced.get(computed, computed)
+        self.lowering.replaced[result] = computed
 
-    def bounds(self, name: str, groups: tuple[int, ...]) -> tuple[Value, ...]:
+    def bounds(self, name: str, groups: Sequence[int]) -> Iterator[Value]:
         """The values of groups of bounds: the largest of each lower one, the smallest of each upper one."""
         bounds = written(self.op, name)
         trees = iter(bounds.trees)
-        kind = "maxsi" if name == "lower" else "minsi"
-        return tuple(
-            self.arithmetic.extreme(kind, [next(trees) for _ in range(size)], bounds.values) for size in groups
-        )
+        for size in groups:
+            group = [next(trees) for _ in range(size)]
+            yield self.arithmetic.extreme("maxsi" if name == "lower" else "minsi", group, bounds.values)
 
 
 def _for(step: _Step, op: affine.For) -> None:
-    (lower,), (upper,) = step.bounds("lower", (len(op.lower),)), step.bounds("upper", (len(op.upper),))
+    (lower,), (upper,) = step.bounds("lower", [len(op.lower)]), step.bounds("upper", [len(op.upper)])
     by = step.arithmetic.number(op.step)
     step.emit(scf.For(op.iv, lower, upper, by, step.lowering.block(op.body), op.inits, op.carried, op.results))
 
@@ -141,8 +139,10 @@ def _if(step: _Step, op: affine.If) -> None:
 
 
 def _parallel(step: _Step, op: affine.Parallel) -> None:
-    lower = step.bounds("lower", tuple(map(len, op.lower)))
-    upper = step.bounds("upper", tuple(map(len, op.upper)))
+    # Both bounds of a counter are computed before those of the next one, as mlir-opt does it.
+    groups = step.bounds("lower", [*map(len, op.lower)]), step.bounds("upper", [*map(len, op.upper)])
+    bounds = list(zip(*groups, strict=True))
+    lower, upper = tuple(low for low, _ in bounds), tuple(high for _, high in bounds)
     steps = tuple(step.arithmetic.number(by) for by in op.steps)
     inits = tuple(_neutral(step, op, kind, result) for kind, result in zip(op.reductions, op.results, strict=True))
     body = step.lowering.block(op.body)
@@ -183,8 +183,8 @@ def _apply(step: _Step, op: affine.Apply) -> None:
 
 def _extreme(step: _Step, op: affine.Min | affine.Max) -> None:
     exprs = written(op, "exprs")
-    kind = "minsi" if isinstance(op, affine.Min) else "maxsi"
-    step.become(op.result, step.arithmetic.extreme(kind, exprs.trees, exprs.values))
+    computed = step.arithmetic.extreme("minsi" if isinstance(op, affine.Min) else "maxsi", exprs.trees, exprs.values)
+    step.become(op.result, computed)
 
 
 def _load(step: _Step, op: affine.Load) -> None:

@@ -1,0 +1,118 @@
+"""What a program does before and after a pass, and what mlir-opt makes of it by its own pass of that name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from random import Random
+
+import numpy as np
+
+from affdsl.ir.dialects import func
+from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.ir.numeric import dtype
+from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
+from affdsl.ir.verifier import verify
+from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
+from tests.oracles import mlir_opt
+
+INDICES = (0, 1, 2, 3, 5, 7, 8)
+ENDS = (
+    -(2**63),
+    -(2**63) + 1,
+    -(2**62),
+    -(2**32),
+    -8,
+    -7,
+    -1,
+    0,
+    1,
+    2,
+    7,
+    2**32,
+    2**62,
+    2**63 - 8,
+    2**63 - 2,
+    2**63 - 1,
+)
+"""Numbers around which 64-bit arithmetic goes wrong."""
+UNKNOWN = "--allow-unregistered-dialect"
+
+
+def parsed(text: str) -> func.Module:
+    """A module that keeps the rules."""
+    module = parse(text)
+    verify(module)
+    return module
+
+
+def shown(module: func.Module, *passes: str) -> str:
+    """A module as mlir-opt prints it, after passes of its own."""
+    verify(module)
+    return mlir_opt(print_op(module), UNKNOWN, *passes)
+
+
+def differences(theirs: str, ours: str) -> list[str]:
+    """The lines that only one of two texts has, marked by - for theirs and + for ours, maps and headers left out."""
+    lines = difflib.unified_diff(theirs.splitlines(), ours.splitlines(), lineterm="", n=0)
+    return [line[0] + " ".join(line[1:].split()) for line in lines if not line.startswith(("---", "+++", "@@"))]
+
+
+def assert_alike(
+    before: func.Module,
+    after: func.Module,
+    numbers: Sequence[int] = INDICES,
+    *,
+    size: int = 9,
+    runs: int = 12,
+    seed: int = 0,
+) -> int:
+    """Run each public function with a body of both modules on random arguments; how many runs had a meaning.
+
+    A run of the program before that breaks a rule, as with an index out of bounds, says nothing.
+    """
+    verify(after)
+    random, meant = Random(seed), 0
+    for old in before.functions:
+        if old.external or old.private:
+            continue
+        (new,) = [f for f in after.functions if f.symbol == old.symbol]
+        for _ in range(runs):
+            given = [_argument(a.type, random, numbers, size) for a in old.args]
+            first, second = [_copied(g) for g in given], [_copied(g) for g in given]
+            try:
+                wanted = run(old, *first, module=before)
+            except InterpreterError:
+                continue
+            found = run(new, *second, module=after)
+            meant += 1
+            for k, (a, b) in enumerate(zip((*wanted, *first), (*found, *second), strict=True)):
+                assert _same(a, b), f"@{old.symbol}({given}): number {k} is {b} instead of {a}\n{after}"
+    return meant
+
+
+def _argument(type: Type, random: Random, numbers: Sequence[int], size: int) -> object:
+    match type:
+        case IndexType():
+            return random.choice(numbers)
+        case IntegerType(width):
+            return random.randrange(2) if width == 1 else random.randint(-100, 100)
+        case FloatType():
+            return dtype(type).type(random.randint(-64, 64) / 8)
+        case MemRefType(shape, element) if isinstance(element, IndexType | IntegerType | FloatType):
+            sizes = tuple(size if n is None else n for n in shape)
+            count = int(np.prod(sizes))
+            values = [random.randint(-64, 64) for _ in range(count)]
+            if isinstance(element, IndexType):
+                values = [random.choice(numbers) for _ in values]
+            return np.array(values, dtype(element)).reshape(sizes)
+    raise TypeError(f"no arguments of type {type} are made here")
+
+
+def _copied(argument: object) -> object:
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def _same(a: object, b: object) -> bool:
+    return np.asarray(a).tobytes() == np.asarray(b).tobytes()

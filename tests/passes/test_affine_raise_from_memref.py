@@ -1,0 +1,143 @@
+"""affine-raise-from-memref: next to mlir-opt's, subtraction included, and run before and after."""
+
+import pytest
+
+from affdsl.ir.traverse import walk
+from passes.affine_raise_from_memref import affine_raise_from_memref
+from tests.fuzz.check import check_seeds, pipelines
+from tests.oracles import mlir_opt
+from tests.passes.compare import UNKNOWN, assert_alike, differences, parsed, shown
+
+HEAD = """func.func @f(%n: index, %m: index, %A: memref<?x?xf32>, %x: f32) {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+"""
+
+PROGRAMS = {
+    "sums and products": """
+        affine.for %i = 0 to %n {
+          affine.for %j = 0 to %m {
+            %0 = arith.addi %i, %c1 : index
+            %1 = arith.muli %j, %c2 : index
+            %2 = arith.addi %1, %n : index
+            %3 = arith.muli %n, %j : index
+            %v = memref.load %A[%0, %2] : memref<?x?xf32>
+            memref.store %v, %A[%i, %3] : memref<?x?xf32>
+          }
+        }""",
+    "constants and arguments": """
+        %v = memref.load %A[%c1, %c2] : memref<?x?xf32>
+        memref.store %v, %A[%n, %m] : memref<?x?xf32>
+        %0 = arith.addi %n, %m : index
+        memref.store %x, %A[%0, %c1] : memref<?x?xf32>""",
+    "results of affine.apply": """
+        affine.for %i = 0 to %n {
+          %0 = affine.apply affine_map<(d0) -> (d0 floordiv 2)>(%i)
+          %1 = arith.addi %0, %i : index
+          memref.store %x, %A[%0, %1] : memref<?x?xf32>
+        }""",
+    "products of two counters": """
+        affine.for %i = 0 to %n {
+          affine.for %j = 0 to %m {
+            %0 = arith.muli %i, %j : index
+            memref.store %x, %A[%0, %c1] : memref<?x?xf32>
+          }
+        }""",
+    "other arithmetic": """
+        affine.for %i = 0 to %n {
+          %0 = arith.divsi %i, %c2 : index
+          %1 = arith.remui %i, %c2 : index
+          memref.store %x, %A[%0, %c1] : memref<?x?xf32>
+          memref.store %x, %A[%c1, %1] : memref<?x?xf32>
+        }""",
+    "counters of scf loops": """
+        scf.for %i = %c1 to %n step %c2 {
+          memref.store %x, %A[%i, %c1] : memref<?x?xf32>
+          %0 = arith.addi %n, %m : index
+          %v = memref.load %A[%0, %c1] : memref<?x?xf32>
+          affine.for %j = 0 to %m {
+            %1 = arith.addi %j, %i : index
+            memref.store %x, %A[%1, %c1] : memref<?x?xf32>
+            memref.store %x, %A[%j, %c1] : memref<?x?xf32>
+          }
+        }""",
+    "indices from memory": """
+        affine.for %i = 0 to %n {
+          %v = memref.load %A[%i, %c1] : memref<?x?xf32>
+          %0 = arith.fptosi %v : f32 to i64
+          %1 = arith.index_cast %0 : i64 to index
+          %2 = arith.addi %1, %c1 : index
+          memref.store %v, %A[%2, %c1] : memref<?x?xf32>
+        }""",
+    "unknown operations": """
+        affine.for %i = 0 to %n {
+          "test.region"() ({
+            %0 = arith.addi %i, %c1 : index
+            memref.store %x, %A[%0, %c1] : memref<?x?xf32>
+            %1 = "test.index"() : () -> index
+            %2 = arith.addi %1, %c1 : index
+            memref.store %x, %A[%2, %c1] : memref<?x?xf32>
+            "test.end"() : () -> ()
+          }) : () -> ()
+        }""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_as_mlir_opt(name):
+    text = f"{HEAD}{PROGRAMS[name]}\n return }}"
+    assert shown(affine_raise_from_memref(parsed(text))) == mlir_opt(text, UNKNOWN, "--affine-raise-from-memref")
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "unknown operations"])
+def test_programs_do_the_same(name):
+    before = parsed(f"{HEAD}{PROGRAMS[name]}\n return }}")
+    assert assert_alike(before, affine_raise_from_memref(before), size=24, runs=30) > 3
+
+
+def test_differences_are_seen_through_too():
+    text = f"""{HEAD}
+      affine.for %i = 1 to %n {{
+        %0 = arith.subi %i, %c1 : index
+        %1 = arith.subi %n, %i : index
+        %2 = arith.muli %1, %c2 : index
+        %v = memref.load %A[%0, %2] : memref<?x?xf32>
+      }}
+      return }}"""
+    before = parsed(text)
+    lines = differences(mlir_opt(text, "--affine-raise-from-memref"), shown(affine_raise_from_memref(before)))
+    assert lines == [
+        "-%3 = memref.load %arg2[%0, %2] : memref<?x?xf32>",
+        "+%3 = affine.load %arg2[%arg4 - 1, (-%arg4 + symbol(%arg0)) * 2] : memref<?x?xf32>",
+    ]
+    assert assert_alike(before, affine_raise_from_memref(before), size=24) > 3
+
+
+def test_attributes_and_places_stay():
+    text = f"""{HEAD}
+      memref.store %x, %A[%c1, %n] {{nontemporal = true, tag}} : memref<?x?xf32> loc("a":1:2)
+      return }}"""
+    (store,) = [op for op in walk(affine_raise_from_memref(parsed(text))) if op.name == "affine.store"]
+    assert sorted(name for name, _ in store.attributes) == ["nontemporal", "tag"]
+    assert str(store.location) == "a:1"
+
+
+def test_an_index_that_would_grow_without_end_is_one_value():
+    """Sums of products double at each step."""
+    steps = [
+        f"%{k + 1} = arith.muli %{k}, %t{k} : index\n%t{k + 1} = arith.addi %{k + 1}, %n : index" for k in range(40)
+    ]
+    text = f"""{HEAD}
+      %0 = arith.addi %n, %m : index
+      %t0 = arith.addi %0, %c1 : index
+      {chr(10).join(steps)}
+      memref.store %x, %A[%40, %c1] : memref<?x?xf32>
+      return }}"""
+    (store,) = [op for op in walk(affine_raise_from_memref(parsed(text))) if op.name == "affine.store"]
+    assert len(store.index[0].terms) <= 64
+
+
+def test_random_programs_do_the_same():
+    report = check_seeds(range(600, 630), pipelines(["affine-raise-from-memref"]), ["interpreter"])
+    assert not report.failures
+    assert sum(report.changed.values()) > 5
