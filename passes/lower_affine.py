@@ -13,7 +13,7 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, where
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
-from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType
+from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
 from passes.expand_index_ops import digits, sum_of_digits
 from passes.index_arithmetic import MACHINE, Arithmetic, written
 from passes.renaming import renamed
@@ -144,6 +144,10 @@ def _parallel(step: _Step, op: affine.Parallel) -> None:
     bounds = list(zip(*groups, strict=True))
     lower, upper = tuple(low for low, _ in bounds), tuple(high for _, high in bounds)
     steps = tuple(step.arithmetic.number(by) for by in op.steps)
+    ivs = op.ivs
+    if not ivs:  # a band of no loops runs once, which scf.parallel says with one loop
+        ivs, lower, upper = (Value(INDEX),), (step.arithmetic.number(0),), (step.arithmetic.number(1),)
+        steps = (step.arithmetic.number(1),)
     inits = tuple(_neutral(step, op, kind, result) for kind, result in zip(op.reductions, op.results, strict=True))
     body = step.lowering.block(op.body)
     if op.results:
@@ -152,7 +156,7 @@ def _parallel(step: _Step, op: affine.Parallel) -> None:
         combiners = tuple(_combiner(op, kind, v) for kind, v in zip(op.reductions, end.values, strict=True))
         reduce = scf.Reduce(end.values, combiners, location=end.location, attributes=end.attributes)
         body = (*before, reduce)
-    step.emit(scf.Parallel(op.ivs, lower, upper, steps, body, inits, op.results))
+    step.emit(scf.Parallel(ivs, lower, upper, steps, body, inits, op.results))
 
 
 def _neutral(step: _Step, op: affine.Parallel, kind: str, result: Value) -> Value:
@@ -196,10 +200,22 @@ def _store(step: _Step, op: affine.Store) -> None:
 
 
 def _vector_load(step: _Step, op: affine.VectorLoad) -> None:
+    _must_fit(op, op.result, op.memref)
     step.emit(vector.Load(op.result, op.memref, step.indices()))
 
 
+def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
+    """vector.load and vector.store take no vector of more dimensions than the buffer has."""
+    match lanes.type, buffer.type:
+        case VectorType() as vector_type, MemRefType() as memory if vector_type.rank > memory.rank:
+            raise UnsupportedError(
+                f"{where(op)}: a {vector_type} in a {memory} has no lower form: "
+                "use a vector of at most as many dimensions as the buffer has"
+            )
+
+
 def _vector_store(step: _Step, op: affine.VectorStore) -> None:
+    _must_fit(op, op.value, op.memref)
     step.emit(vector.Store(op.value, op.memref, step.indices()))
 
 

@@ -64,13 +64,15 @@ def inside(graph: Graph, node: Node, op: vector.TransferRead | vector.TransferWr
     memory, axes = op.memref.type, vector.map_dims(op.map)
     if not isinstance(memory, MemRefType) or not isinstance(vector_type, VectorType) or axes is None:
         return False
+    if len(axes) != vector_type.rank:  # the elements are vectors themselves
+        return False
     scalable = vector_type.scalable or (False,) * vector_type.rank
     found = list(op.in_bounds)
     for k, (axis, size) in enumerate(zip(axes, vector_type.shape, strict=True)):
         if found[k] or axis is None or scalable[k]:
             continue
         start, end = index_number(graph, op.indices[axis]), memory.shape[axis]
-        found[k] = start is not None and end is not None and 0 <= start and start + size <= end
+        found[k] = start is not None and end is not None and start >= 0 and start + size <= end
     if tuple(found) == op.in_bounds:
         return False
     graph.set(node, in_bounds=tuple(found))

@@ -17,6 +17,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
 from passes.analysis.polyhedral import equal_everywhere
 from passes.lower_affine import lower_affine
 from tests.fuzz.check import check_seeds, pipelines
@@ -397,3 +398,25 @@ def test_the_last_iteration_of_a_band_is_refused():
         UnsupportedError, match=r'affine.parallel reduces i32 by "assign", which scf.parallel cannot say'
     ):
         lower_affine(parsed(text))
+
+
+def test_a_band_of_no_loops_runs_once():
+    text = """func.func @f(%A: memref<f32>, %x: f32) -> f32 {
+        affine.parallel () = () to () { affine.store %x, %A[] : memref<f32> }
+        %r = affine.parallel () = () to () reduce ("addf") -> (f32) { affine.yield %x : f32 }
+        return %r : f32
+    }"""
+    module = lower_affine(parse(text))
+    verify(module)
+    array = np.zeros((), "f4")
+    assert run(module.functions[0], array, 2.5) == (2.5,)
+    assert array == 2.5
+
+
+def test_a_vector_of_more_dimensions_than_its_buffer_is_refused():
+    text = """func.func @f(%A: memref<16xf32>) {
+        %v = affine.vector_load %A[0] : memref<16xf32>, vector<2x4xf32>
+        return
+    }"""
+    with pytest.raises(UnsupportedError, match="affine.vector_load: a vector<2x4xf32> in a memref<16xf32> has"):
+        lower_affine(parse(text))
