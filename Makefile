@@ -35,6 +35,7 @@ lint: $(STAMP)-dev
 
 bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.call_overhead
+	@$(BIN)/python -m benchmarks.text
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

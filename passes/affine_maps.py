@@ -5,7 +5,7 @@ The result of each function means the same as its input, for all integers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import gcd
 from typing import Protocol
@@ -83,6 +83,11 @@ def add(left: Tree, right: Tree) -> Tree:
         case ("*", ("*", ("floordiv", x, q), again), -1) if x == left and again == q:
             return written.mod(x, q)
     return written.add(left, right)
+
+
+def _with(map: Map, trees: tuple[Tree, ...]) -> Map:
+    """The same operands under other trees."""
+    return map if trees == map.trees else replace(map, trees=trees)
 
 
 # --- Composition
@@ -190,7 +195,7 @@ def _demoted(map: Map, facts: Facts) -> Map:
 
 def flattened(map: Map) -> Map:
     """map with each tree as dimensions, symbols, quotients and a number, in this order."""
-    return replace(map, trees=tuple([flatten(t, len(map.dims), len(map.symbols)) for t in map.trees]))
+    return _with(map, tuple([flatten(t, len(map.dims), len(map.symbols)) for t in map.trees]))
 
 
 def flatten(tree: Tree, dims: int, symbols: int) -> Tree:
@@ -374,7 +379,7 @@ def with_numbers(map: Map, facts: Facts) -> Map:
 
 def simplified(map: Map, facts: Facts) -> Map:
     """map with quotients and remainders left out that the ranges and steps of the enclosing loops decide."""
-    return replace(map, trees=tuple([_simplified(t, map, facts) for t in map.trees]))
+    return _with(map, tuple([_simplified(t, map, facts) for t in map.trees]))
 
 
 def _simplified(tree: Tree, map: Map, facts: Facts) -> Tree:
@@ -494,7 +499,7 @@ def bounds(tree: Tree, map: Map, facts: Facts) -> tuple[int | None, int | None]:
 
 def unique(map: Map) -> Map:
     """map without results that it has already."""
-    return replace(map, trees=tuple(dict.fromkeys(map.trees)))
+    return _with(map, tuple(dict.fromkeys(map.trees)))
 
 
 def irredundant(map: Map, facts: Facts, *, is_max: bool) -> Map:
@@ -513,7 +518,7 @@ def irredundant(map: Map, facts: Facts, *, is_max: bool) -> Map:
         low, high = ranges[k]
         if low is not None and low == high:
             trees[place] = low if is_max else -low
-    return replace(map, trees=tuple(trees))
+    return _with(map, tuple(trees))
 
 
 def _hides(other: tuple[int | None, int | None], one: tuple[int | None, int | None], is_first: bool) -> bool:
@@ -536,8 +541,3 @@ def in_order(map: Map) -> Map | None:
 
 
 MAKE: dict[str, Callable[[Tree, Tree], Tree]] = {**written.MAKE, "+": add}
-
-
-def positions_used(trees: Iterable[Tree]) -> set[str]:
-    """The positions that stand in some trees."""
-    return {p for tree in trees for p in written.positions(tree)}

@@ -121,7 +121,12 @@ def _key(node: Node, inside: dict[Value, int]) -> Key:
     """What operations have in common that compute the same; values of their blocks count by their numbers in inside."""
     op, role = node.op, roles(type(node.op))
     bound, results = tuple(op.binds()), tuple(op.defines())
-    parts: list[Hashable] = [type(op), op.attributes, tuple([v.type for v in (*results, *bound)])]
+    parts: list[Hashable] = [
+        type(op).__qualname__,
+        type(op).__module__,
+        op.attributes,
+        tuple([v.type for v in (*results, *bound)]),
+    ]
     for value in bound:
         inside[value] = len(inside)
     for name in op.__dataclass_fields__:
@@ -142,7 +147,7 @@ def _key(node: Node, inside: dict[Value, int]) -> Key:
     match op:
         case arith.Binary() | arith.Extended() if op.kind in _COMMUTATIVE:
             operands = _values((op.left, op.right), inside)
-            return (*parts[:3], op.kind, tuple(sorted(operands, key=_order)))
+            return (*parts[:4], op.kind, tuple(sorted(operands, key=_order)))
     return tuple(parts)
 
 

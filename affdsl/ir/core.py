@@ -60,6 +60,15 @@ class Op:
         for name in roles(type(self)).operands:
             yield from _values(getattr(self, name))
 
+    def mentions(self) -> Iterator[Value]:
+        """The values that it reads, and those that its maps, as they were written, take without need: (d0) -> (0)."""
+        yield from self.reads()
+        for name in self.written or ():
+            applied = self.spelling(name)
+            if applied is not None:
+                yield from applied.dims
+                yield from applied.symbols
+
     def defines(self) -> Iterator[Value]:
         """The values that this operation defines for those after it."""
         for name in roles(type(self)).results:

@@ -1,4 +1,4 @@
-"""What the text of a type says, whether the IR has a class for the type or not: its shape, and what its elements are."""
+"""What the text of a type says, whether the IR has a class for it or not: its shape, and what its elements are."""
 
 from __future__ import annotations
 
@@ -101,3 +101,15 @@ def element_text(type: Type) -> str:
     """The type of the scalars of a vector or tensor, as text; any other type itself."""
     found = shaped(type) if isinstance(type, VectorType | OpaqueType) else None
     return str(type) if found is None else found.element
+
+
+def truth_text(tensor: OpaqueType) -> str:
+    """The type of a comparison of tensors.
+
+    >>> truth_text(OpaqueType('tensor<4x?xi128, "encoding">'))
+    'tensor<4x?xi1, "encoding">'
+    """
+    of = shaped(tensor)
+    assert of is not None, "a tensor has elements"
+    before, _, after = tensor.text.partition(of.element)
+    return f"{before}i1{after}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from affdsl.ir.attributes import (
     ArrayAttr,
@@ -22,16 +23,33 @@ from affdsl.ir.attributes import (
 )
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap
+from affdsl.ir.opaque_types import scalar, shaped
 from affdsl.ir.types import F64, I1, I64, FloatType, IndexType, IntegerType, OpaqueType, Type
+from affdsl.mlir.elements import (
+    NotNumbersError,
+    check_array,
+    check_elements,
+    check_item,
+    check_number,
+    check_sparse,
+    value_of,
+)
+from affdsl.mlir.enumerations import problem_of_attribute
 from affdsl.mlir.names import function_symbol, string
-from affdsl.mlir.scanner import unescaped
+from affdsl.mlir.scanner import Scanner, unescaped
 from affdsl.mlir.types import Types
 
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*')
 _BARE = re.compile(r"[A-Za-z_][\w$.]*", re.A)
 
 
 class AttributeReader(Types):
     """Reads attributes at the scanner's place."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        super().__init__(scanner)
+        self._named_attributes: dict[str, Attribute] = {}
+        self._distinct: dict[int, str] = {}
 
     def attribute(self) -> Attribute:
         """An attribute of any kind."""
@@ -51,7 +69,7 @@ class AttributeReader(Types):
         """`@name` or `@"any name"`."""
         s = self.scanner
         if not s.token.startswith("@") or s.token == "@":
-            s.fail("expected a symbol, like @name")
+            s.fail(f"expected a symbol, like @name{f', not {s.token}' if s.token else ''}")
         text = s.advance()[1:]
         return unescaped(text) if text.startswith('"') else text
 
@@ -68,13 +86,23 @@ class AttributeReader(Types):
             return None
         self.scanner.advance()
         self.scanner.expect("(")
-        found = self.nested(self._location)
+        name = self.scanner.token
+        if name[:1] == "#" and name not in self._aliases:  # only here, and as the whole, it may be defined below
+            before, self._ahead = self._ahead, True
+            found = self.aliased(name, self._aliased_location, self.later(name))
+            self._ahead = before
+        else:
+            found = self.nested(self._location)
         self.scanner.expect(")")
         return found
 
     def _entry(self) -> tuple[str, Attribute]:
         s = self.scanner
+        if not s.is_string and not s.is_word:
+            s.fail("expected the name of an attribute")
         name = s.string() if s.is_string else s.word()
+        if not name:
+            s.fail("the name of an attribute is empty")
         return name, self.attribute() if s.accept("=") else UnitAttr()
 
     def _attribute(self) -> Attribute:
@@ -92,27 +120,25 @@ class AttributeReader(Types):
                 return UnitAttr()
             case "affine_map" | "affine_set":
                 return MapAttr(self.map_or_set())
+            case "(" if self._is_bare_map():
+                return MapAttr(self.map_or_set())
             case "array" if s.peek() == "<":
                 return self._dense_array()
             case "dense":
                 return self._dense()
-            case "sparse" | "dense_resource":
-                word = s.advance()
-                body = self.expanded()
-                s.expect(":")
-                type = self.type()
-                return OpaqueAttr(f"{word}{body} : {type}", type)
+            case "sparse":
+                return self._sparse()
+            case "dense_resource":
+                return self._resource()
             case "strided":
                 return OpaqueAttr(str(self.strided()))
             case "distinct" if s.peek() == "[":
-                first = s.start
-                s.advance()
-                s.balanced()
-                s.balanced()
-                return OpaqueAttr(s.text[first : s.start].rstrip())
+                return self._told_apart()
             case "loc" if s.peek() == "(":
-                found = self.trailing_location()
-                assert found is not None, "the token was seen"
+                s.advance()
+                s.advance()
+                found = self.nested(self._location)
+                s.expect(")")
                 return OpaqueAttr(location_text(found))
             case "-":
                 return self._number()
@@ -129,18 +155,35 @@ class AttributeReader(Types):
             return TypeAttr(self.type())
         return s.fail("expected an attribute")
 
+    def _is_bare_map(self) -> bool:
+        """Whether `(` begins a map or set of 2019, and no type of a function."""
+        s = self.scanner
+        here = s.place
+        s.advance()
+        found = s.is_word and not self.is_type
+        if s.accept(")"):
+            found = s.token in ("[", ":") or (s.accept("->") and s.accept("(") and s.token != ")" and not self.is_type)
+        s.go_to(here)
+        return found
+
     def _named(self) -> Attribute:
         """`#alias` or `#dialect.name<...>`"""
         s = self.scanner
         name = s.token
         if name in self._aliases:
-            return self.aliased(name, self.attribute)
+            if name not in self._named_attributes:
+                self._named_attributes[name] = self.aliased(name, self.attribute)
+                return self._named_attributes[name]
+            s.advance()
+            return self._named_attributes[name]
         place = s.start
         s.advance()
         if s.token == "<":
             name += self.expanded()
         elif "." not in name:
-            s.fail(f"{name} is not defined", place)
+            s.fail(f"{name} is not defined above", place)
+        if (problem := problem_of_attribute(name)) is not None:
+            s.fail(problem, place)
         if not s.accept(":"):
             return OpaqueAttr(name)
         type = self.type()
@@ -148,7 +191,11 @@ class AttributeReader(Types):
 
     def alias_text(self, name: str) -> str:
         """What an alias stands for, as text; the alias is passed."""
-        return super().alias_text(name) if name.startswith("!") else attribute_text(self.attribute())
+        return super().alias_text(name) if name.startswith("!") else self.attribute_shown()
+
+    def attribute_shown(self) -> str:
+        """An attribute of any kind, as MLIR writes it."""
+        return attribute_text(self.attribute())
 
     def _number(self) -> Attribute:
         s = self.scanner
@@ -159,52 +206,109 @@ class AttributeReader(Types):
         if "." in token:
             s.advance()
             type = self.type() if s.accept(":") else F64
-            if not isinstance(type, FloatType | OpaqueType):
-                s.fail(f"{token} is no number of type {type}", place)
+            if not isinstance(type, FloatType) and self._kind(type) != "float":
+                s.fail(f"{token} is no number of type {type}, for that is no float: 1.0 : f32 is one", place)
             return FloatAttr(sign + token, type)
-        number = s.natural()
+        s.advance()
         type = self.type() if s.accept(":") else I64
-        if isinstance(type, OpaqueType) and token[:2] == "0x":
+        if isinstance(type, FloatType) or self._kind(type) == "float":
+            self._checked(lambda: check_number(sign + token, str(type)), place)
             return FloatAttr(sign + token, type)
-        if isinstance(type, FloatType):
-            if token[:2] != "0x":
-                s.fail(f"a number of type {type} needs a decimal point", place)
-            return FloatAttr(sign + token, type)
-        if not isinstance(type, IntegerType | IndexType | OpaqueType):
+        if not isinstance(type, IntegerType | IndexType) and self._kind(type) != "integer":
             s.fail(f"there are no numbers of type {type}", place)
-        value = -number if sign else number
-        if not isinstance(type, OpaqueType) and not fits(value, type):
-            s.fail(f"{value} does not fit into {type}", place)
-        return IntegerAttr(value, type)
+        self._checked(lambda: check_number(sign + token, str(type)), place)
+        return IntegerAttr(value_of(sign + token), type)
+
+    def _kind(self, type: Type) -> str:
+        """What the numbers of a type without a class are; empty if it has none."""
+        found = scalar(str(type)) if isinstance(type, OpaqueType) else None
+        return "" if found is None else found.kind
+
+    def _checked(self, check: Callable[[], None], place: int) -> None:
+        """Refuse at a place what a check refuses."""
+        try:
+            check()
+        except NotNumbersError as problem:
+            self.scanner.fail(str(problem), place)
 
     def _dense(self) -> DenseAttr:
+        place, body, type = self._elements()
+        try:
+            check_elements(body, type)
+        except NotNumbersError as problem:
+            self.scanner.fail(f"{problem}; this is dense<...> of type {type}", place)
+        return DenseAttr(body, type)
+
+    def _sparse(self) -> OpaqueAttr:
+        place, body, type = self._elements()
+        self._checked(lambda: check_sparse(body, type), place)
+        return OpaqueAttr(f"sparse<{body}> : {type}", type)
+
+    def _elements(self) -> tuple[int, str, Type]:
+        """`<...> : type` after a word: the place, what stands in the brackets, and the type."""
         s = self.scanner
+        place = s.start
         s.advance()
         if s.token != "<":
             s.fail("expected '<'")
-        body = s.balanced()[1:-1].strip()
+        body = _COMMENT.sub(lambda m: m[1] or "", s.balanced()[1:-1]).strip()
         s.expect(":")
-        return DenseAttr(body, self.type())
+        return place, body, self.type()
+
+    def _resource(self) -> OpaqueAttr:
+        """`dense_resource<name> : type`"""
+        s = self.scanner
+        s.advance()
+        s.expect("<")
+        if not s.is_string and not s.is_word:
+            s.fail("expected the name of a resource")
+        name = s.advance()
+        s.expect(">")
+        s.expect(":")
+        place, type = s.start, self.type()
+        if shaped(type) is None:
+            s.fail(f"dense_resource<...> is for vectors, tensors and buffers, not for {type}", place)
+        return OpaqueAttr(f"dense_resource<{name}> : {type}", type)
+
+    def _told_apart(self) -> OpaqueAttr:
+        """`distinct[0]<attribute>`: one number stands for one attribute in the whole text."""
+        s = self.scanner
+        place = s.start
+        s.advance()
+        s.expect("[")
+        if not s.token.isdigit():
+            s.fail("expected the number of a distinct attribute")
+        number = s.natural()
+        s.expect("]")
+        s.expect("<")
+        inner = "" if s.token == ">" else self.attribute_shown()
+        s.expect(">")
+        if self._distinct.setdefault(number, inner) != inner:
+            s.fail(f"distinct[{number}] is {self._distinct[number] or 'unit'} above, and cannot be {inner}", place)
+        return OpaqueAttr(f"distinct[{number}]<{inner}>")
 
     def _dense_array(self) -> DenseArrayAttr:
         s = self.scanner
         s.advance()
         s.expect("<")
-        type = self.type()
+        place, type = s.start, self.type()
+        self._checked(lambda: check_array(type), place)
         items: list[str] = []
-        if s.accept(":") and s.token != ">":
-            items.append(self._dense_item())
+        if s.accept(":"):
+            items.append(self._dense_item(type))
             while s.accept(","):
-                items.append(self._dense_item())
+                items.append(self._dense_item(type))
         s.expect(">")
         return DenseArrayAttr(type, tuple(items))
 
-    def _dense_item(self) -> str:
+    def _dense_item(self, type: Type) -> str:
         s = self.scanner
-        sign = "-" if s.accept("-") else ""
-        if not (s.token[:1].isdigit() or s.token in ("true", "false")):
-            s.fail("expected a number")
-        return sign + s.advance()
+        place, sign = s.start, "-" if s.accept("-") else ""
+        text = sign + s.advance()
+        self._checked(lambda: check_item(text, type), place)
+        found = scalar(str(type))
+        whole = found is not None and found.kind == "integer" and text not in ("true", "false")
+        return str(value_of(text)) if whole else text
 
     def _location(self) -> Location:
         s = self.scanner
@@ -241,28 +345,26 @@ class AttributeReader(Types):
         s = self.scanner
         name = s.string()
         if s.accept(":"):
-            line = s.natural()
+            line = self._line_number()
             s.expect(":")
-            column = s.natural()
+            column = self._line_number()
             if not s.accept("to"):
                 return Location(name, line, column)
-            end = str(s.natural()) if s.token.isdigit() else ""
+            end = str(self._line_number()) if s.token.isdigit() else ""
             s.expect(":")
-            return Location(name, line, column, f"{string(name)}:{line}:{column} to {end}:{s.natural()}")
+            return Location(name, line, column, f"{string(name)}:{line}:{column} to {end}:{self._line_number()}")
         if s.accept("("):
             child = self.nested(self._location)
             s.expect(")")
             return Location(child.file, child.line, child.column, f"{string(name)}({_inner(child)})")
         return Location("", 0, 0, string(name))
 
-
-def fits(value: int, type: IntegerType | IndexType) -> bool:
-    """Whether an integer type holds a number, read as signed or as unsigned where the type leaves that open."""
-    if isinstance(type, IndexType):
-        return -(2**63) <= value < 2**63
-    low = 0 if type.sign == "u" else -(1 << type.width - 1)
-    high = 1 << (type.width - 1 if type.sign == "s" else type.width)
-    return low <= value < high
+    def _line_number(self) -> int:
+        place = self.scanner.start
+        number = self.scanner.natural()
+        if number >= 2**32:
+            self.scanner.fail(f"lines and columns are numbers below 2^32, not {number}", place)
+        return number
 
 
 def attribute_text(attribute: Attribute) -> str:

@@ -11,6 +11,7 @@ from affdsl.ir.expr import Value
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _FOREIGN = re.compile(r"[^A-Za-z0-9_$.]+")
+_PLAIN = re.compile(r"[ !#-\[\]-~]*")  # what stands in a string as it is
 _AFFINE_KEYWORDS = {"ceildiv", "floordiv", "mod", "symbol"}
 _LONGEST = 64
 
@@ -21,7 +22,7 @@ def identifier(hint: str) -> str:
     >>> identifier("Δt"), identifier("naïve sum"), identifier('"; system("rm")'), identifier("2nd")
     ('Delta_t', 'naive_sum', 'system_rm', '_2nd')
     """
-    if len(hint) <= _LONGEST and _IDENTIFIER.fullmatch(hint):
+    if not hint or (len(hint) <= _LONGEST and _IDENTIFIER.fullmatch(hint)):
         return hint
     plain = hint[:_LONGEST]
     if not plain.isascii():
@@ -43,6 +44,8 @@ def function_symbol(name: str) -> str:
 
 def string(text: str) -> str:
     """text as a string literal, every byte that is not plain ASCII written in hexadecimal."""
+    if _PLAIN.fullmatch(text):
+        return f'"{text}"'
     return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogatepass")) + '"'
 
 

@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attributes
 from affdsl.ir.core import Block, Op
-from affdsl.ir.expr import Value
+from affdsl.ir.dialects.opaque import must_end
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, FunctionType, MemRefType, Type
 from affdsl.ir.written import Tree
 from affdsl.mlir.attributes import AttributeReader
+from affdsl.mlir.resources import read_resources
 from affdsl.mlir.scanner import Scanner
 
 T = TypeVar("T")
 OpT = TypeVar("OpT", bound=Op)
+DEEPEST_NEST = 256  # as deep as the recursions over IR reach with ease
 _UNNAMED = re.compile(r"%(?:arg)?\d+(?:#\d+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A value's name where it is read, before its type is known."""
 
     name: str
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which would make it slow to build: there is one for each operation
 class Head:
     """What stands before an operation's operands: the names of its results, its name, its place."""
 
@@ -73,8 +76,11 @@ class Parser(AttributeReader):
         self._generic = generic
         self._values: dict[str, Value] = {}
         self._defined: list[str] = []
-        self._outer: list[tuple[dict[str, Value], list[str]]] = []
-        self._awaited: dict[str, tuple[Value, int]] | None = None  # read before they are defined, where that is allowed
+        self._hints: dict[str, str] = {}  # by name
+        self._outer: list[tuple[dict[str, Value], list[str], dict[str, int]]] = []
+        self._awaited: dict[str, int] = {}  # where values that are defined below are read first
+        self.successors: list[tuple[str, int]] = []  # labels of blocks, and where they are named
+        self.last = 0  # where the last operation begins that has been read as a whole
         self.default_dialect = ["builtin"]
         self.allow_unregistered = True
         self.resources = ""
@@ -83,6 +89,18 @@ class Parser(AttributeReader):
 
     def operations(self) -> Block:
         """All operations up to the end of the text or a `}` that closes nothing."""
+        # Nothing that is made here is garbage, and all of it stays: to look for cycles among it is a third of the time.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            found = self._operations()
+            self.check_defined()
+            return found
+        finally:
+            if collects:
+                gc.enable()
+
+    def _operations(self) -> Block:
         open_ops: list[tuple[Reading | None, Head | None, list[Op]]] = [(None, None, [])]
         s = self.scanner
         while True:
@@ -94,26 +112,33 @@ class Parser(AttributeReader):
                 try:
                     reading.send(tuple(ops))
                 except StopIteration as done:
+                    # Only now, so that a mistake inside is told first, and of those too deep the outermost one.
+                    if len(open_ops) - 1 - _is_module(open_ops[1][1]) == DEEPEST_NEST + 1:
+                        s.fail(f"more than {DEEPEST_NEST} operations inside each other", head.offset)
                     open_ops.pop()
                     open_ops[-1][2].append(self._finished(done.value))
+                    self.last = head.offset
                 else:
                     open_ops[-1] = (reading, head, [])
                 continue
             if s.token[0] in "#!" and s.peek() == "=":
-                self._pass_alias()
+                self._pass_alias(inside=len(open_ops) > 1)
                 continue
             if s.token == "{-#":
-                self._pass_resources()
+                if len(open_ops) > 1:
+                    s.fail("'{-#' stands outside of all operations")
+                self.resources = read_resources(s)
                 continue
             head = self._head()
-            if ops and ops[-1].is_terminator:
-                s.fail(f"nothing may follow {op_name(ops[-1])} in its block", head.offset)
+            if ops and must_end(ops[-1]):
+                s.fail(f"{op_name(ops[-1])} must be the last operation of its block", self.last)
             read = self._read(head)
             if isinstance(read, Op):
                 if self._emitted:
                     ops += self._emitted
                     self._emitted = []
                 ops.append(self._located(read))
+                self.last = head.offset
             else:
                 self._begin(read, head, open_ops)
 
@@ -126,6 +151,7 @@ class Parser(AttributeReader):
             next(reading)
         except StopIteration as done:
             open_ops[-1][2].append(self._finished(done.value))
+            self.last = head.offset
         else:
             open_ops.append((reading, head, []))
 
@@ -139,7 +165,7 @@ class Parser(AttributeReader):
     def use(self) -> Use:
         """A value's name."""
         s = self.scanner
-        if not self.is_value:
+        if s.token[:1] != "%" or s.token == "%":
             s.fail("expected a value, like %x")
         offset = s.start
         return Use(s.advance(), offset)
@@ -180,7 +206,11 @@ class Parser(AttributeReader):
         known = self._values.get(name)
         if known is not None:
             return self._defined_late(use, known, type)
-        hint = "" if _UNNAMED.fullmatch(name) else name[1:].replace("#", "_")
+        if "#" in name and self.scanner.text.startswith(name, use.offset):
+            self.scanner.fail(f"a new value has no number in its name: {name}", use.offset)
+        hint = self._hints.get(name)
+        if hint is None:
+            hint = self._hints[name] = _hint(name)
         value = Value(type, hint, location or self.scanner.location(use.offset))
         if name:
             self._values[name] = value
@@ -226,51 +256,64 @@ class Parser(AttributeReader):
 
     def enter_isolated(self) -> None:
         """Begin a function or module, inside which no value from outside is known."""
-        self._outer.append((self._values, self._defined))
-        self._values, self._defined = {}, []
+        self._outer.append((self._values, self._defined, self._awaited))
+        self._values, self._defined, self._awaited = {}, [], {}
 
     def leave_isolated(self) -> None:
         """End what `enter_isolated` began."""
-        self._values, self._defined = self._outer.pop()
+        self.check_defined()
+        self._values, self._defined, self._awaited = self._outer.pop()
 
-    def begin_forward(self) -> dict[str, tuple[Value, int]] | None:
-        """Begin a region whose values may be read before they are defined: give the answer back to `end_forward`."""
-        before, self._awaited = self._awaited, dict(self._awaited or {})
-        return before
-
-    def end_forward(self, before: dict[str, tuple[Value, int]] | None) -> None:
-        """End such a region: what is still awaited is not defined."""
-        for name, (_, offset) in (self._awaited or {}).items():
-            if before is None or name not in before:
-                self.scanner.fail(f"{name} is not defined", offset)
-        self._awaited = before
+    def check_defined(self) -> None:
+        """Refuse what is read, but defined neither above nor below."""
+        for name, offset in self._awaited.items():
+            self.scanner.fail(f"{name} is not defined", offset)
 
     def _await(self, use: Use, type: Type) -> Value:
-        if self._awaited is None:
-            self.scanner.fail(f"{use.name} is not defined here", use.offset)
-        value = Value(type, "" if _UNNAMED.fullmatch(use.name) else use.name[1:].replace("#", "_"))
-        self._awaited[use.name] = (value, use.offset)
+        """A value that must be defined below: whether it may be read before that is for the verifier to say."""
+        value = Value(type, use.name[1:].replace("#", "_"))
+        self._awaited[use.name] = use.offset
         self._values[use.name] = value
-        self._defined.append(use.name)
         return value
 
     def _defined_late(self, use: Use, known: Value, type: Type) -> Value:
-        if self._awaited is None or use.name not in self._awaited:
+        if use.name not in self._awaited:
             self.scanner.fail(f"{use.name} is defined already", use.offset)
-        del self._awaited[use.name]
+        place = self._awaited.pop(use.name)
         if known.type != type:
-            self.scanner.fail(f"{use.name} was read as {known.type} above, but has the type {type}", use.offset)
+            self.scanner.fail(f"{use.name} is read as {known.type}, but has the type {type}", place)
         known.location = self.scanner.location(use.offset)
+        self._defined.append(use.name)
         return known
 
     # Affine operands
 
     def subscripts(self, opening: str = "[", closing: str = "]") -> Applied:
         """Affine expressions over values, plain or as `symbol(%n)`."""
+        plain = self._plain_subscripts() if opening == "[" else None
+        if plain is not None:
+            return plain
         written = Subscripts(self)
         place = self.scanner.start
         trees = self.listed(lambda: self.expression(written.atom), opening, closing)
         return self.apply(trees, None, written.dims, written.symbols, place)
+
+    def _plain_subscripts(self) -> Applied | None:
+        """`[%i, %j]`, which is what most accesses have; None, and nothing passed, if there is more than names in it."""
+        tokens, first = self.scanner.tokens, self.scanner.place
+        at = first
+        while tokens[at] in ("[", ",") and tokens[at + 1][:1] == "%":
+            at += 2
+        names = tokens[first + 1 : at : 2]
+        if tokens[at] != "]" or not names or len(set(names)) != len(names):
+            return None
+        values: list[Value] = []
+        for _ in names:
+            self.scanner.advance()
+            values.append(self.operand(INDEX))
+        self.scanner.advance()
+        trees: tuple[Tree, ...] = tuple([f"d{n}" for n in range(len(values))])
+        return Applied(trees, None, tuple(values), (), tuple([Affine(((v, 1),)) for v in values]))
 
     def map_operands(self) -> tuple[list[Value], list[Value]]:
         """`(%dims)[%symbols]`"""
@@ -324,7 +367,7 @@ class Parser(AttributeReader):
         self.scanner.expect(":")
         place, type = self.scanner.start, self.type()
         if not isinstance(type, MemRefType):
-            self.scanner.fail(f"{head.name} needs a memref", place)
+            self.scanner.fail(f"{head.name} needs a memref of known rank, not {type}", place)
         return type
 
     def colon_function(self) -> FunctionType:
@@ -377,6 +420,11 @@ class Parser(AttributeReader):
     def _head(self) -> Head:
         s = self.scanner
         names: list[Use] = []
+        if s.token[0] == "%" and s.peek() == "=":
+            name, offset = s.token, s.start
+            if "#" not in name and name != "%":
+                s.go_to(s.place + 2)
+                return Head((Use(name, offset),), s.token, s.start, s.location())
         if s.token[0] == "%":
             while True:
                 use = self.use()
@@ -409,35 +457,41 @@ class Parser(AttributeReader):
         s.advance()
         return reader(self, head)
 
-    def _pass_alias(self) -> None:
-        """An alias that nothing has used is read all the same: it may be wrong."""
+    def _pass_alias(self, *, inside: bool) -> None:
+        """An alias becomes known; one that nothing uses is read all the same, for it may be wrong."""
         s = self.scanner
-        name = s.advance()
+        start, name = s.start, s.token
+        if inside:
+            s.fail(f"an alias such as {name} stands outside of all operations")
+        if "." in name:
+            s.fail(f"the name of an alias has no '.', for that is kept for the names of dialects: {name}")
+        if name in self._aliases:
+            s.fail(f"{name} is defined already", start)
+        s.advance()
         s.expect("=")
+        place = s.place
         if name[0] == "!":
             self.type()
-        elif s.token == "loc" and s.peek() == "(":
-            self.trailing_location()
         elif s.token == "(":
             self.map_or_set()
         else:
             self.attribute()
+        self.define_alias(name, place)
 
-    def _pass_resources(self) -> None:
-        """`{-# ... #-}`: what dense_resource attributes stand for, kept as it is."""
-        s = self.scanner
-        first = s.start
-        while s.token != "#-}":
-            if not s.token:
-                s.fail("'{-#' is not closed", first)
-            s.advance()
-        self.resources = s.text[first : s.end]
-        s.advance()
+
+def _is_module(head: Head | None) -> bool:
+    """Whether it is a module: the outermost counts in no nest, for text may leave it out, and it is printed anyway."""
+    return head is not None and head.name.strip('"') in ("module", "builtin.module")
 
 
 def says_nothing(terminator: Op) -> bool:
     """Whether a terminator hands on no value and has no attributes: then it is not stored."""
     return not terminator.attributes and not any(True for _ in terminator.reads())
+
+
+def _hint(name: str) -> str:
+    """What a value is called; nothing for a number that a printer gave it."""
+    return "" if _UNNAMED.fullmatch(name) else name[1:].replace("#", "_")
 
 
 class Subscripts:

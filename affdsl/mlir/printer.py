@@ -42,6 +42,8 @@ def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_sc
     local_scope
         Whether maps and sets stand where they are used; by default unless op is a module.
 
+    >>> from affdsl.ir.expr import Affine
+    >>> from affdsl.ir.types import INDEX, MemRefType
     >>> i, A = Value(INDEX, "i"), Value(MemRefType((None,), INDEX), "A")
     >>> print_op(affine.Store(i, A, (Affine.of(i) * 2 + 1,)))
     'affine.store %i, %A[%i * 2 + 1] : memref<?xindex>'
@@ -63,7 +65,8 @@ class Printer:
         self._in_function = -1  # the depth at which `func.` is understood
         self._aliases: dict[str, str] | None = {} if aliases else None  # by what they stand for
         self._counts = {"#map": 0, "#set": 0}
-        self._types: dict[Type, str] = {}
+        self._types: dict[int, tuple[Type, str]] = {}  # by identity, which is quicker to tell; kept, so that it stays
+        self._texts: dict[tuple[object, ...], str] = {}  # of maps and sets, by their trees and numbers of operands
 
     def print(self, root: Op) -> str:
         """The whole text."""
@@ -93,7 +96,7 @@ class Printer:
         self._note(op)
         writer = WRITERS.get(type(op))
         if self._generic or isinstance(op, Opaque):
-            return self._in_generic_form(op)
+            return self._generic_op(op)
         if writer is None:
             raise TypeError(f"no MLIR text is known for the operation {type(op).__name__} ({op_name(op)})")
         text: str | Iterator[Block] = writer(self, op)
@@ -110,7 +113,7 @@ class Printer:
                 self._dims.add(op.iv)
             case affine.Parallel():
                 self._dims.update(op.ivs)
-            case affine.Apply() if any(v in self._dims for v in op.expr.values()):
+            case affine.Apply() if any(v in self._dims for v in op.mentions()):
                 self._dims.add(op.result)
 
     # What writers use
@@ -125,6 +128,11 @@ class Printer:
         """Begin a function: its names are its own."""
         self.names = Names()
         self._in_function = self.depth + 1
+
+    @property
+    def shows_locations(self) -> bool:
+        """Whether operations are printed with their places."""
+        return self._locations
 
     @property
     def is_function_level(self) -> bool:
@@ -161,10 +169,10 @@ class Printer:
 
     def spelled(self, type: Type) -> str:
         """A type."""
-        text = self._types.get(type)
-        if text is None:
-            text = self._types[type] = str(type)
-        return text
+        known = self._types.get(id(type))
+        if known is None:
+            known = self._types[id(type)] = (type, str(type))
+        return known[1]
 
     def dictionary(self, op: Op, *without: str) -> str:
         """The attributes of an operation as ` {a = 1 : i64}`; nothing where there are none but those left out."""
@@ -183,7 +191,11 @@ class Printer:
         """The map or set of a field of an operation: as it was written, or from what it means."""
         applied = op.spelling(field)
         if applied is not None:
-            return Positional(applied.text, applied.dims, applied.symbols)
+            shape = (applied.trees, applied.equalities, len(applied.dims), len(applied.symbols))
+            text = self._texts.get(shape)
+            if text is None:
+                text = self._texts[shape] = applied.text
+            return Positional(text, applied.dims, applied.symbols)
         part = getattr(op, field)
         if field == "condition":
             return set_of(part, self._dims)
@@ -213,7 +225,7 @@ class Printer:
     def subscripts(self, op: Op, field: str) -> Sequence[str]:
         """The expressions of a field of an operation over names, `symbol(%n)` where that is needed."""
         applied = op.spelling(field)
-        if applied is not None and len({*applied.dims, *applied.symbols}) == len(applied.dims) + len(applied.symbols):
+        if applied is not None and set(applied.dims).isdisjoint(applied.symbols):
             dims = [self.names(v) for v in applied.dims]
             symbols = [f"symbol({self.names(v)})" for v in applied.symbols]
             return [spell_tree(t, lambda n: (dims if n[0] == "d" else symbols)[int(n[1:])]) for t in applied.trees]
@@ -231,11 +243,11 @@ class Printer:
 
     def generic(self, op: Op) -> Iterator[Block]:
         """An operation in generic form, where its custom form has no place for what it says."""
-        return self._in_generic_form(op)
+        return self._generic_op(op) or iter(())
 
-    def _in_generic_form(self, op: Op) -> Iterator[Block]:
+    def _generic_op(self, op: Op) -> Iterator[Block] | None:
+        """Print an operation at once if it has no regions, or as the blocks that it yields get printed."""
         opaque = op if isinstance(op, Opaque) else generic_form(op, self)
-        isolated = opaque.kind in ("func.func", "builtin.module")
         operands = self.list(opaque.operands)
         successors = f"[{', '.join([f'^{label}' for label in opaque.successors])}]" if opaque.successors else ""
         properties = f" <{dictionary_text(opaque.properties)}>" if opaque.properties else ""
@@ -246,12 +258,17 @@ class Printer:
         start = f"{self.results(opaque.results)}{string(opaque.kind)}({operands}){successors}{properties}"
         end = f"{f' {dictionary_text(opaque.attributes)}' if opaque.attributes else ''} : {type}"
         regions = [region for region in opaque.regions if isinstance(region, OpaqueRegion)]
-        if not regions:
-            self.line(op, start + end)
-            return
+        if regions:
+            return self._generic_regions(op, opaque.kind, regions, start, end)
+        self.line(op, start + end)
+        return None
+
+    def _generic_regions(
+        self, op: Op, kind: str, regions: Sequence[OpaqueRegion], start: str, end: str
+    ) -> Iterator[Block]:
         self.line(None, f"{start} ({{")
         outer = self.names
-        if isolated:
+        if kind in ("func.func", "builtin.module"):
             self.names = Names()
         for position, region in enumerate(regions):
             if position:

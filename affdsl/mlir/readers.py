@@ -9,6 +9,7 @@ from affdsl.mlir.parser import Parser, Reader
 from affdsl.mlir.reading import (
     affine,
     arith,
+    kept,
     legacy,
     memref,
     others,
@@ -24,6 +25,7 @@ from affdsl.mlir.reading.generic import read_generic
 
 READERS: dict[str, Reader] = {
     **functions.READERS, **affine.READERS, **arith.READERS, **memref.READERS, **scf.READERS, **others.READERS,
+    **kept.READERS,
     **structured.READERS, **transfers.READERS, **views.READERS,
     **vector.READERS, **vector_opaque.READERS,
 }  # fmt: skip

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 from typing import NoReturn
 
 from affdsl.errors import AffdslError
 from affdsl.ir.location import Location
 
 _TOKEN = re.compile(
-    r"""
+    r"""(
       \{-\# | \#-\}
     | [%\#](?:\d+|[A-Za-z_$.-][\w$.-]*)(?:\#\d+)?   # values and aliases
-    | @(?:[A-Za-z_][\w$.]*|"(?:[^"\\\n]|\\.)*")      # symbols
+    | @(?:[A-Za-z_][\w$.]*|"(?:[^"\\\n]|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*")      # symbols
     | [!^](?:\d+|[A-Za-z_$.-][\w$.-]*)
-    | "(?:[^"\\\n]|\\.)*"
+    | "(?:[^"\\\n]|\\(?:["\\nt]|[0-9A-Fa-f]{2}))*"
     | 0x[0-9A-Fa-f]+ | \d+\.\d*(?:[eE][+-]?\d+)? | \d+
     | [A-Za-z_][\w$.]*
     | -> | == | >= | <= | :: | \.\.\.
     | //[^\n]*                                        # dropped
     | [^\s]
-    """,
+    )""",
     re.X | re.A,
 )
 _LONGEST_NUMBER = 1000
-_DIMENSION = re.compile(r"\s*(\d+|\?)x")
-_SCALABLE = re.compile(r"\s*(\d+|\[\d+\])x")
+_LONGEST_SHOWN = 4000  # characters of a line, and of a message
+_AROUND = 160  # characters on each side of the caret that are shown of a longer line
+_DIMENSION = re.compile(r"\s*(\d+|\?)\s*x")
+_SCALABLE = re.compile(r"\s*(\d+|\[\d+\])\s*x")
 
 
 class ParseError(AffdslError):
@@ -35,8 +38,8 @@ class ParseError(AffdslError):
     `file`, `line`, `column` and `problem` say the same in parts.
     """
 
-    def __init__(self, file: str, line: int, column: int, problem: str, shown: str) -> None:
-        super().__init__(f"{file}:{line}:{column}: {problem}\n{shown}\n{' ' * (column - 1)}^")
+    def __init__(self, file: str, line: int, column: int, problem: str, shown: str, caret: int) -> None:
+        super().__init__(f"{file}:{line}:{column}: {problem}\n{shown}\n{' ' * caret}^")
         self.file = file
         self.line = line
         self.column = column
@@ -49,12 +52,15 @@ class Scanner:
     def __init__(self, text: str, file: str) -> None:
         self.text = text
         self.file = file
-        found = [(m[0], m.start()) for m in _TOKEN.finditer(text)]
-        self.tokens = [token for token, _ in found if token[:2] != "//"]
-        self._starts = [start for token, start in found if token[:2] != "//"]
-        self.tokens.append("")
-        self._starts.append(len(text))
-        self._line_starts = [0, *(m.end() for m in re.finditer("\n", text))]
+        # Gaps and tokens by turns; the last gap begins what the end of the text is to us, an empty token.
+        pieces = _TOKEN.split(text)
+        self.tokens = [*pieces[1::2], ""]
+        self._starts = list(accumulate(map(len, pieces)))[::2]
+        if "//" in text:
+            kept = [place for place, token in enumerate(self.tokens) if token[:2] != "//"]
+            self.tokens = [self.tokens[place] for place in kept]
+            self._starts = [self._starts[place] for place in kept]
+        self._line_starts = [0, *accumulate([len(line) + 1 for line in text.split("\n")])]
         self._at = 0
         self.token = self.tokens[0]
         self.start = self._starts[0]
@@ -84,22 +90,27 @@ class Scanner:
         self.token = self.tokens[place]
         self.start = self._starts[place]
 
-    def peek(self) -> str:
-        """The token after the current one."""
-        return self.tokens[self._at + 1] if self.token else ""
+    def peek(self, ahead: int = 1) -> str:
+        """The token after the current one, or further ahead; empty beyond the end of the text."""
+        at = self._at + ahead
+        return self.tokens[at] if at < len(self.tokens) else ""
 
     def accept(self, token: str) -> bool:
-        """Pass the token if it is the given one."""
-        if self.token == token:
-            self.advance()
-            return True
-        return False
+        """Pass the token, which must not be empty, if it is the given one."""
+        if self.token != token:
+            return False
+        at = self._at = self._at + 1
+        self.token = self.tokens[at]
+        self.start = self._starts[at]
+        return True
 
     def expect(self, token: str) -> None:
         """Pass the token, which must be the given one."""
         if self.token != token:
             self.fail(f"expected '{token}'")
-        self.advance()
+        at = self._at = self._at + 1
+        self.token = self.tokens[at]
+        self.start = self._starts[at]
 
     def jump(self, offset: int) -> None:
         """Go to the token at an offset of the text, or to the rest of the one that reaches over it."""
@@ -113,12 +124,12 @@ class Scanner:
 
     def dimensions(self) -> tuple[int | None, ...]:
         """The sizes after the current token, as in `<4x?xf32`; the element type becomes the current token."""
-        return tuple(None if size == "?" else self._number(size, at) for size, at in self._sizes(_DIMENSION))
+        return tuple(None if size == "?" else self._size(size, at) for size, at in self._sizes(_DIMENSION))
 
     def scalable_dimensions(self) -> tuple[tuple[int, ...], tuple[bool, ...]]:
         """The sizes after the current token, and which of them stand in brackets, as in `<2x[4]xf32`."""
         found = self._sizes(_SCALABLE)
-        return tuple(self._number(size.strip("[]"), at) for size, at in found), tuple(s[0] == "[" for s, _ in found)
+        return tuple(self._size(size.strip("[]"), at) for size, at in found), tuple(s[0] == "[" for s, _ in found)
 
     def _sizes(self, pattern: re.Pattern[str]) -> list[tuple[str, int]]:
         found = []
@@ -134,10 +145,19 @@ class Scanner:
             self.fail("a number of too many digits", offset)
         return int(digits)
 
+    def _size(self, digits: str, offset: int) -> int:
+        size = self._number(digits, offset)
+        if size >= 2**63:
+            self.fail(f"the size {size} does not fit into 64 bits", offset)
+        return size
+
     def integer(self) -> int:
-        """A whole number, possibly negative."""
-        sign = -1 if self.accept("-") else 1
-        return sign * self.natural()
+        """A whole number of 64 bits, possibly negative."""
+        place, sign = self.start, -1 if self.accept("-") else 1
+        number = sign * self.natural()
+        if not -(2**63) <= number < 2**63:
+            self.fail(f"{number} does not fit into 64 bits", place)
+        return number
 
     def natural(self) -> int:
         """A whole number without a sign."""
@@ -172,12 +192,14 @@ class Scanner:
     def balanced(self) -> str:
         """The text of a group in brackets, from the current token to the one that closes it; all of it is passed."""
         first = self.start
-        closing = []
+        closing: list[str] = []
+        if self.token not in _BRACKETS:
+            self.fail("expected a bracket that opens")
         while True:
             if self.token in _BRACKETS:
                 closing.append(_BRACKETS[self.token])
             elif self.token in (">", ")", "]", "}"):
-                if closing.pop() != self.token:
+                if not closing or closing.pop() != self.token:
                     self.fail("this bracket closes none that is open")
             elif not self.token:
                 self.fail("a bracket is not closed", first)
@@ -188,22 +210,35 @@ class Scanner:
 
     def location(self, offset: int | None = None) -> Location:
         """The line and column of a place, by default of the current token."""
-        line, column = self._place(self.start if offset is None else offset)
-        return Location(self.file, line, column)
+        return Location(self.file, *self._place(self.start if offset is None else offset))
 
     def fail(self, what: str, offset: int | None = None) -> NoReturn:
         """Raise ParseError at a place, by default at the current token."""
+        if self.token == '"' and offset is None:
+            what = _BROKEN_STRING
         line, column = self._place(self.start if offset is None else offset)
-        shown = self.text.split("\n")[line - 1]
         got = "" if self.token or offset is not None else ", but the text ends"
-        raise ParseError(self.file, line, column, f"{what}{got}", shown)
+        first = self._line_starts[line - 1]
+        shown, caret = _excerpt(self.text[first : self._line_starts[line] - 1], column - 1)
+        raise ParseError(self.file, line, column, f"{_excerpt(what, 0)[0]}{got}", shown, caret)
 
     def _place(self, offset: int) -> tuple[int, int]:
         line = bisect_right(self._line_starts, offset)
         return line, offset - self._line_starts[line - 1] + 1
 
 
+_BROKEN_STRING = r"a string must end on its line, and has no escapes but \n, \t, \", \\ and two hexadecimal digits"
 _BRACKETS = {"<": ">", "(": ")", "[": "]", "{": "}"}
+
+
+def _excerpt(line: str, caret: int) -> tuple[str, int]:
+    """A line, and where the caret stands under it; of a very long one the part around the caret."""
+    if len(line) <= _LONGEST_SHOWN:
+        return line, caret
+    first = max(0, caret - _AROUND)
+    last = caret + _AROUND
+    before, after = "..." if first else "", "..." if last < len(line) else ""
+    return f"{before}{line[first:last]}{after}", caret - first + len(before)
 
 
 def unescaped(quoted: str) -> str:
@@ -213,5 +248,7 @@ def unescaped(quoted: str) -> str:
         kind = m[1]
         return {b"n": b"\n", b"t": b"\t"}.get(kind, kind if len(kind) == 1 else bytes([int(kind, 16)]))
 
+    if "\\" not in quoted:
+        return quoted[1:-1]
     encoded = quoted[1:-1].encode("utf-8", "surrogatepass")
     return re.sub(rb"\\([0-9A-Fa-f]{2}|.)", byte, encoded).decode("utf-8", "surrogateescape")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from itertools import pairwise
-from typing import TypeVar, cast
+from typing import Literal, TypeVar, cast
 
 from affdsl.ir.applied import meaning
 from affdsl.ir.expr import Constraint
 from affdsl.ir.maps import AffineMap, IntegerSet, dim, symbol
+from affdsl.ir.opaque_types import scalar
 from affdsl.ir.types import (
     FLOAT_WIDTHS,
     INDEX,
@@ -26,13 +26,23 @@ from affdsl.ir.types import (
     VectorType,
 )
 from affdsl.ir.written import MAKE, Tree, add, is_symbolic, mul
+from affdsl.mlir.enumerations import problem_of_type
+from affdsl.mlir.registry import is_registered
 from affdsl.mlir.scanner import Scanner
 
 T = TypeVar("T")
 _PLAIN_SHAPED = re.compile(r"[^<>\n]*>")
-_INTEGER = re.compile(r"[su]?i[1-9]\d{0,7}")
-_OTHER_FLOAT = re.compile(r"f\d+E\d+M\d+\w*|tf32|f80|f128")
+_INTEGER = re.compile(r"[su]?i(?:0|[1-9]\d{0,7})")
+_WIDEST_INTEGER = 16_777_215
+_OTHER_FLOATS = frozenset(
+    "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU f80 f128 "
+    "tf32".split()
+)
 _DEEPEST = 100  # brackets inside each other
+_DEEPEST_TREE = 80  # operators inside each other: what is printed of them must be read
+_MOST_OPERATORS = 400  # in an expression: those of a sum are inside each other too
+_MOST_COPIES = 1_000_000  # tokens read anew where aliases stand, beside a hundred for each token of the text
+_LONGEST_SHARED = 400  # characters of a map that may stand in the text several times
 Atoms = Callable[[], Tree]
 """Reads the name or operand at the scanner's place, inside an affine expression."""
 
@@ -42,10 +52,15 @@ class Types:
 
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = scanner
+        self._scalars: dict[str, Type] = {"index": INDEX}  # by name
         self._shaped: dict[str, Type] = {}  # by the text of memref and vector types without inner brackets
         self._depth = 0
-        self._aliases = _alias_places(scanner.tokens)
-        self._maps: dict[str, AffineMap | IntegerSet] = {}
+        self._operators = 0  # so far in the expression
+        self._copied = 0  # tokens read where an alias defines them
+        self._aliases: dict[str, int] = {}  # where the text of each begins; those defined so far
+        self._all_aliases: dict[str, int] | None = None
+        self._ahead = False  # whether a location is being read that stands below where it is used
+        self._maps: dict[str, AffineMap | IntegerSet] = {}  # by alias, or by text
         self._named_types: dict[str, Type] = {}
 
     def listed(self, item: Callable[[], T], opening: str = "(", closing: str = ")") -> tuple[T, ...]:
@@ -60,18 +75,33 @@ class Types:
         s.expect(closing)
         return tuple(items)
 
-    def aliased(self, name: str, read: Callable[[], T]) -> T:
-        """What an alias stands for: read where the text defines it, above or below."""
+    def define_alias(self, name: str, place: int) -> None:
+        """Make an alias known, whose text begins at a token."""
+        self._aliases[name] = place
+
+    def later(self, name: str) -> int | None:
+        """Where the text of an alias begins, though it may be defined only below."""
+        if self._all_aliases is None:
+            self._all_aliases = _alias_places(self.scanner.tokens)
+        return self._all_aliases.get(name)
+
+    def aliased(self, name: str, read: Callable[[], T], place: int | None = None) -> T:
+        """What an alias stands for: read where the text defines it, above, or at a place."""
         s = self.scanner
-        place = self._aliases.get(name)
+        place = self._aliases.get(name, place)
+        if place is None and self._ahead and (found_below := self.later(name)) is not None and found_below < s.place:
+            place = found_below
         if place is None:
-            s.fail(f"{name} is not defined")
+            s.fail(f"{name} is not defined above")
         here = s.place
         if self._depth > _DEEPEST:
             s.fail(f"{name} is defined by itself")
         self._depth += 1
         s.go_to(place)
         found = read()
+        self._copied += s.place - place
+        if self._copied > _MOST_COPIES + 100 * len(s.tokens):  # each made of two others, and these of two others ...
+            s.fail(f"{name} and other aliases stand for too much text")
         s.go_to(here)
         self._depth -= 1
         s.advance()
@@ -88,10 +118,11 @@ class Types:
     def type(self) -> Type:
         """A type."""
         s = self.scanner
+        known = self._scalars.get(s.token)
+        if known is not None:
+            s.advance()
+            return known
         match s.token:
-            case "index":
-                s.advance()
-                return INDEX
             case "memref" | "vector":
                 return self._cached()
             case "(":
@@ -123,7 +154,7 @@ class Types:
     def _cached(self) -> Type:
         s = self.scanner
         plain = _PLAIN_SHAPED.match(s.text, s.end + 1) if s.peek() == "<" else None
-        if plain is None or "#" in plain[0] or "!" in plain[0]:
+        if plain is None or "#" in plain[0] or "!" in plain[0] or "(" in plain[0]:
             return self.nested(self._memref if s.token == "memref" else self._vector)
         text = s.text[s.start : plain.end()]
         found = self._shaped.get(text)
@@ -136,25 +167,78 @@ class Types:
     def _scalar(self) -> Type:
         s = self.scanner
         if s.token in FLOAT_WIDTHS:
-            return FloatType(cast("FloatName", s.advance()))
-        if _INTEGER.fullmatch(s.token):
-            token = s.advance()
-            sign, width = token.partition("i")[::2]
-            return IntegerType(int(width), cast("object", sign)) if int(width) <= 64 else OpaqueType(token)  # type: ignore[arg-type]
-        if _OTHER_FLOAT.fullmatch(s.token):
-            return OpaqueType(s.advance())
-        return s.fail("expected a type: index, i32, f32, vector<...>, memref<...> ...")
+            type: Type = FloatType(cast("FloatName", s.token))
+        elif _INTEGER.fullmatch(s.token):
+            sign, width = s.token.partition("i")[::2]
+            if int(width) > _WIDEST_INTEGER:
+                s.fail(f"the widest integers have {_WIDEST_INTEGER} bits, so there is no {s.token}")
+            known = 1 <= int(width) <= 64
+            type = IntegerType(int(width), cast("Literal['', 's', 'u']", sign)) if known else OpaqueType(s.token)
+        elif s.token in _OTHER_FLOATS:
+            type = OpaqueType(s.token)
+        else:
+            given = f", not {s.token}" if s.token else ""
+            s.fail(f"expected a type: index, i32, f32, vector<...>, memref<...> ...{given}")
+        self._scalars[s.advance()] = type
+        return type
 
     def _opaque(self) -> OpaqueType:
         """tensor, complex and tuple types, aliases inside replaced by what they stand for."""
         s = self.scanner
-        first = s.start
         word = s.advance()
         if s.token != "<":
             s.fail("expected '<'")
-        body = self.expanded()
-        text = s.text[first : first + len(word)] + body
-        return OpaqueType(text)
+        place = s.place
+        match word:
+            case "tensor":
+                self._tensor()
+            case "complex":
+                self._complex()
+            case _:
+                self.listed(self.type, "<", ">")
+        s.go_to(place)
+        return OpaqueType(word + self.expanded())
+
+    def _tensor(self) -> None:
+        """`<4x?xf32, encoding>` or `<*xf32>`"""
+        s = self.scanner
+        ranked = s.peek() != "*"
+        if ranked:
+            s.dimensions()
+        else:
+            self._star()
+        place, element = s.start, self.type()
+        if isinstance(element, FunctionType | MemRefType | UnrankedMemRefType) or _is_aggregate(element):
+            s.fail(f"the elements of a tensor are numbers, vectors or types of other dialects, not {element}", place)
+        place = s.start
+        if s.accept(","):
+            self.attribute_shown()
+            if not ranked:
+                s.fail("a tensor without a rank has no encoding", place)
+        s.expect(">")
+
+    def _complex(self) -> None:
+        """`<f32>`"""
+        s = self.scanner
+        s.expect("<")
+        place, element = s.start, self.type()
+        found = scalar(str(element))
+        if found is None or found.kind not in ("integer", "float"):
+            s.fail(f"the parts of a complex number are integers or floats, not {element}", place)
+        s.expect(">")
+
+    def _star(self) -> None:
+        """`<*x`; the element type becomes the current token."""
+        s = self.scanner
+        s.advance()
+        s.jump(s.end)
+        if s.token[:1] != "x":
+            s.fail("expected 'x' after '*'")
+        s.jump(s.start + 1)
+
+    def attribute_shown(self) -> str:
+        """An attribute of any kind, as MLIR writes it; what reads attributes says how."""
+        raise NotImplementedError
 
     def _dialect_type(self) -> Type:
         s = self.scanner
@@ -165,11 +249,14 @@ class Types:
         if "." not in name and name in self._aliases:
             self._named_types[name] = found = self.aliased(name, self.type)
             return found
+        place = s.start
         s.advance()
-        if s.token == "<" and s.start == s.end - 1:
-            return OpaqueType(name + self.expanded())
-        if "." not in name:
-            s.fail(f"{name} is not defined", s.start)
+        if s.token == "<":
+            name += self.expanded()
+        elif "." not in name:
+            s.fail(f"{name} is not defined above", place)
+        if (problem := problem_of_type(name)) is not None:
+            s.fail(problem, place)
         return OpaqueType(name)
 
     def expanded(self) -> str:
@@ -208,13 +295,14 @@ class Types:
         if s.token == "?":
             s.fail("a vector has fixed sizes")
         if 0 in shape:
-            s.fail("the sizes of a vector must be positive")
+            s.fail("the sizes of a vector must be positive, not 0")
         place = s.start
         element = self.type()
         s.expect(">")
         if isinstance(element, ScalarType):
             return VectorType(shape, element, scalable if any(scalable) else ())
-        if not isinstance(element, OpaqueType) or element.text.startswith(("tensor", "tuple", "complex", "none")):
+        found = scalar(str(element))
+        if found is None or found.kind == "complex":
             s.fail("the elements of a vector must be integers, index or floats", place)
         return OpaqueType(s.text[first:place] + f"{element}>")
 
@@ -226,30 +314,31 @@ class Types:
             s.fail("expected '<'")
         shape: tuple[int | None, ...] | None = None
         if s.peek() == "*":
-            s.advance()
-            s.jump(s.end)
-            if s.token[:1] != "x":
-                s.fail("expected 'x' after '*'")
-            s.jump(s.start + 1)
+            self._star()
         else:
             shape = s.dimensions()
         place = s.start
         element = self.type()
         if not isinstance(element, ScalarType | VectorType | OpaqueType | MemRefType | UnrankedMemRefType):
             s.fail("a memref cannot have such elements", place)
-        if isinstance(element, OpaqueType) and element.text.startswith(("tensor", "tuple", "none")):
-            s.fail("a memref cannot have such elements", place)
+        if isinstance(element, OpaqueType) and (_is_aggregate(element) or _is_foreign(element)):
+            s.fail(f"the elements of a memref are numbers, vectors or memrefs, not {element}", place)
         layout: StridedLayout | AffineMap | None = None
         space: int | str = 0
-        opaque = False
+        spaces = layouts = 0
         while s.accept(","):
+            if spaces:
+                s.fail("nothing may follow the memory space")
             if s.token == "strided":
-                layout = self.strided()
+                layout, layouts = self.strided(), layouts + 1
             elif s.token == "affine_map" or (s.token in self._aliases and self._stands_for_map(s.token)):
-                layout = self.map()
+                layout, layouts = self.map(), layouts + 1
+            elif s.token in ("(", "offset"):
+                layout, layouts = self._old_layout(), layouts + 1
             else:
-                space, other = self._space()
-                opaque = opaque or other
+                space, spaces = self._space(), 1
+            if layouts > 1:
+                s.fail("a memref has one layout")
         s.expect(">")
         if shape is None:
             if layout is not None:
@@ -261,28 +350,38 @@ class Types:
             if _is_identity(layout):
                 layout = None
         if isinstance(layout, StridedLayout) and len(layout.strides) != len(shape):
-            s.fail(f"the layout has {len(layout.strides)} strides, but the memref has {len(shape)} dimensions", first)
+            s.fail(f"{layout} has {len(layout.strides)} strides, but the memref has {len(shape)} dimensions", first)
         return MemRefType(shape, element, layout, space)
 
-    def _space(self) -> tuple[int | str, bool]:
+    def _space(self) -> int | str:
         """A memory space: a number, or the text of an attribute."""
         s = self.scanner
-        if s.token.isdigit() or s.token == "-":
-            number = s.integer()
-            if s.accept(":"):
-                type = self.type()
-                return f"{number} : {type}", True
-            return number, False
-        if s.is_string:
-            return s.advance(), True
-        if s.token[:1] == "#":
-            name = s.advance()
-            return (name + self.expanded() if s.token == "<" else name), True
-        return s.fail("expected a layout or a memory space")
+        place, first = s.start, s.token
+        if not (first[:1] in "-#{" or first in ("true", "false") or first.isdigit() or s.is_string):
+            s.fail("expected a layout or a memory space")
+        text = self.attribute_shown()
+        if text.startswith("#") and _is_foreign(OpaqueType(text)):
+            s.fail(f"{text} is no memory space", place)
+        number, _, type = text.partition(" : ")
+        if number in ("0", "false") or text == "{}":
+            return 0
+        return int(number) if type == "i64" else text
 
     def _stands_for_map(self, name: str) -> bool:
         place = self._aliases[name]
-        return self.scanner.tokens[place] == "affine_map"
+        return self.scanner.tokens[place] in ("affine_map", "(")
+
+    def _old_layout(self) -> StridedLayout | AffineMap:
+        """`(d0, d1) -> (d1, d0)` or `offset: 2, strides: [4, 1]`, spellings of 2019"""
+        s = self.scanner
+        if s.token == "(":
+            return self.map()
+        s.advance()
+        s.expect(":")
+        offset = self._size()
+        for token in (",", "strides", ":"):
+            s.expect(token)
+        return StridedLayout(self.listed(self._size, "[", "]"), offset)
 
     def strided(self) -> StridedLayout:
         """`strided<[4, ?], offset: 2>`"""
@@ -331,11 +430,20 @@ class Types:
             return self.bare_map_or_set()
         if s.token not in ("affine_map", "affine_set"):
             s.fail("expected an affine map or set")
+        # The same maps stand there again and again. The end is a guess, which is right where it was right before.
+        first, end = s.start, s.text.find(")>", s.start, s.start + _LONGEST_SHARED) + len(")>")
+        text = s.text[first:end]
+        known = self._maps.get(text)
+        if known is not None:
+            s.jump(end)
+            return known
         word = s.advance()
         s.expect("<")
         place, made = s.start, self.bare_map_or_set()
         if isinstance(made, AffineMap) != (word == "affine_map"):
             s.fail(f"this is no {word}", place)
+        if s.end == end:
+            self._maps[text] = made
         s.expect(">")
         return made
 
@@ -362,7 +470,8 @@ class Types:
         symbols = self.listed(s.word, "[", "]") if s.token == "[" else ()
         names = {name: f"d{n}" for n, name in enumerate(dims)} | {name: f"s{n}" for n, name in enumerate(symbols)}
         if len(names) != len(dims) + len(symbols):
-            s.fail("a name stands twice in the list of dimensions and symbols")
+            twice = next(n for n in names if (*dims, *symbols).count(n) > 1)
+            s.fail(f"{twice} stands twice in the list of dimensions and symbols")
 
         def atom() -> Tree:
             if s.token not in names:
@@ -375,7 +484,7 @@ class Types:
         s = self.scanner
         left = self.expression(atom)
         if s.token not in ("==", ">=", "<="):
-            s.fail("expected '==', '>=' or '<='")
+            s.fail(f"expected '==', '>=' or '<='{f', not {s.token}' if s.token else ''}")
         relation = s.advance()
         right = self.expression(atom)
         if relation == "<=":
@@ -384,9 +493,14 @@ class Types:
 
     def expression(self, atom: Atoms) -> Tree:
         """An affine expression; `atom` reads its names."""
+        self._operators = 0
+        return self._sum(atom)
+
+    def _sum(self, atom: Atoms) -> Tree:
         s = self.scanner
         result = self._term(atom)
         while s.token in ("+", "-"):
+            self._count_operator()
             sign = s.advance()
             right = self._term(atom)
             result = add(result, right if sign == "+" else mul(right, -1))
@@ -396,6 +510,7 @@ class Types:
         s = self.scanner
         result = self._factor(atom)
         while s.token in ("*", "floordiv", "ceildiv", "mod"):
+            self._count_operator()
             place, operator = s.start, s.advance()
             right = self._factor(atom)
             result = self._made(operator, result, right, place)
@@ -406,12 +521,12 @@ class Types:
         if s.accept("-"):
             return mul(self.nested(lambda: self._factor(atom)), -1)
         if s.accept("("):
-            result = self.nested(lambda: self.expression(atom))
+            result = self.nested(lambda: self._sum(atom))
             s.expect(")")
             return result
         if s.token in ("floordiv", "ceildiv", "mod") and s.peek() == "(":  # a spelling of 2019
             return self._called(atom)
-        if s.token.isdigit():
+        if s.token.isdigit() or s.token[:2] == "0x":
             place, number = s.start, s.natural()
             if number >= 2**63:
                 s.fail("this number does not fit into 64 bits", place)
@@ -423,15 +538,22 @@ class Types:
         s = self.scanner
         operator = s.advance()
         s.expect("(")
-        left = self.nested(lambda: self.expression(atom))
+        left = self.nested(lambda: self._sum(atom))
         s.expect(",")
-        place, right = s.start, self.nested(lambda: self.expression(atom))
+        place, right = s.start, self.nested(lambda: self._sum(atom))
         s.expect(")")
         return self._made(operator, left, right, place)
+
+    def _count_operator(self) -> None:
+        self._operators += 1
+        if self._operators > _MOST_OPERATORS:
+            self.scanner.fail(f"an expression of more than {_MOST_OPERATORS} operators")
 
     def _made(self, operator: str, left: Tree, right: Tree, place: int) -> Tree:
         """An inner node; one that is not affine is refused."""
         s = self.scanner
+        if self._operators >= _DEEPEST_TREE and max(_levels(left), _levels(right)) >= _DEEPEST_TREE:
+            s.fail("this is nested too deeply", place)
         if operator == "*":
             if not is_symbolic(left) and not is_symbolic(right):
                 s.fail("this is not affine: one factor of a product must be a number or a symbol", place)
@@ -445,8 +567,26 @@ class Types:
 _TYPE_WORDS = {"index", "memref", "vector", "tensor", "complex", "tuple", "none"}
 
 
+def _levels(tree: Tree) -> int:
+    """How many operators other than + are inside each other, which is how many brackets it takes to write them."""
+    match tree:
+        case (operator, left, right):
+            return max(_levels(left), _levels(right)) + (operator != "+")
+        case _:
+            return 0
+
+
 def _is_float(token: str) -> bool:
-    return token in FLOAT_WIDTHS or bool(_OTHER_FLOAT.fullmatch(token))
+    return token in FLOAT_WIDTHS or token in _OTHER_FLOATS
+
+
+def _is_aggregate(type: Type) -> bool:
+    return isinstance(type, OpaqueType) and type.text.startswith(("tensor<", "tuple<", "none"))
+
+
+def _is_foreign(type: OpaqueType) -> bool:
+    """Whether a type or attribute belongs to a dialect that MLIR does not know."""
+    return type.text[0] in "!#" and not is_registered(re.split(r"[.<]", type.text[1:], maxsplit=1)[0])
 
 
 def _is_identity(map: AffineMap) -> bool:
@@ -455,4 +595,5 @@ def _is_identity(map: AffineMap) -> bool:
 
 def _alias_places(tokens: list[str]) -> dict[str, int]:
     """Where the text of each alias begins: `#name = ...` and `!name = ...`."""
-    return {name: place + 2 for place, (name, sign) in enumerate(pairwise(tokens)) if sign == "=" and name[0] in "#!"}
+    signs = [place for place, token in enumerate(tokens) if token == "=" and place]
+    return {tokens[sign - 1]: sign + 1 for sign in signs if tokens[sign - 1][0] in "#!"}

@@ -192,7 +192,7 @@ def _calls(f: func.Func) -> Iterator[str]:
 def _plan(
     f: func.Func, name: str, callees: Mapping[str, Plan], sizes: int, buffers: Mapping[str, GlobalBuffer]
 ) -> Plan:
-    if not f.body and (f.private or f.result_types):
+    if f.external or (not f.body and f.result_types):
         raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
     for op in walk(f):
         if isinstance(op, Opaque):

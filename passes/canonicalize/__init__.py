@@ -63,6 +63,22 @@ ARITH = Rules(
     folds={arith.Binary: _fold_binary, arith.Negate: floats.fold_negate},
     rules={arith.Binary: (*INTEGER_RULES, floats.both_negated)},
 )
-TABLES = (ARITH, INTEGERS, COMPARISONS, CASTS, ELEMENTARY, BUFFERS, VIEWS, AFFINE_VALUES, AFFINE_DIGITS, AFFINE_LOOPS, CONDITIONS, SCF_LOOPS, SCF_WHILE, VECTOR_VALUES, VECTOR_MEMORY)
+TABLES = (
+    ARITH,
+    INTEGERS,
+    COMPARISONS,
+    CASTS,
+    ELEMENTARY,
+    BUFFERS,
+    VIEWS,
+    AFFINE_VALUES,
+    AFFINE_DIGITS,
+    AFFINE_LOOPS,
+    CONDITIONS,
+    SCF_LOOPS,
+    SCF_WHILE,
+    VECTOR_VALUES,
+    VECTOR_MEMORY,
+)
 
 __all__ = ["canonicalize"]

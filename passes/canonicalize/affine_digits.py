@@ -81,14 +81,12 @@ def digits_of_linearized(graph: Graph, node: Node, op: affine.DelinearizeIndex) 
     static, values = unmixed(op.radices[:-count])
     for old, new in zip(op.results[-count:], made.indices[-count:], strict=True):
         graph.rename(old, new)
-    graph.update(
-        node, affine.DelinearizeIndex(op.results[:-count], rest, values, static, location=op.location)
-    )
+    graph.update(node, affine.DelinearizeIndex(op.results[:-count], rest, values, static, location=op.location))
     return True
 
 
 def unit_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
-    """Digits of which there is only one are 0, but for the first: a number may be larger than the basis has room for."""
+    """Digits of which there is only one are 0, but for the first: a number may be too large for its basis."""
     radices = op.radices
     outer = len(radices) == len(op.results)
     of_digit: Mixed = radices if outer else (0, *radices)
@@ -163,9 +161,7 @@ def unit_components(graph: Graph, node: Node, op: affine.LinearizeIndex) -> bool
         return True
     static, values = unmixed([of_digit[k] for k in kept if outer or k])
     indices = tuple([op.indices[k] for k in kept])
-    graph.update(
-        node, affine.LinearizeIndex(op.result, indices, values, static, op.disjoint, location=op.location)
-    )
+    graph.update(node, affine.LinearizeIndex(op.result, indices, values, static, op.disjoint, location=op.location))
     return True
 
 

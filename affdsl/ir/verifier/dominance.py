@@ -35,7 +35,7 @@ def dominators(region: OpaqueRegion) -> dict[OpaqueBlock, set[OpaqueBlock]]:
     for block in reached:
         for following in after[block]:
             before[following].append(block)
-    found = {block: set(reached) for block in reached}
+    found = {block: set(reached) for block in blocks if block in reached}  # in the order of the text
     found[blocks[0]] = {blocks[0]}
     changed = True
     while changed:

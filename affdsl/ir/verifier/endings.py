@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects.opaque import Opaque, may_end, must_end
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, where
 from affdsl.ir.types import Type
@@ -21,6 +22,9 @@ class Scope:
     terminator: type[Op] | None = None
     wanted: tuple[Type, ...] = ()
     """What the terminator hands on."""
+    role: str = "a block"
+    number: int = 0
+    """Its place among the blocks of the operation."""
 
 
 def scopes(op: Op) -> Iterator[Scope]:
@@ -32,7 +36,7 @@ def scopes(op: Op) -> Iterator[Scope]:
         case affine.If() | scf.If():
             terminator = affine.Yield if isinstance(op, affine.If) else scf.Yield
             yield Scope(op.then, (), terminator, _types(op.results))
-            yield Scope(op.orelse, (), terminator, _types(op.results))
+            yield Scope(op.orelse, (), terminator, _types(op.results), "the else block", 1)
         case affine.Parallel():
             yield Scope(op.body, op.ivs, affine.Yield, _types(op.results))
         case scf.Parallel():
@@ -62,19 +66,50 @@ def ending(scope: Scope, parent: Op) -> Iterator[str]:
     if expected is None:
         return
     for op in block[:-1]:
-        if op.is_terminator:
+        if must_end(op):
             yield f"{where(op)}: ends a block, but operations of {op_name(parent)} follow it"
-    last = block[-1] if block and block[-1].is_terminator else None
+    last = block[-1] if block and may_end(block[-1]) else None
     if last is None:
-        if scope.wanted or expected is scf.Condition:
-            yield f"{where(parent)}: a block must end with {expected.name} of {_list(scope.wanted)}"
+        silent = parent.ends[scope.number] if scope.number < len(parent.ends) else None
+        if silent is not None and scope.wanted:
+            silent_end: Callable[..., Op] = expected
+            yield from ending(replace(scope, block=(silent_end((), location=silent),)), parent)
+        elif scope.wanted or expected is scf.Condition:
+            yield f"{where(parent)}: {scope.role} must end with {expected.name} of {_list(scope.wanted)}"
+        return
+    if isinstance(last, Opaque) and expected is func.Return and may_end(last):
         return
     if not isinstance(last, expected):
-        yield f"{where(last)}: cannot end a block of {op_name(parent)}; that takes {expected.name}"
+        place = parent if isinstance(parent, scf.While) else last
+        what = f"{op_name(last)} cannot" if place is parent else "cannot"
+        yield f"{where(place)}: {what} end a block of {op_name(parent)}; that takes {expected.name}"
         return
     values: tuple[Value, ...] = getattr(last, "values")  # noqa: B009 - each terminator has them
     if (found := _types(values)) != scope.wanted:
-        yield f"{where(last)}: hands on {_list(found)}, but {op_name(parent)} gives {_list(scope.wanted)}"
+        fitting_reduce = expected is scf.Reduce and len(found) == len(scope.wanted)
+        place = parent if isinstance(parent, _BLAMED) and not fitting_reduce else last
+        what = f"{op_name(last)} hands" if place is parent else "hands"
+        yield f"{where(place)}: {what} on {_list(found)}, but {op_name(parent)} gives {_list(scope.wanted)}"
+
+
+def misplaced(op: Op, parent: Op | None) -> Iterator[str]:
+    """A terminator of ours ends blocks of certain operations only; `parent` is one that has no class, or a module."""
+    owners = _OWNERS.get(op_name(op))
+    if owners is not None and (parent is None or op_name(parent) not in owners):
+        yield f"{where(op)}: ends blocks of {', '.join(owners)} only"
+
+
+_BLAMED = (scf.For, scf.If, scf.While, scf.Parallel, scf.IndexSwitch, scf.ExecuteRegion)
+"""What is named where one of its blocks hands on something else than it gives, and not the terminator; as mlir-opt."""
+_OWNERS = {
+    "affine.yield": ("affine.for", "affine.if", "affine.parallel"),
+    "func.return": ("func.func",),
+    "scf.condition": ("scf.while",),
+    "scf.forall.in_parallel": ("scf.forall",),
+    "scf.reduce": ("scf.parallel",),
+    "scf.reduce.return": ("scf.reduce",),
+    "scf.yield": ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while"),
+}
 
 
 def _types(values: tuple[Value, ...]) -> tuple[Type, ...]:

@@ -59,6 +59,15 @@ class Positions:
             for atom, _ in expr.terms:
                 yield from self._misplaced(atom, dims)
 
+    def not_symbols(self, op: Op) -> Iterator[str]:
+        """What is wrong with the values that were written as symbols, used or not."""
+        for field in op.written or () if isinstance(op, _OF_SYMBOLS) else ():
+            applied = op.spelling(field)
+            for value in dict.fromkeys(applied.symbols if applied is not None else ()):
+                position = self.of(value)
+                if position is Position.DIM or (position is Position.NONE and not isinstance(op, affine.Apply)):
+                    yield f"{shown(value)} stands as a symbol, but it is {position.value}"
+
     def _of_result(self, op: Op) -> Position:
         """The position of what an operation inside a loop or condition defines."""
         match op:
@@ -69,7 +78,7 @@ class Positions:
             case arith.Binary(kind=kind) if kind in _MAY_FAIL:
                 return Position.NONE
             case _ if isinstance(op, _PURE):
-                kinds = {self.of(value) for value in op.reads()}
+                kinds = {self.of(value) for value in op.mentions()}
                 if kinds <= {Position.SYMBOL}:
                     return Position.SYMBOL
                 if isinstance(op, _OF_DIMS) and Position.NONE not in kinds:
@@ -124,6 +133,9 @@ class Positions:
                 yield f"{shown(value)} is {role}, which must be a symbol, but it is {self.of(value).value}"
 
 
+_OF_SYMBOLS = (affine.For, affine.If, affine.Parallel, affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore,
+               affine.Apply)  # fmt: skip
+"""What refuses a value that is written as a symbol and is none; mlir-opt lets the others pass."""
 _MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
 _OF_DIMS = (affine.Apply, affine.DelinearizeIndex, affine.LinearizeIndex)
 _PURE = (*_OF_DIMS, affine.Min, affine.Max, arith.Binary, math.Unary, math.Binary)

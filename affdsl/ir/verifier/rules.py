@@ -20,7 +20,7 @@ from affdsl.ir.types import (
     Type,
     UnrankedMemRefType,
 )
-from affdsl.ir.verifier import structured, transfers, types, vector, views
+from affdsl.ir.verifier import opaque, structured, transfers, types, vector, views
 from affdsl.ir.verifier.context import Context, Rule, Rules
 from affdsl.ir.verifier.types import must_agree, must_be, must_have
 
@@ -192,10 +192,11 @@ def call(op: func.Call, context: Context) -> Iterator[str]:
 
 def function(op: func.Func, context: Context) -> Iterator[str]:
     """Arguments and results are values; the contract is about index arguments, and fits the types."""
-    every: tuple[Type, ...] = (*(a.type for a in op.args), *op.result_types)
-    if any(isinstance(t, FunctionType) for t in every):
-        yield "functions cannot be passed or returned"
     yield from (problem for a in op.args if isinstance(a.type, MemRefType) for problem in types.memref_type(a))
+    for attributes in (*op.argument_attributes, *op.result_attributes):
+        for name, _ in attributes:
+            if "." not in name:
+                yield f"the attribute {name} of an argument or result has no dialect, as in dialect.{name}"
     if op.external:
         yield from _external(op)
     if op.shapes and len(op.shapes) != len(op.args):
@@ -213,7 +214,7 @@ def _external(op: func.Func) -> Iterator[str]:
     if op.body:
         yield "is defined elsewhere, but has a body here"
     if not op.private:
-        yield "is defined elsewhere, so it must be private"
+        yield f"@{op.symbol} is defined elsewhere, so it must be private, not public"
 
 
 def _shape(op: func.Func, arg: Value, shape: Sequence[Any]) -> Iterator[str]:
@@ -290,7 +291,7 @@ RULES: Rules = {
     scf.Yield: _nothing,
     memref.Rank: rank,
     ub.Poison: _nothing,
-    Opaque: _nothing,
+    Opaque: opaque.opaque,
     OpaqueBlock: _nothing,
     OpaqueRegion: _nothing,
     **structured.RULES,

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from affdsl.errors import VerificationError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func, memref
-from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
 from affdsl.ir.verifier.context import Context
 from affdsl.ir.verifier.dominance import dominators, is_ordered
-from affdsl.ir.verifier.endings import Scope, ending, scopes
+from affdsl.ir.verifier.endings import Scope, ending, misplaced, scopes
+from affdsl.ir.verifier.opaque import branches
+from affdsl.ir.verifier.opaque import ending as ends_of
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.verifier.rules import RULES
 
@@ -37,28 +39,35 @@ def _module(module: func.Module, defined: set[Value]) -> Iterator[str]:
     symbols: dict[str, Op] = {}
     for op in module.body:
         name = _symbol(op)
-        if not isinstance(op, func.Func | func.Module | memref.Global | Opaque):
-            yield f"{where(module)}: holds functions, modules and global buffers only, not {op_name(op)}"
-        elif name in symbols:
+        if name in symbols:
             yield f"{where(op)}: there is more than one {_kind(op, symbols[name])} @{name}"
         elif name:
             symbols[name] = op
     functions = {name: op for name, op in symbols.items() if isinstance(op, func.Func)}
     buffers = {name: op for name, op in symbols.items() if isinstance(op, memref.Global)}
     around = _Walk(Context(Positions(), functions, buffers), defined)
+    around.anywhere([op for op in module.body if not isinstance(op, func.Func | func.Module)])
     for op in module.body:
         match op:
             case func.Func():
                 yield from _function(op, functions, buffers, defined)
             case func.Module():
                 yield from _module(op, defined)
-            case memref.Global() | Opaque():
+            case _:
                 around.operation(op, module)
+                around.problems.extend(misplaced(op, module))
+                if isinstance(op, memref.Alloca):
+                    around.problems.append(f"{where(op)}: stands in no function, at whose end its buffer would go")
     yield from around.problems
 
 
 def _symbol(op: Op) -> str:
     return op.symbol if isinstance(op, func.Func | func.Module | memref.Global) else ""
+
+
+def _may_hold(parent: Op | None) -> bool:
+    """Whether functions, modules and global buffers may stand in an operation; of others than ours nothing is known."""
+    return isinstance(parent, func.Module | OpaqueBlock | None)
 
 
 def _kind(op: Op, other: Op) -> str:
@@ -90,21 +99,32 @@ class _Walk:
         for value in dict.fromkeys(op.reads()):
             if value not in self.visible:
                 problems.append(f"{where(op)}: {shown(value)} is read {self.absence(value)}")
-        if isinstance(op, memref.Global | func.Module) and not isinstance(parent, func.Module | None):
-            problems.append(f"{where(op)}: stands in {op_name(parent)}, but belongs into a module")
+        if isinstance(op, memref.Global | func.Module | func.Func) and not _may_hold(parent):
+            which = f"@{op.symbol} " if op.symbol else ""
+            problems.append(f"{where(op)}: {which}stands in {op_name(parent)}, but belongs into a module")
         rule = RULES.get(type(op))
         if rule is None:
             problems.append(f"{where(op)}: the verifier does not know this operation")
         else:
             problems.extend(f"{where(op)}: {text}" for text in rule(op, self.context))
+            if op.written:
+                problems.extend(f"{where(op)}: {text}" for text in self.context.positions.not_symbols(op))
         self.context.positions.bind(op)
         if isinstance(op, OpaqueRegion):
-            self.region(op, ordered=is_ordered(parent))
+            self.region(op, parent)
         elif not (isinstance(op, func.Func) and op.external):
             for scope in scopes(op):
                 self.scope(scope, op)
+        if isinstance(op, Opaque):
+            problems.extend(f"{where(last)}: {text}" for last, text in ends_of(op))
         self.define(op, op.defines())
-        self.context.positions.define(op, top=isinstance(parent, func.Func))
+        self.context.positions.define(op, top=isinstance(parent, func.Func | func.Module))
+
+    def anywhere(self, ops: Iterable[Op]) -> None:
+        """Make visible what operations define, before and after them: that is so in a module."""
+        for op in ops:
+            self.visible.update(op.defines())
+            self.context.positions.define(op, top=True)
 
     def scope(self, scope: Scope, parent: Op) -> None:
         self.define(parent, scope.arguments)
@@ -115,7 +135,7 @@ class _Walk:
         self.visible.difference_update(scope.arguments)
         self.problems.extend(ending(scope, parent))
 
-    def region(self, region: OpaqueRegion, *, ordered: bool) -> None:
+    def region(self, region: OpaqueRegion, owner: Op | None) -> None:
         """The blocks of an opaque operation: in each, what the blocks before it define is visible."""
         dominating = dominators(region)
         inside = {b: [v for op in b.body for v in op.defines()] + list(b.args) for b in dominating}
@@ -125,11 +145,16 @@ class _Walk:
             block = next(b for b in waiting if not (dominating[b] - {b}) & set(waiting))
             waiting.remove(block)
             before = {v for b in dominating[block] - {block} for v in inside[b]}
-            self.visible.update(before if ordered else everything)
+            self.visible.update(before if is_ordered(owner) else everything)
             self.define(region, block.args)
             for op in block.body:
                 self.operation(op, block)
+                self.problems.extend(misplaced(op, owner))
             self.visible.difference_update(everything)
+        labels = {b.label: b for b in region.blocks_inside if isinstance(b, OpaqueBlock)}
+        for last in [b.body[-1] for b in labels.values() if b.body]:
+            if isinstance(last, Opaque) and last.successors:
+                self.problems.extend(f"{where(last)}: {text}" for text in branches(last, labels))
 
     def define(self, op: Op, values: Iterable[Value]) -> None:
         for value in values:

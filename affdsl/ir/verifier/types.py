@@ -153,9 +153,9 @@ def cast(op: arith.Cast) -> Iterator[str]:
 
 
 def select(op: arith.Select) -> Iterator[str]:
-    """The condition is i1; both choices and the result have one type."""
-    if op.condition.type != truth(op.if_true.type):
-        yield from must_have(IntegerType(1), op.condition)
+    """The condition is i1, or a vector of them; both choices and the result have one type."""
+    if op.condition.type not in (IntegerType(1), truth(op.if_true.type)):
+        yield f"{shown(op.condition)} of type {op.condition.type} does not choose between values of {op.if_true.type}"
     yield from must_agree(op.if_true, op.if_false, op.result)
 
 
@@ -172,6 +172,8 @@ def math_binary(op: math.Binary) -> Iterator[str]:
     yield from must_be("integer or index" if op.kind == "ipowi" else "float", op.left)
     if op.kind == "fpowi":
         yield from must_be("integer or index", op.right)
+        if _shape(op.left.type) != _shape(op.right.type):
+            yield f"{shown(op.right)} of type {op.right.type} is no power for each element of {op.left.type}"
         yield from must_agree(op.left, op.result)
     else:
         yield from must_agree(op.left, op.right, op.result)
@@ -189,13 +191,13 @@ def reduction(kind: str, result: Value) -> Iterator[str]:
     if wanted is None:
         yield f"unknown reduction {kind!r}; known: {', '.join(affine.REDUCTIONS)}"
     elif wanted == "any":
-        if not isinstance(result.type, ScalarType):
-            yield f"{shown(result)} must be a scalar, but has type {result.type}"
+        if not isinstance(element(result.type), ScalarType):
+            yield f"the reduction {kind} takes scalars or vectors, which {shown(result)} of type {result.type} is not"
     elif wanted in ("signed", "unsigned"):
         if not isinstance(result.type, IntegerType) or result.type.sign != wanted[0]:
             yield f"the reduction {kind} takes {wanted} integers, which {shown(result)} of type {result.type} is not"
     elif not isinstance(result.type, CLASSES[wanted]):
-        yield f"{shown(result)} must be {_article(wanted)} {wanted}, but has type {result.type}"
+        yield f"the reduction {kind} takes {wanted}s, which {shown(result)} of type {result.type} is not"
 
 
 def any_memref(value: Value) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affdsl.ir.applied import applied
 from affdsl.ir.attributes import ArrayAttr, Attribute, DenseAttr, IntegerAttr, MapAttr, OpaqueAttr
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Affine
 from affdsl.ir.maps import AffineMap
@@ -73,7 +73,8 @@ def _read_parallel(opaque: Opaque, reading: Reading) -> affine.Parallel:
     if None in names or len(counts) != len(steps_):
         reading.refuse(opaque, "the reductions or steps of affine.parallel are no numbers that are known")
     if [sum(s) for s in sizes] != [len(lower.trees), len(upper.trees)]:
-        reading.refuse(opaque, "the groups of affine.parallel do not add up to the results of its maps")
+        counts = f"{len(lower.trees)} and {len(upper.trees)}"
+        reading.refuse(opaque, f"the groups {sizes} of affine.parallel do not add up to the {counts} results of its maps")
     blocks = [b for r in opaque.regions for found in r.blocks() for b in found if isinstance(b, OpaqueBlock)]
     if len(blocks) != 1 or len(blocks[0].args) != len(counts):
         reading.refuse(opaque, "affine.parallel has one block with an argument for each step")
@@ -106,10 +107,7 @@ def _split(flat: tuple[object, ...], sizes: list[int]) -> tuple[tuple[Affine, ..
     return tuple([tuple([next(rest) for _ in range(size)]) for size in sizes])
 
 
-_NUMBERS = {
-    "addf": 0, "addi": 1, "assign": 2, "maximumf": 3, "maxs": 4, "maxu": 5, "minimumf": 6, "mins": 7, "minu": 8,
-    "mulf": 9, "muli": 10, "ori": 11, "andi": 12, "xori": 13, "maxnumf": 14, "minnumf": 15,
-}  # fmt: skip
+_NUMBERS = {kind: number for number, kind in enumerate(sorted(memref.ATOMIC))}
 """The numbers that stand for reductions in the generic form."""
 
 ROWS = (

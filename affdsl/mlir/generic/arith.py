@@ -7,6 +7,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.types import I64, FloatType, Type, VectorType
+from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named, one
 from affdsl.mlir.literals import literal
@@ -32,7 +33,8 @@ def _read_constant(opaque: Opaque, reading: Reading) -> Op:
     match value:
         case IntegerAttr(_, type) | FloatAttr(_, type) | DenseAttr(_, type) if not opaque.operands:
             if [v.type for v in opaque.results] != [type]:
-                reading.refuse(opaque, f"arith.constant gives one value of type {type}, that of its number")
+                shown = ", ".join([str(v.type) for v in opaque.results]) or "none"
+                reading.refuse(opaque, f"arith.constant gives one value, of the type {type} of its number, not {shown}")
         case OpaqueAttr() if len(opaque.results) == 1 and not opaque.operands:
             return opaque
         case _:
@@ -50,7 +52,8 @@ def _read_constant(opaque: Opaque, reading: Reading) -> Op:
 def _predicates(names: tuple[str, ...]) -> Property:
     def back(attribute: Attribute | None) -> str:
         if not isinstance(attribute, IntegerAttr) or attribute.type != I64 or not 0 <= attribute.value < len(names):
-            raise ValueError(f"must be a number of type i64 from 0 to {len(names) - 1}")
+            given = attribute_text(attribute) if attribute is not None else "nothing"
+            raise ValueError(f"must be a number of type i64 from 0 to {len(names) - 1}, not {given}")
         return names[attribute.value]
 
     return Property("predicate", "predicate", lambda name: IntegerAttr(names.index(name), I64), back)

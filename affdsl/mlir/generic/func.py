@@ -46,13 +46,15 @@ _INHERENT = ("sym_name", "sym_visibility", "function_type", "arg_attrs", "res_at
 
 def _read_module(opaque: Opaque, reading: Reading) -> Op:
     said = opaque.properties or opaque.attributes
-    symbol, private, attributes = _symbol(said, opaque, _rest(opaque))
+    symbol, private, attributes = _symbol(said, opaque, _rest(opaque), reading)
     if private:
         attributes = (*attributes, ("sym_visibility", StringAttr("private")))
     region = opaque.regions[0] if len(opaque.regions) == 1 else None
-    if not isinstance(region, OpaqueRegion) or len(region.blocks_inside) > 1:
+    if not isinstance(region, OpaqueRegion) or len(region.blocks_inside) != 1:
         reading.refuse(opaque, "builtin.module has one region with one block")
     body = [op for block in region.blocks() for b in block if isinstance(b, OpaqueBlock) for op in b.body]
+    if any(b.args for block in region.blocks() for b in block if isinstance(b, OpaqueBlock)):
+        reading.refuse(opaque, "the block of builtin.module has no arguments")
     return func.Module(tuple(body), symbol, location=opaque.location, attributes=attributes)
 
 
@@ -60,11 +62,14 @@ def _rest(opaque: Opaque) -> Attributes:
     return tuple([entry for entry in opaque.attributes if entry[0] not in _INHERENT])
 
 
-def _symbol(said: Attributes, opaque: Opaque, rest: Attributes) -> tuple[str, bool, Attributes]:
+def _symbol(said: Attributes, opaque: Opaque, rest: Attributes, reading: Reading) -> tuple[str, bool, Attributes]:
     """The symbol, whether it is private, and the attributes with a visibility that is neither private nor public."""
     name = named(said, "sym_name")
     visibility = named(said, "sym_visibility")
     shown = visibility.value if isinstance(visibility, StringAttr) else ""
+    if visibility is not None and shown not in ("public", "private", "nested"):
+        given = shown or "something else"
+        reading.refuse(opaque, f"the visibility of a symbol is public, private or nested, not {given}")
     if shown in ("nested", "public"):
         rest = (*rest, ("sym_visibility", StringAttr(shown)))
     return (name.value if isinstance(name, StringAttr) else ""), shown == "private", rest
@@ -102,7 +107,7 @@ def _read_func(opaque: Opaque, reading: Reading) -> Op:
         or not isinstance(region, OpaqueRegion)
     ):
         reading.refuse(opaque, "func.func needs sym_name, function_type and one region")
-    symbol, private, attributes = _symbol(said, opaque, _rest(opaque))
+    symbol, private, attributes = _symbol(said, opaque, _rest(opaque), reading)
     if not symbol:
         reading.refuse(opaque, "func.func needs sym_name")
     attributes = (*attributes, *[entry for entry in said if entry[0] == "no_inline"])
@@ -113,9 +118,9 @@ def _read_func(opaque: Opaque, reading: Reading) -> Op:
     if blocks:
         args = blocks[0].args
         if tuple([a.type for a in args]) != inputs:
-            reading.refuse(
-                opaque, f"the block of @{symbol} must have arguments of the types of function_type, {inputs}"
-            )
+            found, wanted = [", ".join(map(str, types)) for types in ([a.type for a in args], inputs)]
+            text = f"the block of @{symbol} has {len(args)} arguments ({found}), but the function {len(inputs)} ({wanted})"
+            reading.refuse(opaque, text)
         body = without_terminator(opaque, blocks[0].body, func.Return, False, reading)
     else:
         args, body = tuple([Value(t) for t in inputs]), ()
@@ -135,7 +140,8 @@ def _dictionaries(opaque: Opaque, attribute: Attribute | None, count: int, readi
             found = [item.items for item in items if isinstance(item, DictAttr)]
             if len(found) == count:
                 return tuple(found)
-    reading.refuse(opaque, f"func.func needs a dictionary for each of {count} arguments or results")
+    given = f"{len(attribute.items)}" if isinstance(attribute, ArrayAttr) else "no list"
+    reading.refuse(opaque, f"func.func needs a dictionary for each of {count} arguments or results, got {given}")
 
 
 def _callee(attribute: Attribute | None) -> str:

@@ -9,12 +9,12 @@ from typing import Any, Literal, NoReturn, Protocol
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, may_end
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, IntegerSet
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import IntegerType
+from affdsl.ir.types import IntegerType, OpaqueType
 from affdsl.mlir.enumerations import problem_of_flag
 from affdsl.mlir.positions import Positional
 
@@ -86,6 +86,7 @@ class Property:
     property: str
     to_attribute: Callable[[Any], Attribute | None]
     from_attribute: Callable[[Attribute | None], Any]
+    among_attributes: bool = True  # whether it may stand among the attributes, where there are no properties
 
 
 @dataclass(frozen=True)
@@ -155,12 +156,16 @@ def generic_form(op: Op, writing: Writing) -> Opaque:
         attribute = prop.to_attribute(getattr(op, prop.name))
         if attribute is not None:
             properties.append((prop.property, attribute))
-    properties += [entry for entry in op.attributes if entry[0] in row.inherent]
+    discardable = op.attributes
+    if discardable and row.inherent:
+        properties += [entry for entry in op.attributes if entry[0] in row.inherent]
+        discardable = tuple([entry for entry in op.attributes if entry[0] not in row.inherent])
+    properties.sort(key=lambda entry: entry[0])
     results = tuple([v for part in row.results for v in _values(getattr(op, part.name))])
     return Opaque(
-        op_name(op), tuple(operands), results, tuple(sorted(properties, key=lambda entry: entry[0])),
-        tuple([_region(op, inside, end_of(op, n)) for n, inside in enumerate(row.regions)]),
-        attributes=tuple([entry for entry in op.attributes if entry[0] not in row.inherent]), location=op.location,
+        op_name(op), tuple(operands), results, tuple(properties),
+        tuple([_region(op, inside, end_of(op, n)) for n, inside in enumerate(row.regions)]) if row.regions else (),
+        attributes=discardable, location=op.location,
     )  # fmt: skip
 
 
@@ -209,7 +214,9 @@ def ended(body: Block, terminator: type[Op] | None, end: Location | None) -> Blo
 def typed_form(opaque: Opaque, reading: Reading) -> Op:
     """An operation of its class, from what its generic form says; itself if the IR has no class for it."""
     row = _BY_NAME.get(opaque.kind)
-    if row is None or any([len(r.blocks_inside) > 1 for r in opaque.regions if isinstance(r, OpaqueRegion)]):
+    if row is None or any(len(r.blocks_inside) > 1 for r in opaque.regions if isinstance(r, OpaqueRegion)):
+        return opaque
+    if opaque.kind.startswith(("arith.", "math.")) and _is_foreign(opaque):
         return opaque
     if row.read is not None:
         return row.read(opaque, reading)
@@ -220,7 +227,8 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
     _read_results(opaque, row, fields, reading)
     for prop in row.properties:
         try:
-            fields[prop.name] = prop.from_attribute(said.pop(prop.property, None))
+            taken = bool(opaque.properties) or prop.among_attributes
+            fields[prop.name] = prop.from_attribute(said.pop(prop.property, None) if taken else None)
         except ValueError as problem:
             reading.refuse(opaque, f"the property {prop.property} of {opaque.kind} {problem}")
     _read_regions(opaque, row, fields, reading)
@@ -237,6 +245,11 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
     ends = _ends(opaque, fields, row)
     attributes = (*rest, *discardable)
     return row.cls(**fields, ends=ends, location=opaque.location, attributes=attributes, written=written or None)
+
+
+def _is_foreign(opaque: Opaque) -> bool:
+    """Whether an operand or result has a type without a class, on which the classes of arith and math do not work."""
+    return any(isinstance(v.type, OpaqueType) for v in (*opaque.operands, *opaque.results))
 
 
 def _ends(opaque: Opaque, fields: Mapping[str, Any], row: Row) -> tuple[Location | None, ...]:
@@ -294,6 +307,8 @@ def _sizes(opaque: Opaque, row: Row, said: dict[str, Attribute], reading: Readin
         sizes = [1 if kind == "one" else rest for kind in kinds]
         if rest > 1 and "optional" in kinds:
             reading.refuse(opaque, f"{opaque.kind} has too many operands: {given}")
+    if row.segments and sum(sizes) != given:
+        reading.refuse(opaque, f"operandSegmentSizes adds up to {sum(sizes)}, but {opaque.kind} has {given} operands")
     if sum(sizes) != given or (sizes and min(sizes) < 0):
         reading.refuse(opaque, f"{opaque.kind} takes {max(sum(sizes), 0)} operands, got {given}")
     return sizes
@@ -364,7 +379,7 @@ def without_terminator(
     """A block less a terminator of its own kind that says nothing; one that stands alone may have to stay."""
     if terminator is None:
         return ops
-    if not ops or not (ops[-1].is_terminator or isinstance(ops[-1], Opaque)):
+    if not ops or not may_end(ops[-1]):
         reading.refuse(opaque, f"a block of {opaque.kind} does not end with {terminator.name}")
     last = ops[-1]
     silent = isinstance(last, terminator) and not last.attributes and not any(True for _ in last.reads())

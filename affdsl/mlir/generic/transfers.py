@@ -181,7 +181,7 @@ ROWS = (
     ),
     Row(
         affine.LinearizeIndex, (many("indices"), many("basis")), (one("result"),),
-        (unit_property("disjoint", "disjoint"), static_property("static_basis")), segments=True,
+        (unit_property("disjoint", "disjoint", among_attributes=False), static_property("static_basis")), segments=True,
     ),
     Row(memref.AtomicRMW, (one("value"), one("memref"), many("indices")), (one("result"),), (_combine(),)),
     Row(memref.DmaStart, write=_write_plain_dma_start, read=_read_plain_dma_start),

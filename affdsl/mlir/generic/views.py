@@ -63,9 +63,15 @@ def _groups_property() -> Property:
     return Property("groups", "reassociation", to, back)
 
 
-def unit_property(name: str, property: str) -> Property:
+def unit_property(name: str, property: str, *, among_attributes: bool = True) -> Property:
     """A field that is True where a property is there."""
-    return Property(name, property, lambda on: UnitAttr() if on else None, lambda attribute: attribute is not None)
+
+    def back(attribute: Attribute | None) -> bool:
+        if attribute not in (None, UnitAttr(), IntegerAttr(0, I1), IntegerAttr(1, I1)):
+            raise ValueError("must be there or not, and have no value")
+        return attribute in (UnitAttr(), IntegerAttr(1, I1))
+
+    return Property(name, property, lambda on: UnitAttr() if on else None, back, among_attributes)
 
 
 def symbol_property(name: str, property: str) -> Property:

@@ -134,7 +134,8 @@ def read_parallel(p: Parser, head: Head) -> Reading:
         s.expect("->")
         types = p.types()
     if not len(ivs) == len(lower_sizes) == len(upper_sizes) == len(steps):
-        s.fail("the numbers of variables, bounds and steps differ", head.offset)
+        counts = f"{len(ivs)}, {len(lower_sizes)}, {len(upper_sizes)} and {len(steps)}"
+        s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
     before = p.enter()
     values = tuple([p.define(iv, INDEX) for iv in ivs])
     s.expect("{")
@@ -180,7 +181,7 @@ def read_apply(p: Parser, head: Head) -> Op:
     applied = p.applied_map()
     attributes = p.dictionary()
     if len(applied.trees) != 1:
-        p.scanner.fail(f"affine.apply takes a map with one result, got {len(applied.trees)}", head.offset)
+        p.scanner.fail(f"affine.apply takes a map with 1 result, got {len(applied.trees)}", head.offset)
     result = p.result(head, INDEX)
     return affine.Apply(
         result, exprs(applied)[0], location=head.location, attributes=attributes, written={"expr": applied}
@@ -195,7 +196,7 @@ def read_extreme(p: Parser, head: Head) -> Op:
     if is_old and p.scanner.accept(":"):
         p.scanner.expect("index")
     if not applied.trees:
-        p.scanner.fail(f"{head.name} takes a map with at least one result", head.offset)
+        p.scanner.fail(f"{head.name} takes a map with at least one result, got 0", head.offset)
     kind = affine.Min if head.name == "affine.min" else affine.Max
     result = p.result(head, INDEX)
     return kind(result, exprs(applied), location=head.location, attributes=attributes, written={"exprs": applied})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from affdsl.ir.attributes import Attribute, Attributes, DenseAttr, FloatAttr, IntegerAttr, OpaqueAttr, UnitAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
-from affdsl.ir.types import I1, IntegerType, Type
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.expr import Value
+from affdsl.ir.opaque_types import truth_text
+from affdsl.ir.types import I1, I64, IntegerType, OpaqueType, Type
 from affdsl.ir.verifier.types import truth
+from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import constant
 from affdsl.mlir.enumerations import FLAGS, PROPERTIES, problem_of_flag, problem_of_words
 from affdsl.mlir.parser import Head, Parser, Reader, Use
@@ -21,7 +25,8 @@ def read_constant(p: Parser, head: Head) -> Op:
     match value:
         case IntegerAttr(_, type) | FloatAttr(_, type) | DenseAttr(_, type) | OpaqueAttr(_, type) if type is not None:
             return constant(p, head, value, type, attributes, place)
-    return p.scanner.fail("expected a number, true, false, or dense<...> with its type", place)
+    text = f"expected a number, true, false, or dense<...> with its type, not {attribute_text(value)}"
+    return p.scanner.fail(text, place)
 
 
 def read_binary(p: Parser, head: Head) -> Op:
@@ -31,6 +36,8 @@ def read_binary(p: Parser, head: Head) -> Op:
     kind = head.name.partition(".")[2]
     power = p.type() if kind == "fpowi" and p.scanner.accept(",") else type
     values = p.resolve(left, type), p.resolve(right, power)
+    if isinstance(type, OpaqueType) or isinstance(power, OpaqueType):
+        return kept(p, head, values, (type,), flags)
     cls = arith.Binary if head.name.startswith("arith.") else math.Binary
     return cls(p.result(head, type), kind, *values, location=head.location, attributes=flags)
 
@@ -53,7 +60,7 @@ def flags(p: Parser, head: Head) -> Attributes:
         elif s.accept(flag):
             text = "" if flag == "exact" else _words(p, flag)
             found.append((PROPERTIES[flag], OpaqueAttr(f"#arith.{flag}{text}") if text else UnitAttr()))
-    if s.token in PROPERTIES:
+    if s.is_word:
         s.fail(f"{head.name} has no {s.token} here")
     place, said = s.start, p.dictionary()
     for name, attribute in said:
@@ -62,6 +69,19 @@ def flags(p: Parser, head: Head) -> Attributes:
         if name in dict(found):
             s.fail(f"{name} is said twice", place)
     return (*found, *said)
+
+
+def kept(p: Parser, head: Head, operands: tuple[Value, ...], results: Sequence[Type], said: Attributes) -> Opaque:
+    """An operation whose operands or results have types without a class: it is kept as it is."""
+    own = tuple([entry for entry in said if entry[0] in ("predicate", *PROPERTIES.values())])
+    rest = tuple([entry for entry in said if entry not in own])
+    made = p.results(head, results)
+    return Opaque(head.name, operands, made, own, location=head.location, attributes=rest)
+
+
+def truth_of(type: OpaqueType) -> Type:
+    """The type of a comparison: i1, or a tensor of i1."""
+    return OpaqueType(truth_text(type)) if type.text.startswith("tensor") else I1
 
 
 def _words(p: Parser, flag: str) -> str:
@@ -85,6 +105,8 @@ def read_extended(p: Parser, head: Head) -> Op:
         p.scanner.expect(",")
         high = p.type()
     a, b = p.typed((left, right), (type, type))
+    if isinstance(type, OpaqueType):
+        return kept(p, head, (a, b), (type, high), attributes)
     low, over = p.results(head, (type, high))
     kind = head.name.partition(".")[2]
     return arith.Extended(low, over, kind, a, b, location=head.location, attributes=attributes)
@@ -95,6 +117,9 @@ def read_unary(p: Parser, head: Head) -> Op:
     use, attributes = p.use(), flags(p, head)
     type = p.colon_type()
     value = p.resolve(use, type)
+    if isinstance(type, OpaqueType):
+        tests = head.name.partition(".")[2] in math.FLOAT_TESTS
+        return kept(p, head, (value,), (truth_of(type) if tests else type,), attributes)
     if head.name == "arith.negf":
         return arith.Negate(p.result(head, type), value, location=head.location, attributes=attributes)
     kind = head.name.partition(".")[2]
@@ -108,13 +133,16 @@ def read_compare(p: Parser, head: Head) -> Op:
     predicates = arith.INTEGER_PREDICATES if head.name == "arith.cmpi" else arith.FLOAT_PREDICATES
     predicate = s.token[1:-1] if s.is_string else s.token
     if predicate not in predicates:
-        s.fail(f"expected a predicate: {', '.join(predicates)}")
+        s.fail(f"expected a predicate: {', '.join(predicates)}, not {predicate}")
     s.advance()
     s.expect(",")
     left, right, attributes = _two(p, head)
     type = p.colon_type()
     values = p.typed((left, right), (type, type))
     kind = head.name.partition(".")[2]
+    if isinstance(type, OpaqueType):
+        number = IntegerAttr(predicates.index(predicate), I64)
+        return kept(p, head, values, (truth_of(type),), (("predicate", number), *attributes))
     result = p.result(head, truth(type))
     return arith.Compare(result, kind, predicate, *values, location=head.location, attributes=attributes)
 
@@ -124,7 +152,10 @@ def read_cast(p: Parser, head: Head) -> Op:
     use, attributes = p.use(), flags(p, head)
     value = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
-    result, kind = p.result(head, p.type()), head.name.partition(".")[2]
+    type = p.type()
+    if isinstance(value.type, OpaqueType) or isinstance(type, OpaqueType):
+        return kept(p, head, (value,), (type,), attributes)
+    result, kind = p.result(head, type), head.name.partition(".")[2]
     return arith.Cast(result, kind, value, location=head.location, attributes=attributes)
 
 
@@ -136,6 +167,8 @@ def read_select(p: Parser, head: Head) -> Op:
     if p.scanner.accept(","):
         chosen, type = type, p.type()
     values = p.typed((condition, if_true, if_false), (chosen, type, type))
+    if isinstance(type, OpaqueType) or isinstance(chosen, OpaqueType):
+        return kept(p, head, values, (type,), attributes)
     return arith.Select(p.result(head, type), *values, location=head.location, attributes=attributes)
 
 
@@ -144,6 +177,8 @@ def read_fma(p: Parser, head: Head) -> Op:
     a, b, c, attributes = _three(p, head)
     type = p.colon_type()
     values = p.typed((a, b, c), (type,) * 3)
+    if isinstance(type, OpaqueType):
+        return kept(p, head, values, (type,), attributes)
     return math.Fma(p.result(head, type), *values, location=head.location, attributes=attributes)
 
 

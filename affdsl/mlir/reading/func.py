@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, TypeAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
-from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, may_end
 from affdsl.ir.expr import Value
 from affdsl.ir.types import FunctionType, Type
 from affdsl.mlir.contract import function
@@ -47,7 +47,10 @@ def read_func(p: Parser, head: Head) -> Reading:
     if not external:
         if parameters and not named:
             s.fail("a function with a body names its arguments", place)
-        blocks = yield from read_blocks(p)
+        blocks = yield from read_blocks(p, head, len(parameters))
+        p.check_defined()
+        if blocks and blocks[0].args:
+            s.fail(f"the first block of @{symbol} has arguments that the function does not have", head.offset)
         if len(blocks) > 1:
             s.expect("}")
             p.leave_isolated()
@@ -55,8 +58,8 @@ def read_func(p: Parser, head: Head) -> Reading:
             of_args = [a.attributes for a in parameters]
             return _of_blocks(head, symbol, blocks, results, of_args, attributes, visibility)
         body = blocks[0].body if blocks else ()
-        if not body or not (body[-1].is_terminator or isinstance(body[-1], Opaque)):
-            s.fail(f"the body of @{symbol} must end with return", place if not body else None)
+        if not body or not may_end(body[-1]):
+            s.fail(f"the body of @{symbol} must end with a terminator, return", p.last if body else place)
         body = p.closed(body, func.Return)
     p.leave_isolated()
     return function(

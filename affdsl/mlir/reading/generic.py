@@ -12,7 +12,7 @@ from affdsl.ir.types import FunctionType
 from affdsl.mlir.generic import typed_form
 from affdsl.mlir.parser import Head, Parser, Reading
 from affdsl.mlir.reading.legacy import form_today, name_today
-from affdsl.mlir.reading.regions import read_blocks, read_label
+from affdsl.mlir.reading.regions import read_blocks, read_successor
 from affdsl.mlir.registry import is_impossible, is_registered
 
 ISOLATED = ("func.func", "builtin.module")
@@ -30,7 +30,7 @@ def read_generic(p: Parser, head: Head) -> Reading:
     if not p.allow_unregistered and not is_registered(name):
         s.fail(f"{name} belongs to no dialect that is known; --allow-unregistered-dialect lets it pass", head.offset)
     uses = p.listed(p.use)
-    successors = p.listed(lambda: read_label(p), "[", "]") if s.token == "[" else ()
+    successors = p.listed(lambda: read_successor(p), "[", "]") if s.token == "[" else ()
     properties: Attributes = ()
     if s.token == "<" and s.peek() == "{":
         s.advance()
@@ -41,9 +41,9 @@ def read_generic(p: Parser, head: Head) -> Reading:
         s.advance()
         if name in ISOLATED:
             p.enter_isolated()
-        found = [(yield from _region(p))]
+        found = [(yield from _region(p, head))]
         while s.accept(","):
-            found.append((yield from _region(p)))
+            found.append((yield from _region(p, head)))
         regions = tuple(found)
         if name in ISOLATED:
             p.leave_isolated()
@@ -73,11 +73,11 @@ class Refusing:
         self._parser.scanner.fail(problem, self._offset)
 
 
-def _region(p: Parser) -> Generator[None, Block, OpaqueRegion]:
+def _region(p: Parser, head: Head) -> Generator[None, Block, OpaqueRegion]:
     """`{ operations ^bb1(%x: f32): operations }`"""
     p.scanner.expect("{")
     before = p.enter()
-    blocks = yield from read_blocks(p)
+    blocks = yield from read_blocks(p, head)
     p.leave(before)
     p.scanner.expect("}")
     return OpaqueRegion(blocks)

@@ -38,11 +38,11 @@ def read_dealloc(p: Parser, head: Head) -> Op:
 
 
 def read_dim(p: Parser, head: Head) -> Op:
-    """`memref.dim %A, %c : memref<...>`"""
+    """`memref.dim {attributes} %A, %c : memref<...>`"""
+    attributes = p.dictionary()
     use = p.use()
     p.scanner.expect(",")
     index = p.operand(INDEX)
-    attributes = p.dictionary()
     buffer = p.resolve(use, p.colon_type())
     return memref.Dim(p.result(head, INDEX), buffer, index, location=head.location, attributes=attributes)
 

@@ -12,7 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FunctionType, IntegerType, Type
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.reading.arith import flags, read_constant
-from affdsl.mlir.reading.regions import read_label
+from affdsl.mlir.reading.regions import read_successor
 
 
 def _opaque(
@@ -57,7 +57,7 @@ def read_conditional_branch(p: Parser, head: Head) -> Op:
 
 
 def _target(p: Parser) -> tuple[str, tuple[Value, ...]]:
-    label = read_label(p)
+    label = read_successor(p)
     if not p.scanner.accept("("):
         return label, ()
     uses = p.uses()

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping
 
+from affdsl.ir.attributes import Attributes, UnitAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
+from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, INDEX, Type
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
 from affdsl.mlir.reading.func import terminator
+from affdsl.mlir.reading.regions import read_blocks
 
 
 def read_while(p: Parser, head: Head) -> Reading:
@@ -84,7 +87,8 @@ def read_parallel(p: Parser, head: Head) -> Reading:
     s.expect("step")
     steps = p.listed(lambda: p.operand(INDEX))
     if len({len(ivs), len(lower), len(upper), len(steps)}) > 1:
-        s.fail("the numbers of variables, bounds and steps differ", head.offset)
+        counts = f"{len(ivs)}, {len(lower)}, {len(upper)} and {len(steps)}"
+        s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
     uses = p.listed(p.use) if s.accept("init") else ()
     types = p.types() if s.accept("->") else ()
     inits = p.typed(uses, types, head.offset)
@@ -173,8 +177,17 @@ def read_execute_region(p: Parser, head: Head) -> Reading:
     no_inline = s.accept("no_inline")
     s.expect("{")
     around = p.enter()
-    ops = yield
-    body = _ended(p, ops)
+    blocks = yield from read_blocks(p, head)
+    if len(blocks) > 1:
+        s.expect("}")
+        p.leave(around)
+        attributes = p.dictionary()
+        own: Attributes = (("no_inline", UnitAttr()),) if no_inline else ()
+        return Opaque(
+            head.name, (), p.results(head, types), own, (OpaqueRegion(blocks),),
+            location=head.location, attributes=attributes,
+        )  # fmt: skip
+    body = _ended(p, blocks[0].body if blocks else ())
     p.leave(around)
     attributes = p.dictionary()
     return scf.ExecuteRegion(body, p.results(head, types), no_inline, location=head.location, attributes=attributes)

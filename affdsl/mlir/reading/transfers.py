@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from affdsl.ir.applied import Applied
+from affdsl.ir.attributes import Attribute, OpaqueAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref, ub
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.types import INDEX, VectorType
@@ -125,7 +127,7 @@ def _either(p: Parser, first: str, second: str) -> bool:
     if s.accept(first):
         return False
     if not s.accept(second):
-        s.fail(f"expected {first} or {second}")
+        s.fail(f"expected {first} or {second}, not {s.token}")
     return True
 
 
@@ -160,7 +162,7 @@ def read_vector_store(p: Parser, head: Head) -> Op:
 def _vector(p: Parser, head: Head) -> VectorType:
     place, type = p.scanner.start, p.type()
     if not isinstance(type, VectorType):
-        p.scanner.fail(f"{head.name} needs a vector", place)
+        p.scanner.fail(f"{head.name} needs a vector, not {type}", place)
     return type
 
 
@@ -208,9 +210,14 @@ def read_atomic_rmw(p: Parser, head: Head) -> Op:
 
 def read_poison(p: Parser, head: Head) -> Op:
     """`ub.poison : f32`"""
-    if p.scanner.token == "<":  # a poison of a kind of its own
-        p.scanner.fail("a ub.poison with a value of its own is read in generic form only")
+    value: Attribute = OpaqueAttr("#ub.poison")
+    if p.scanner.accept("<"):
+        value = p.attribute()
+        p.scanner.expect(">")
     attributes = p.dictionary()
+    if value != OpaqueAttr("#ub.poison"):  # a poison of a kind of its own
+        results = (p.result(head, p.colon_type()),)
+        return Opaque(head.name, (), results, (("value", value),), location=head.location, attributes=attributes)
     return ub.Poison(p.result(head, p.colon_type()), location=head.location, attributes=attributes)
 
 

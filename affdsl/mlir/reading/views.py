@@ -37,7 +37,7 @@ def _ends(p: Parser, head: Head, use: Use, word: str) -> tuple[Attributes, Value
 def _memref(p: Parser, head: Head) -> MemRefType:
     place, type = p.scanner.start, p.type()
     if not isinstance(type, MemRefType):
-        p.scanner.fail(f"{head.name} needs a memref", place)
+        p.scanner.fail(f"{head.name} needs a memref of known rank, not {type}", place)
     return type
 
 
@@ -127,11 +127,11 @@ def read_reshape(p: Parser, head: Head) -> Op:
 def read_extract_strided_metadata(p: Parser, head: Head) -> Op:
     """`memref.extract_strided_metadata %A : memref<...> -> memref<f32>, index, index, index`"""
     use = p.use()
-    attributes = p.dictionary()
     place, type = p.scanner.start, p.colon_memref(head)
     source = p.resolve(use, type)
     p.scanner.expect("->")
     results = p.results(head, p.type_list())
+    attributes = p.dictionary()
     if len(results) != 2 + 2 * type.rank:
         p.scanner.fail(f"{head.name} has {2 + 2 * type.rank} results for {type.rank} dimensions", place)
     base, offset, *rest = results
@@ -152,8 +152,8 @@ def read_rank(p: Parser, head: Head) -> Op:
 def read_get_global(p: Parser, head: Head) -> Op:
     """`memref.get_global @g : memref<...>`"""
     symbol = p.symbol()
-    attributes = p.dictionary()
     type = p.colon_memref(head)
+    attributes = p.dictionary()
     return memref.GetGlobal(p.result(head, type), symbol, location=head.location, attributes=attributes)
 
 

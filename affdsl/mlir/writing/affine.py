@@ -75,6 +75,9 @@ def write_branches(p: Printer, op: affine.If | scf.If, head: str) -> Iterator[Bl
 
 def write_parallel(p: Printer, op: affine.Parallel) -> Iterator[Block]:
     """`affine.parallel (%i, %j) = (0, max(%a, %b)) to (min(%c, 8), %d) step (1, 2) reduce ("addf") -> (f32) { ... }`"""
+    if has_two_roles(op, "lower") or has_two_roles(op, "upper"):
+        yield from p.generic(op)
+        return
     lower = _groups(p.subscripts(op, "lower"), [len(g) for g in op.lower], "max")
     upper = _groups(p.subscripts(op, "upper"), [len(g) for g in op.upper], "min")
     step = "" if all(s == 1 for s in op.steps) else f" step ({', '.join(map(str, op.steps))})"
@@ -94,6 +97,12 @@ def _groups(flat: Sequence[str], sizes: Sequence[int], prefix: str) -> str:
     return ", ".join([g[0] if len(g) == 1 else f"{prefix}({', '.join(g)})" for g in groups])
 
 
+def has_two_roles(op: Op, field: str) -> bool:
+    """Whether a value was written as a dimension and as a symbol: subscripts have no place for that."""
+    applied = op.spelling(field)
+    return applied is not None and not set(applied.dims).isdisjoint(applied.symbols)
+
+
 def write_apply(p: Printer, op: affine.Apply) -> str:
     """`affine.apply #map(%i)[%n]`"""
     return f"affine.apply {p.map(op, 'expr')}{p.dictionary(op)}"
@@ -104,14 +113,18 @@ def write_extreme(p: Printer, op: affine.Min | affine.Max) -> str:
     return f"{op.name} {p.map(op, 'exprs')}{p.dictionary(op)}"
 
 
-def write_load(p: Printer, op: affine.Load) -> str:
+def write_load(p: Printer, op: affine.Load) -> str | Iterator[Block]:
     """`affine.load %A[%i, %j + 1] : memref<...>`"""
+    if has_two_roles(op, "index"):
+        return p.generic(op)
     index = ", ".join(p.subscripts(op, "index"))
     return f"affine.load {p.names(op.memref)}[{index}]{p.dictionary(op)} : {p.type(op.memref)}"
 
 
-def write_store(p: Printer, op: affine.Store) -> str:
+def write_store(p: Printer, op: affine.Store) -> str | Iterator[Block]:
     """`affine.store %x, %A[%i, %j + 1] : memref<...>`"""
+    if has_two_roles(op, "index"):
+        return p.generic(op)
     index = ", ".join(p.subscripts(op, "index"))
     target = f"{p.names(op.memref)}[{index}]"
     return f"affine.store {p.names(op.value)}, {target}{p.dictionary(op)} : {p.type(op.memref)}"

@@ -30,8 +30,8 @@ def write_dealloc(p: Printer, op: memref.Dealloc) -> str:
 
 
 def write_dim(p: Printer, op: memref.Dim) -> str:
-    """`memref.dim %A, %c : memref<...>`"""
-    return f"memref.dim {p.names(op.memref)}, {p.names(op.index)}{p.dictionary(op)} : {p.type(op.memref)}"
+    """`memref.dim {attributes} %A, %c : memref<...>`"""
+    return f"memref.dim{p.dictionary(op)} {p.names(op.memref)}, {p.names(op.index)} : {p.type(op.memref)}"
 
 
 def write_load(p: Printer, op: memref.Load) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
+from affdsl.mlir.generic.rows import end_of
 
 if TYPE_CHECKING:  # the printer holds the table of these
     from affdsl.mlir.printer import Printer
@@ -34,15 +35,15 @@ def write_while(p: Printer, op: scf.While) -> Iterator[Block]:
     p.line(None, "} do {")
     with p.scope():
         _arguments(p, op.after_args)
-        yield _ended(op.after, op)
+        yield _ended(op, 1, op.after)
     attributes = p.dictionary(op)
     p.line(op, f"}}{f' attributes{attributes}' if attributes else ''}")
 
 
-def _ended(block: Block, op: Op) -> Block:
-    """A block with its scf.yield, which must be written here even if it hands on nothing."""
+def _ended(op: Op, number: int, block: Block) -> Block:
+    """A block, and its number, with its scf.yield, which must be written here even if it hands on nothing."""
     ends = bool(block) and block[-1].is_terminator
-    return block if ends else (*block, scf.Yield((), location=op.location))
+    return block if ends else (*block, scf.Yield((), location=end_of(op, number)))
 
 
 def write_condition(p: Printer, op: scf.Condition) -> str:
@@ -64,6 +65,8 @@ def write_parallel(p: Printer, op: scf.Parallel) -> Iterator[Block]:
         ivs = ", ".join(map(p.names.define_argument, op.ivs))
         p.line(None, f"{results}scf.parallel ({ivs}) = {bounds}{init} {{")
         yield op.body
+        if p.shows_locations and any(op.ends):  # mlir-opt writes this terminator, and its place
+            p.line(scf.Reduce((), location=op.ends[0]), "  scf.reduce")
     p.line(op, f"}}{p.dictionary(op)}")
 
 
@@ -95,15 +98,15 @@ def write_index_switch(p: Printer, op: scf.IndexSwitch) -> Iterator[Block]:
     """`scf.index_switch %n -> f32, index case 2 { ... } default { ... }`"""
     types = f" -> {p.types(op.results)}" if op.results else ""
     p.line(None, f"{p.results(op.results)}scf.index_switch {p.names(op.argument)}{p.dictionary(op)}{types}")
-    for case in op.cases:
+    for number, case in enumerate(op.cases):
         if isinstance(case, scf.Case):
             p.line(None, f"case {case.number} {{")
             with p.scope():
-                yield _ended(case.body, case)
+                yield _ended(op, number, case.body)
             p.line(None, "}")
     p.line(None, "default {")
     with p.scope():
-        yield _ended(op.default, op)
+        yield _ended(op, len(op.cases), op.default)
     p.line(op, "}")
 
 
@@ -113,7 +116,7 @@ def write_execute_region(p: Printer, op: scf.ExecuteRegion) -> Iterator[Block]:
     no_inline = " no_inline" if op.no_inline else ""
     p.line(None, f"{p.results(op.results)}scf.execute_region{types}{no_inline} {{")
     with p.scope():
-        yield _ended(op.body, op)
+        yield _ended(op, 0, op.body)
     p.line(op, f"}}{p.dictionary(op)}")
 
 

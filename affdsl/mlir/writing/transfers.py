@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, ub
 from affdsl.ir.expr import Value
+from affdsl.mlir.writing.affine import has_two_roles
 from affdsl.mlir.writing.views import mixed
 
 if TYPE_CHECKING:  # the printer holds the table of these
@@ -19,13 +20,18 @@ def _at(p: Printer, op: Op, buffer: Value, field: str) -> str:
     return f"{p.names(buffer)}[{', '.join(p.subscripts(op, field))}]"
 
 
+def _is_plain(op: Op, *fields: str) -> bool:
+    """Whether the custom form has a place for all that an operation says."""
+    return not op.attributes and not any(has_two_roles(op, field) for field in fields)
+
+
 def _comma(p: Printer, values: tuple[Value, ...]) -> str:
     return "".join([f", {p.names(v)}" for v in values])
 
 
 def write_affine_dma_start(p: Printer, op: affine.DmaStart) -> str | Iterator[Block]:
     """`affine.dma_start %A[%i], %B[%j], %tag[%k], %n, %stride, %count : memref<...>, memref<...>, memref<...>`"""
-    if op.attributes:
+    if not _is_plain(op, "source_index", "target_index", "tag_index"):
         return p.generic(op)
     source, target = _at(p, op, op.source, "source_index"), _at(p, op, op.target, "target_index")
     ends = f"{source}, {target}, {_at(p, op, op.tag, 'tag_index')}"
@@ -35,7 +41,7 @@ def write_affine_dma_start(p: Printer, op: affine.DmaStart) -> str | Iterator[Bl
 
 def write_affine_dma_wait(p: Printer, op: affine.DmaWait) -> str | Iterator[Block]:
     """`affine.dma_wait %tag[%k], %n : memref<...>`"""
-    if op.attributes:
+    if not _is_plain(op, "tag_index"):
         return p.generic(op)
     return f"affine.dma_wait {_at(p, op, op.tag, 'tag_index')}, {p.names(op.elements)} : {p.type(op.tag)}"
 
@@ -62,8 +68,10 @@ def _manner(op: affine.Prefetch | memref.Prefetch) -> str:
     return f"{'write' if op.is_write else 'read'}, locality<{op.locality}>, {cache}"
 
 
-def write_affine_prefetch(p: Printer, op: affine.Prefetch) -> str:
+def write_affine_prefetch(p: Printer, op: affine.Prefetch) -> str | Iterator[Block]:
     """`affine.prefetch %A[%i], read, locality<3>, data : memref<...>`"""
+    if has_two_roles(op, "index"):
+        return p.generic(op)
     return f"affine.prefetch {_at(p, op, op.memref, 'index')}, {_manner(op)}{p.dictionary(op)} : {p.type(op.memref)}"
 
 
@@ -74,14 +82,18 @@ def write_memref_prefetch(p: Printer, op: memref.Prefetch) -> str | Iterator[Blo
     return f"memref.prefetch {p.names(op.memref)}[{p.list(op.indices)}], {_manner(op)} : {p.type(op.memref)}"
 
 
-def write_vector_load(p: Printer, op: affine.VectorLoad) -> str:
+def write_vector_load(p: Printer, op: affine.VectorLoad) -> str | Iterator[Block]:
     """`affine.vector_load %A[%i] : memref<...>, vector<4xf32>`"""
+    if has_two_roles(op, "index"):
+        return p.generic(op)
     types = f"{p.type(op.memref)}, {p.type(op.result)}"
     return f"affine.vector_load {_at(p, op, op.memref, 'index')}{p.dictionary(op)} : {types}"
 
 
-def write_vector_store(p: Printer, op: affine.VectorStore) -> str:
+def write_vector_store(p: Printer, op: affine.VectorStore) -> str | Iterator[Block]:
     """`affine.vector_store %v, %A[%i] : memref<...>, vector<4xf32>`"""
+    if has_two_roles(op, "index"):
+        return p.generic(op)
     place = _at(p, op, op.memref, "index")
     types = f"{p.type(op.memref)}, {p.type(op.value)}"
     return f"affine.vector_store {p.names(op.value)}, {place}{p.dictionary(op)} : {types}"

@@ -307,6 +307,10 @@ REFUSED = {
         ),
         "not every byte is a bool in C",
     ),
+    "an operation that is not known": (
+        'func.func @f() {\n  "test.do"() : () -> ()\n  return\n}',
+        "C output does not know the operation test.do in 'f'",
+    ),
     "whose stride?": (
         (
             "func.func @f(%A: memref<8xf32>, %B: memref<8xf32>, %t: memref<1xi32>, %n: index) {\n"

@@ -59,7 +59,7 @@ func.func @f(%x: f32) -> f32 {
 // -----
 func.func @f(%x: f32) -> f32 {
   %0 = affine.for %i = 0 to 8 iter_args(%a = %x) -> (f32) {
-    // error @+1 {{1}} {{2}}
+    // error @+1 {{(f32, f32)}} {{(f32)}}
     affine.yield %a, %a : f32, f32
   }
   return %0 : f32
@@ -99,7 +99,7 @@ func.func @f(%A: memref<8xf32>) {
 // -----
 func.func @f() {
   affine.for %i = 0 to 8 {
-    // error @+1 {{func.return}} {{func.func}}
+    // error @+1 {{affine.for}} {{affine.yield}}
     func.return
   }
   return

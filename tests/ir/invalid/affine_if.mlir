@@ -18,7 +18,7 @@ func.func @f(%x: f32, %n: index) -> f32 {
 // -----
 func.func @f(%x: f32, %n: index) -> f32 {
   %0 = affine.if affine_set<()[s0] : (s0 >= 0)>()[%n] -> f32 {
-    // error @+1 {{2}} {{1}}
+    // error @+1 {{(f32, f32)}} {{(f32)}}
     affine.yield %x, %x : f32, f32
   } else {
     affine.yield %x : f32
@@ -68,7 +68,7 @@ func.func @f(%A: memref<8xindex>, %n: index) {
 // -----
 func.func @f(%n: index, %x: f32) {
   affine.if affine_set<()[s0] : (s0 >= 0)>()[%n] {
-    // error @+1 {{1}} {{0}}
+    // error @+1 {{(f32)}} {{()}}
     affine.yield %x : f32
   }
   return

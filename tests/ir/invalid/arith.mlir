@@ -173,7 +173,7 @@ func.func @f(%a: f32) {
 }
 // -----
 func.func @f(%a: i32) {
-  // error @+1 {{i32}} {{f32}}
+  // error @+1 {{float}} {{i32}}
   %0 = arith.extf %a : i32 to f32
   return
 }
@@ -185,7 +185,7 @@ func.func @f(%a: f32) {
 }
 // -----
 func.func @f(%a: index) {
-  // error @+1 {{index}} {{i64}}
+  // error @+1 {{integer or float}} {{index}}
   %0 = arith.bitcast %a : index to i64
   return
 }

@@ -1,4 +1,4 @@
-// error @+1 {{vector<0xf32>}}
+// error @+1 {{vector}} {{0}}
 func.func private @f(vector<0xf32>)
 // -----
 // error @+1 {{vector}}
@@ -54,7 +54,7 @@ func.func private @f() attributes {a = dense<[[1, 2], [3]]> : tensor<2x2xi32>}
 // error @+1 {{f32}}
 func.func private @f() attributes {a = array<f32: 1>}
 // -----
-// error @+1 {{d0}}
+// error @+1 {{>=}} {{)}}
 func.func private @f() attributes {a = affine_set<(d0) : (d0)>}
 // -----
 // error @+1 {{unknown.operation}}
@@ -104,7 +104,7 @@ func.func @f(%p: i1) {
   %0 = arith.constant 1 : i32
   "cf.br"()[^two] : () -> ()
 ^two:
-  // error @+1 {{dominate}}
+  // error @+1 {{outside}}
   %1 = arith.addi %0, %0 : i32
   return
 }

@@ -21,7 +21,7 @@ func.func @f(%a: i32) {
 // -----
 func.func private @g(f32)
 func.func @f() {
-  // error @+1 {{1}} {{0}}
+  // error @+1 {{(f32) -> ()}} {{() -> ()}}
   call @g() : () -> ()
   return
 }
@@ -35,7 +35,7 @@ func.func @f() {
 // -----
 func.func private @g() -> f32
 func.func @f() {
-  // error @+1 {{1}} {{0}}
+  // error @+1 {{() -> f32}} {{() -> ()}}
   call @g() : () -> ()
   return
 }
@@ -48,12 +48,12 @@ func.func @f() {
 }
 // -----
 func.func @f() -> f32 {
-  // error @+1 {{0}} {{1}}
+  // error @+1 {{()}} {{(f32)}}
   return
 }
 // -----
 func.func @f(%x: f32) {
-  // error @+1 {{1}} {{0}}
+  // error @+1 {{(f32)}} {{()}}
   return %x : f32
 }
 // -----

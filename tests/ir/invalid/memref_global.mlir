@@ -40,7 +40,7 @@ func.func @f() {
   return
 }
 // -----
-// error @+1 {{tensor<8xf32>}} {{memref<4xf32>}}
+// error @+1 {{tensor<8xf32>}} {{tensor<4xf32>}}
 "memref.global"() <{sym_name = "g", type = memref<4xf32>, initial_value = dense<1.0> : tensor<8xf32>}> : () -> ()
 // -----
 // error @+1 {{type}}

@@ -41,7 +41,7 @@ func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: in
 }
 // -----
 func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: index, %x: f32) {
-  // error @+1 {{7}} {{3}} {{8}}
+  // error @+1 {{1}} {{9}} {{8}}
   %0 = memref.subview %A[0, 7] [4, 3] [1, 1] : memref<8x8xf32> to memref<4x3xf32, strided<[8, 1], offset: 7>>
   return
 }
@@ -65,7 +65,7 @@ func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: in
 }
 // -----
 func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: index, %x: f32) {
-  // error @+1 {{8}} {{3}}
+  // error @+1 {{8}} {{9}}
   %0 = memref.expand_shape %C [[0, 1]] output_shape [3, 3] : memref<8xf32> into memref<3x3xf32>
   return
 }
@@ -83,13 +83,13 @@ func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: in
 }
 // -----
 func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: index, %x: f32) {
-  // error @+1 {{[2, 3]}}
+  // error @+1 {{2}} {{1}}
   %0 = memref.expand_shape %C [[0, 1], [2, 3]] output_shape [2, 2, 2, 1] : memref<8xf32> into memref<2x2x2x1xf32>
   return
 }
 // -----
 func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: index, %x: f32) {
-  // error @+1 {{1}} {{0}}
+  // error @+1 {{0}} {{run time}}
   %0 = memref.expand_shape %C [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<?x4xf32>
   return
 }
@@ -107,7 +107,7 @@ func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: in
 }
 // -----
 func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: index, %x: f32) {
-  // error @+1 {{1}} {{2}}
+  // error @+1 {{0 to 1}}
   %0 = memref.collapse_shape %A [[0]] : memref<8x8xf32> into memref<8xf32>
   return
 }
@@ -131,7 +131,7 @@ func.func @f(%C: memref<8xf32>, %s: memref<2xf32>) {
 }
 // -----
 func.func @f(%C: memref<8xf32>, %s: memref<2xindex>) {
-  // error @+1 {{2}} {{1}}
+  // error @+1 {{%s}} {{1}}
   %0 = memref.reshape %C(%s) : (memref<8xf32>, memref<2xindex>) -> memref<?xf32>
   return
 }
@@ -143,7 +143,7 @@ func.func @f(%C: memref<8xf32>, %s: memref<2xindex>) {
 }
 // -----
 func.func @f(%C: memref<8xf32>, %s: memref<?xindex>) {
-  // error @+1 {{memref<?xindex>}}
+  // error @+1 {{%s}} {{2}}
   %0 = memref.reshape %C(%s) : (memref<8xf32>, memref<?xindex>) -> memref<?x?xf32>
   return
 }
@@ -233,7 +233,7 @@ func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: in
 }
 // -----
 func.func @f(%A: memref<8x8xf32>, %B: memref<?x?xf32>, %C: memref<8xf32>, %i: index, %x: f32) {
-  // error @+1 {{memref<8xf32, 1>}} {{memref<8xf64>}}
+  // error @+1 {{memref<8xf64, 1>}} {{memref<8xf32>}}
   %0 = memref.memory_space_cast %C : memref<8xf32> to memref<8xf64, 1>
   return
 }

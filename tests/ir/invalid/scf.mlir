@@ -6,7 +6,7 @@ func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
 }
 // -----
 func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
-  // error @+1 {{%x}} {{f32}}
+  // error @+1 {{%i}} {{f32}}
   scf.for %i = %x to %x step %x : f32 {
   }
   return
@@ -22,7 +22,7 @@ func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
 // -----
 func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
   %0 = scf.for %i = %n to %n step %n iter_args(%acc = %x) -> (f32) {
-  // error @-1 {{2}} {{1}}
+  // error @-1 {{(f32, f32)}} {{(f32)}}
     scf.yield %acc, %acc : f32, f32
   }
   return
@@ -71,7 +71,7 @@ func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
 // -----
 func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
   scf.if %p {
-  // error @-1 {{1}} {{0}}
+  // error @-1 {{(f32)}} {{()}}
     scf.yield %x : f32
   }
   return
@@ -164,14 +164,14 @@ func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
 }
 // -----
 func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
-  // error @+1 {{1}} {{0}}
+  // error @+1 {{scf.reduce}} {{(f32)}}
   %0 = scf.parallel (%i) = (%n) to (%n) step (%n) init (%x) -> f32 {
   }
   return
 }
 // -----
 func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
-  // error @+1 {{0}} {{1}}
+  // error @+1 {{(f32)}} {{()}}
   scf.parallel (%i) = (%n) to (%n) step (%n) {
     scf.reduce(%x : f32) {
     ^bb0(%b: f32, %c: f32):
@@ -212,7 +212,7 @@ func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
 }
 // -----
 func.func @f(%n: index, %p: i1, %x: f32, %a: i32) {
-  // error @+1 {{scf.parallel}}
+  // error @+1 {{scf.reduce}}
   scf.reduce
   return
 }

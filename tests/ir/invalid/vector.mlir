@@ -167,7 +167,7 @@ func.func @f(%A: memref<?x?xf32>, %C: memref<?xf32>, %i: index, %x: f32, %v: vec
 }
 // -----
 func.func @f(%A: memref<?x?xf32>, %C: memref<?xf32>, %i: index, %x: f32, %v: vector<4xf32>, %w: vector<2x4xf32>, %m: vector<4xi1>) {
-  // error @+1 {{1}} {{2}}
+  // error @+1 {{1}} {{vector<4x4xi1>}}
   %0 = vector.constant_mask [2] : vector<4x4xi1>
   return
 }

@@ -76,6 +76,13 @@ func.func @forall(%n: index, %t: tensor<8xf32>) -> tensor<8xf32> {
   }
   scf.forall (%i) = (0) to (%n) step (2) {
   } {note = "kept"}
+  return %t : tensor<8xf32>
+}
+
+// -----
+
+// Of the operations on tensors we read the generic form only.
+func.func @shared(%t: tensor<8xf32>) -> tensor<8xf32> {
   %0 = scf.forall (%i) in (8) shared_outs(%o = %t) -> (tensor<8xf32>) {
     %s = tensor.extract_slice %o[%i] [1] [1] : tensor<8xf32> to tensor<1xf32>
     scf.forall.in_parallel {

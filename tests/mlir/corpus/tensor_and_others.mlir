@@ -1,4 +1,5 @@
 // Operations of registered dialects that are kept as they are, through their generic form, with what surrounds them.
+// Of the operations on tensors we read the generic form only.
 func.func @tensors(%t: tensor<4x?xf32>, %i: index, %x: f32) -> f32 {
   %0 = "tensor.extract"(%t, %i, %i) : (tensor<4x?xf32>, index, index) -> f32
   %1 = "tensor.dim"(%t, %i) : (tensor<4x?xf32>, index) -> index

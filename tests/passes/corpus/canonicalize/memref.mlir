@@ -59,12 +59,6 @@ func.func @dim_of_reduced_subview(%A: memref<?x?xf32>, %n: index, %m: index) -> 
   return %a : index
 }
 // -----
-func.func @dim_out_of_range(%A: memref<4x?xf32>) -> index {
-  %c5 = arith.constant 5 : index
-  %a = memref.dim %A, %c5 : memref<4x?xf32>
-  return %a : index
-}
-// -----
 func.func @dim_of_cast(%A: memref<4x?xf32>) -> (index, index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

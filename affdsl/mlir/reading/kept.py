@@ -1,0 +1,311 @@
+"""The custom form of the operations of memref, scf, cf and ub that the IR has no class for, and keeps as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from affdsl.ir.attributes import (
+    Attribute,
+    Attributes,
+    DenseArrayAttr,
+    DenseAttr,
+    IntegerAttr,
+    MapAttr,
+    StringAttr,
+)
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, must_end
+from affdsl.ir.expr import Value
+from affdsl.ir.maps import AffineMap
+from affdsl.ir.mixed import Mixed, unmixed
+from affdsl.ir.types import I1, I64, INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
+from affdsl.mlir.reading.regions import read_successor
+from affdsl.mlir.reading.views import mixed
+
+I32 = IntegerType(32)
+_OPEN = -(2**63)
+"""What stands for a number that is a value among those that are known."""
+
+
+def _kept(
+    p: Parser,
+    head: Head,
+    operands: tuple[Value, ...],
+    types: tuple[Type, ...],
+    said: Attributes = (),
+    own: Attributes = (),
+    regions: tuple[OpaqueRegion, ...] = (),
+    successors: tuple[str, ...] = (),
+) -> Opaque:
+    results = p.results(head, types)
+    return Opaque(head.name, operands, results, own, regions, successors, location=head.location, attributes=said)
+
+
+# --- memref
+
+
+def read_realloc(p: Parser, head: Head) -> Op:
+    """`memref.realloc %A(%n) {alignment = 8} : memref<...> to memref<...>`"""
+    use = p.use()
+    sizes: tuple[Value, ...] = ()
+    if p.scanner.accept("("):
+        sizes = (p.operand(INDEX),)
+        p.scanner.expect(")")
+    said = p.dictionary()
+    own = tuple([entry for entry in said if entry[0] == "alignment"])
+    source = p.resolve(use, p.colon_type())
+    p.scanner.expect("to")
+    type = p.type()
+    return _kept(p, head, (source, *sizes), (type,), tuple([e for e in said if e not in own]), own)
+
+
+def read_memory_space_cast(p: Parser, head: Head) -> Op:
+    """`memref.memory_space_cast %A : memref<...> to memref<...>`"""
+    use, said = p.use(), p.dictionary()
+    source = p.resolve(use, p.colon_type())
+    p.scanner.expect("to")
+    return _kept(p, head, (source,), (p.type(),), said)
+
+
+def read_transpose(p: Parser, head: Head) -> Op:
+    """`memref.transpose %A (i, j) -> (j, i) : memref<...> to memref<...>`"""
+    use, place, map = p.use(), p.scanner.start, p.bare_map_or_set()
+    if not isinstance(map, AffineMap):
+        p.scanner.fail("expected a permutation, like (i, j) -> (j, i)", place)
+    said = p.dictionary()
+    source = p.resolve(use, p.colon_type())
+    p.scanner.expect("to")
+    return _kept(p, head, (source,), (p.type(),), said, (("permutation", MapAttr(map)),))
+
+
+def read_assume_alignment(p: Parser, head: Head) -> Op:
+    """`memref.assume_alignment %A, 16 : memref<...>`"""
+    use = p.use()
+    p.scanner.expect(",")
+    alignment = p.scanner.integer()
+    said = p.dictionary()
+    source = p.resolve(use, p.colon_type())
+    return _kept(p, head, (source,), (source.type,), said, (("alignment", IntegerAttr(alignment, I32)),))
+
+
+def read_distinct_objects(p: Parser, head: Head) -> Op:
+    """`memref.distinct_objects %A, %B : memref<...>, memref<...>`"""
+    uses, said = p.uses(), p.dictionary()
+    p.scanner.expect(":")
+    types = tuple(p.type_list())
+    return _kept(p, head, p.typed(uses, types), types, said)
+
+
+def read_pointer(p: Parser, head: Head) -> Op:
+    """`memref.extract_aligned_pointer_as_index %A : memref<...> -> index`"""
+    use, said = p.use(), p.dictionary()
+    source = p.resolve(use, p.colon_type())
+    p.scanner.expect("->")
+    return _kept(p, head, (source,), (p.type(),), said)
+
+
+def read_generic_atomic(p: Parser, head: Head) -> Reading:
+    """`memref.generic_atomic_rmw %A[%i] : memref<...> { ^bb0(%old: f32): ... }`"""
+    s = p.scanner
+    use = p.use()
+    indices = p.listed(lambda: p.operand(INDEX), "[", "]")
+    type = p.colon_memref(head)
+    buffer = p.resolve(use, type)
+    s.expect("{")
+    around = p.enter()
+    args: tuple[Value, ...] = ()
+    if s.token[:1] == "^":
+        s.advance()
+        args = tuple([p.define(a.use, a.type, a.location) for a in p.listed(p.block_parameter)])
+        s.expect(":")
+    ops = yield
+    s.expect("}")
+    p.leave(around)
+    said = p.dictionary()
+    region = OpaqueRegion((OpaqueBlock("", args, ops),))
+    return _kept(p, head, (buffer, *indices), (type.element,), said, regions=(region,))
+
+
+def read_atomic_yield(p: Parser, head: Head) -> Op:
+    """`memref.atomic_yield %x : f32`"""
+    use, said = p.use(), p.dictionary()
+    return _kept(p, head, (p.resolve(use, p.colon_type()),), (), said)
+
+
+def read_scope(p: Parser, head: Head) -> Reading:
+    """`memref.alloca_scope -> (f32) { ... }`"""
+    s = p.scanner
+    types = p.types() if s.accept("->") else ()
+    s.expect("{")
+    around = p.enter()
+    ops = yield
+    s.expect("}")
+    p.leave(around)
+    said = p.dictionary()
+    body = _ended(ops, Opaque("memref.alloca_scope.return", (), (), location=head.location))
+    return _kept(p, head, (), types, said, regions=(OpaqueRegion((OpaqueBlock("", (), body),)),))
+
+
+def _ended(ops: Block, terminator: Op) -> Block:
+    return ops if ops and must_end(ops[-1]) else (*ops, terminator)
+
+
+def read_scope_return(p: Parser, head: Head) -> Op:
+    """`memref.alloca_scope.return %x : f32`"""
+    said, uses = p.dictionary(), p.uses_or_none()
+    p.no_results(head)
+    if not uses:
+        return _kept(p, head, (), (), said)
+    p.scanner.expect(":")
+    return _kept(p, head, p.typed(uses, p.type_list()), (), said)
+
+
+# --- scf.forall
+
+
+def read_forall(p: Parser, head: Head) -> Reading:
+    """`scf.forall (%i, %j) in (4, %n) shared_outs(%a = %b) -> (type) { ... }`, or `= (0) to (%n) step (2)`"""
+    s = p.scanner
+    ivs = p.listed(p.use)
+    if s.accept("in"):
+        upper = mixed(p, "(", ")")
+        lower: Mixed = (0,) * len(upper)
+        step: Mixed = (1,) * len(upper)
+    else:
+        s.expect("=")
+        lower = mixed(p, "(", ")")
+        s.expect("to")
+        upper = mixed(p, "(", ")")
+        s.expect("step")
+        step = mixed(p, "(", ")")
+    if len({len(ivs), len(lower), len(upper), len(step)}) > 1:
+        counts = f"{len(ivs)}, {len(lower)}, {len(upper)} and {len(step)}"
+        s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
+    pairs: tuple[tuple[Use, Use], ...] = ()
+    types: tuple[Type, ...] = ()
+    if s.accept("shared_outs"):
+        pairs = p.listed(lambda: _pair(p))
+        s.expect("->")
+        types = p.types()
+    outs = p.typed([init for _, init in pairs], types, head.offset)
+    around = p.enter()
+    args = tuple([p.define(iv, INDEX) for iv in ivs])
+    args += tuple([p.define(name, type) for (name, _), type in zip(pairs, types, strict=True)])
+    s.expect("{")
+    ops = yield
+    s.expect("}")
+    p.leave(around)
+    said = p.dictionary()
+    parts = [unmixed(part) for part in (lower, upper, step)]
+    sizes = (*[len(values) for _, values in parts], len(outs))
+    names = ("staticLowerBound", "staticUpperBound", "staticStep")
+    own: list[tuple[str, Attribute]] = [entry for entry in said if entry[0] == "mapping"]
+    own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
+    for name, (static, _) in zip(names, parts, strict=True):
+        numbers = [str(_OPEN if number is None else number) for number in static]
+        own.append((name, DenseArrayAttr(I64, tuple(numbers))))
+    inner = OpaqueRegion((OpaqueBlock("", (), ()),))
+    end = Opaque("scf.forall.in_parallel", (), (), (), (inner,), location=head.location)
+    region = OpaqueRegion((OpaqueBlock("", args, _ended(ops, end)),))
+    operands = (*[value for _, values in parts for value in values], *outs)
+    return _kept(p, head, operands, types, tuple([e for e in said if e not in own]), tuple(own), (region,))
+
+
+def _pair(p: Parser) -> tuple[Use, Use]:
+    name = p.use()
+    p.scanner.expect("=")
+    return name, p.use()
+
+
+def read_in_parallel(p: Parser, head: Head) -> Reading:
+    """`scf.forall.in_parallel { ... }`"""
+    s = p.scanner
+    s.expect("{")
+    around = p.enter()
+    ops = yield
+    s.expect("}")
+    p.leave(around)
+    return _kept(p, head, (), (), p.dictionary(), regions=(OpaqueRegion((OpaqueBlock("", (), ops),)),))
+
+
+# --- cf and ub
+
+
+def read_assert(p: Parser, head: Head) -> Op:
+    """`cf.assert %c, "text"`"""
+    condition = p.operand(I1)
+    p.scanner.expect(",")
+    text = p.scanner.string()
+    return _kept(p, head, (condition,), (), p.dictionary(), (("msg", StringAttr(text)),))
+
+
+def read_switch(p: Parser, head: Head) -> Op:
+    """`cf.switch %x : i32, [default: ^bb1(%a : f32), 42: ^bb2]`"""
+    s = p.scanner
+    use = p.use()
+    place, type = s.start, p.colon_type()
+    if not isinstance(type, IntegerType | IndexType):
+        s.fail(f"cf.switch chooses by an integer, not by {type}", place)
+    flag = p.resolve(use, type)
+    s.expect(",")
+    s.expect("[")
+    s.expect("default")
+    s.expect(":")
+    labels: list[str] = []
+    handed: list[tuple[Value, ...]] = []
+    label, values = _target(p)
+    labels.append(label)
+    numbers: list[int] = []
+    while s.accept(","):
+        numbers.append(s.integer())
+        s.expect(":")
+        label, given = _target(p)
+        labels.append(label)
+        handed.append(given)
+    s.expect("]")
+    count = sum(map(len, handed))
+    own: list[tuple[str, Attribute]] = [
+        ("case_operand_segments", DenseArrayAttr(I32, tuple([str(len(given)) for given in handed]))),
+        ("operandSegmentSizes", DenseArrayAttr(I32, ("1", str(len(values)), str(count)))),
+    ]
+    if numbers:
+        text = ", ".join(map(str, numbers))
+        own.insert(1, ("case_values", DenseAttr(f"[{text}]", VectorType((len(numbers),), type))))
+    operands = (flag, *values, *[value for given in handed for value in given])
+    return _kept(p, head, operands, (), p.dictionary(), tuple(own), successors=tuple(labels))
+
+
+def _target(p: Parser) -> tuple[str, tuple[Value, ...]]:
+    label = read_successor(p)
+    if not p.scanner.accept("("):
+        return label, ()
+    uses = p.uses()
+    p.scanner.expect(":")
+    values = p.typed(uses, p.type_list())
+    p.scanner.expect(")")
+    return label, values
+
+
+def read_unreachable(p: Parser, head: Head) -> Op:
+    """`ub.unreachable`"""
+    return _kept(p, head, (), (), p.dictionary())
+
+
+READERS: Mapping[str, Reader] = {
+    "cf.assert": read_assert,
+    "cf.switch": read_switch,
+    "memref.alloca_scope": read_scope,
+    "memref.alloca_scope.return": read_scope_return,
+    "memref.assume_alignment": read_assume_alignment,
+    "memref.atomic_yield": read_atomic_yield,
+    "memref.distinct_objects": read_distinct_objects,
+    "memref.extract_aligned_pointer_as_index": read_pointer,
+    "memref.generic_atomic_rmw": read_generic_atomic,
+    "memref.memory_space_cast": read_memory_space_cast,
+    "memref.realloc": read_realloc,
+    "memref.transpose": read_transpose,
+    "scf.forall": read_forall,
+    "scf.forall.in_parallel": read_in_parallel,
+    "ub.unreachable": read_unreachable,
+}
