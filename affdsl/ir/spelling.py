@@ -52,6 +52,7 @@ def tree_of(expr: Affine, name: Name) -> Tree:
     """expr as MLIR has it when it has read what `spell` writes; values are positions, as `name` says.
 
     >>> from affdsl.ir.types import INDEX
+    >>> from affdsl.ir.written import spell_tree
     >>> i, n = Value(INDEX, "d0"), Value(INDEX, "s0")
     >>> spell_tree(tree_of((n + i) % 8 - 1, hint))
     '(d0 + s0) mod 8 - 1'

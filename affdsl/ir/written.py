@@ -37,10 +37,6 @@ def add(left: Tree, right: Tree) -> Tree:
         match left:
             case ("+", inner, int(number)):
                 return add(add(inner, right), number)
-            case ("+", inner, last):
-                z, c = _scaled(last)
-                if z == y:
-                    return add(inner, mul(z, c + b))
     return ("+", left, right)
 
 

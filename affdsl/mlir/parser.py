@@ -302,7 +302,7 @@ class Parser(AttributeReader):
         """`[%i, %j]`, which is what most accesses have; None, and nothing passed, if there is more than names in it."""
         tokens, first = self.scanner.tokens, self.scanner.place
         at = first
-        while tokens[at] in ("[", ",") and tokens[at + 1][:1] == "%":
+        while tokens[at] == ("," if at > first else "[") and tokens[at + 1][:1] == "%":
             at += 2
         names = tokens[first + 1 : at : 2]
         if tokens[at] != "]" or not names or len(set(names)) != len(names):

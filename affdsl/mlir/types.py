@@ -357,7 +357,7 @@ class Types:
         """A memory space: a number, or the text of an attribute."""
         s = self.scanner
         place, first = s.start, s.token
-        if not (first[:1] in "-#{" or first in ("true", "false") or first.isdigit() or s.is_string):
+        if not (first[:1] in "-#{" or first in ("true", "false") or first[:1].isdigit() or s.is_string):
             s.fail("expected a layout or a memory space")
         text = self.attribute_shown()
         if text.startswith("#") and _is_foreign(OpaqueType(text)):
@@ -398,7 +398,13 @@ class Types:
         return StridedLayout(strides, offset)
 
     def _size(self) -> int | None:
-        return None if self.scanner.accept("?") else self.scanner.integer()
+        s = self.scanner
+        if s.accept("?"):
+            return None
+        place, number = s.start, s.integer()
+        if number == -(2**63):
+            s.fail(f"a stride or offset cannot be {number}, which stands for one that is not known", place)
+        return number
 
     # Maps and sets
 

@@ -179,7 +179,9 @@ def test_functions_end_with_return():
 def test_blocks_hand_on_what_their_operation_gives():
     give = (affine.Yield((x,)),)
     verify(function((x,), affine.If((), give, give, (r,))))
-    refused(function((x,), affine.If((), give, (), (r,))), "affine.if: the else block must end with affine.yield of (f32)")
+    refused(
+        function((x,), affine.If((), give, (), (r,))), "affine.if: the else block must end with affine.yield of (f32)"
+    )
     refused(
         function((x, t), scf.If(t, (), (scf.Yield((x,)),), (r,))), "scf.if: a block must end with scf.yield of (f32)"
     )
@@ -360,7 +362,11 @@ def test_parallel():
         ("andi", INDEX, "the reduction andi takes integers, which %r of type index is not"),
         ("maxs", I32, "the reduction maxs takes signed integers, which %r of type i32 is not"),
         ("minu", I32, "the reduction minu takes unsigned integers, which %r of type i32 is not"),
-        ("assign", MemRefType((4,), F32), "the reduction assign takes scalars or vectors, which %r of type memref<4xf32> is not"),
+        (
+            "assign",
+            MemRefType((4,), F32),
+            "the reduction assign takes scalars or vectors, which %r of type memref<4xf32> is not",
+        ),
         ("xori", I32, f"unknown reduction 'xori'; known: {', '.join(affine.REDUCTIONS)}"),
     ],
 )
@@ -636,12 +642,20 @@ def test_modules():
     one, two = constant(1, "one"), constant(2, "two")
     verify(func.Module((arith.Binary(value("sum", INDEX), "addi", one.result, two.result), one, two)))
     refused(
-        func.Module((function((), arith.Negate(y, x)), arith.Constant(x, 1.0))), "arith.negf: %x is read before it is defined"
+        func.Module((function((), arith.Negate(y, x)), arith.Constant(x, 1.0))),
+        "arith.negf: %x is read before it is defined",
     )
     buffer = value("A", MemRefType((4,), F32))
-    refused(func.Module((memref.Alloca(buffer, ()),)), "memref.alloca: stands in no function, at whose end its buffer would go")
-    refused(func.Module((affine.Yield(()),)), "affine.yield: ends blocks of affine.for, affine.if, affine.parallel only")
-    refused(func.Func("f", (), (func.Func("g", (), ()),)), "func.func: @g stands in func.func, but belongs into a module")
+    refused(
+        func.Module((memref.Alloca(buffer, ()),)),
+        "memref.alloca: stands in no function, at whose end its buffer would go",
+    )
+    refused(
+        func.Module((affine.Yield(()),)), "affine.yield: ends blocks of affine.for, affine.if, affine.parallel only"
+    )
+    refused(
+        func.Func("f", (), (func.Func("g", (), ()),)), "func.func: @g stands in func.func, but belongs into a module"
+    )
 
 
 def test_contracts():

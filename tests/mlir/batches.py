@@ -9,6 +9,7 @@ from pathlib import Path
 from tests.oracles import TIMEOUT, require
 
 SEPARATOR = "// -----"  # wherever it stands, mlir-opt splits there
+GENERIC_ONLY = "// Of the operations on tensors we read the generic form only."  # in a program that has such
 DIAGNOSTIC = re.compile(r"^<stdin>:(\d+):(\d+): error: (.*)$", re.M)
 FLAGS = re.compile(r"// RUN-FLAGS: (.*)\n")
 

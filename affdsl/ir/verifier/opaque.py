@@ -4,18 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
-from affdsl.ir.attributes import DenseArrayAttr, IntegerAttr, MapAttr, SymbolAttr
+from affdsl.ir.attributes import DenseArrayAttr, IntegerAttr, MapAttr, SymbolAttr, TypeAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects import arith, func, math
 from affdsl.ir.dialects.opaque import DIALECTS, Opaque, OpaqueBlock, may_end
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.maps import AffineMap
-from affdsl.ir.messages import shown
+from affdsl.ir.messages import op_name, shown
 from affdsl.ir.opaque_types import element_text, scalar, shaped
-from affdsl.ir.types import I1, IndexType, MemRefType, OpaqueType, StridedLayout, Type, UnrankedMemRefType, VectorType
+from affdsl.ir.types import (
+    I1,
+    INDEX,
+    FunctionType,
+    IndexType,
+    MemRefType,
+    OpaqueType,
+    StridedLayout,
+    Type,
+    UnrankedMemRefType,
+    VectorType,
+)
 from affdsl.ir.verifier.context import Context
+from affdsl.ir.verifier.types import must_have
 
 _MANY = 1 << 30
 
@@ -52,6 +65,7 @@ SIGNATURES: dict[str, Signature] = {
     "memref.assume_alignment": _signature(1, 1, "alignment"),
     "memref.atomic_rmw": Signature((2, _MANY), (1, 1), needs=("kind",)),
     "memref.atomic_yield": _signature(1, 0),
+    "memref.distinct_objects": Signature((1, _MANY), (1, _MANY)),
     "memref.extract_aligned_pointer_as_index": _signature(1, 1),
     "memref.generic_atomic_rmw": Signature((1, _MANY), (1, 1), 1),
     "memref.memory_space_cast": _signature(1, 1),
@@ -95,14 +109,37 @@ def ending(op: Opaque) -> Iterator[tuple[Op, str]]:
     """Blocks of one region of an operation of ours end with a terminator; the operation at which they do not."""
     if op.kind.partition(".")[0] not in DIALECTS or op.kind in _WITHOUT_END:
         return
+    gives = _results_of(op)
     for region in op.regions:
         for block in [b for inner in region.blocks() for b in inner if isinstance(b, OpaqueBlock)]:
             if not block.body:
                 yield op, "has a block that is empty, and so does not end with a terminator"
             elif not may_end(block.body[-1]):
                 yield block.body[-1], f"ends a block of {op.kind}, but is no terminator"
+            elif op.kind in _ENDS and op_name(block.body[-1]) != _ENDS[op.kind]:
+                yield op, f"has a block that ends with {op_name(block.body[-1])}; that takes {_ENDS[op.kind]}"
+            elif isinstance(block.body[-1], func.Return) and gives is not None:
+                found = tuple(v.type for v in block.body[-1].values)
+                if found != gives:
+                    yield block.body[-1], f"hands on ({_list(found)}), but {op.kind} gives ({_list(gives)})"
 
 
+def _results_of(op: Opaque) -> tuple[Type, ...] | None:
+    """What a function gives."""
+    match dict(op.properties or op.attributes).get("function_type"):
+        case TypeAttr(FunctionType(_, results)):
+            return results
+    return None
+
+
+def _list(types: tuple[Type, ...]) -> str:
+    return ", ".join(map(str, types))
+
+
+_ENDS = {
+    "memref.alloca_scope": "memref.alloca_scope.return", "memref.generic_atomic_rmw": "memref.atomic_yield",
+    "scf.forall": "scf.forall.in_parallel", "vector.mask": "vector.yield",
+}  # fmt: skip
 _WITHOUT_END = ("builtin.module", "scf.forall.in_parallel")
 
 
@@ -120,9 +157,15 @@ def _counts(op: Opaque, signature: Signature) -> Iterator[str]:
     for name in signature.needs:
         if name not in said:
             yield f"needs the attribute {name}"
-    if not signature.needs and not signature.regions and op.properties and op.kind == "vector.mask":
-        yield "has no properties"
+    if op.properties and not signature.needs and op.kind not in _WITH_OPTIONAL_PROPERTIES:
+        yield f"has no properties, such as {op.properties[0][0]}"
     yield from _segments(op)
+
+
+_WITH_OPTIONAL_PROPERTIES = (
+    "arith.scaling_extf", "arith.scaling_truncf", "func.call_indirect", "math.clampf", "math.sincos", "memref.realloc",
+    "vector.print",
+)  # fmt: skip
 
 
 def _segments(op: Opaque) -> Iterator[str]:
@@ -158,6 +201,12 @@ def _handed(op: Opaque) -> list[tuple[Value, ...]]:
             return [op.operands]
         case "cf.cond_br", DenseArrayAttr(_, (_, first, _)):
             return [op.operands[1 : 1 + int(first)], op.operands[1 + int(first) :]]
+        case "cf.switch", DenseArrayAttr(_, (_, first, _)):
+            counts = dict(op.properties or op.attributes).get("case_operand_segments")
+            ends = [1, 1 + int(first)]
+            for count in counts.items if isinstance(counts, DenseArrayAttr) else ():
+                ends.append(ends[-1] + int(count))
+            return [op.operands[low:high] for low, high in pairwise(ends)]
     return []
 
 
@@ -167,6 +216,10 @@ def _handed(op: Opaque) -> list[tuple[Value, ...]]:
 def _arithmetic(op: Opaque, kind: str) -> Iterator[str]:
     name = "arith" if op.kind.startswith("arith.") else "math"
     operands, results = list(op.operands), list(op.results)
+    wanted = _numbers_of(name, kind)
+    if wanted is not None and (len(operands), len(results)) != wanted:
+        yield f"takes {wanted[0]} operands and gives {wanted[1]} results, not {len(operands)} and {len(results)}"
+        return
     if kind in arith.CASTS and name == "arith":
         source, target = arith.CASTS[kind]
         yield from _number(source, operands[:1])
@@ -174,14 +227,32 @@ def _arithmetic(op: Opaque, kind: str) -> Iterator[str]:
         if _sizes(operands[0].type) != _sizes(results[0].type):
             yield f"there is no {kind} from {operands[0].type} to {results[0].type}"
         return
-    wanted = _class_of(name, kind)
-    if wanted is None:
+    kinds = _class_of(name, kind)
+    if kinds is None:
         return
-    yield from _number(wanted, operands)
+    yield from _number(kinds, operands)
     same = [*operands, *results] if kind not in ("cmpi", "cmpf", "addui_extended", *math.FLOAT_TESTS) else operands
     for value in same[1:]:
         if value.type != same[0].type and kind != "fpowi":
             yield f"{shown(value)} has type {value.type}, but {shown(same[0])} has type {same[0].type}"
+
+
+def _numbers_of(dialect: str, kind: str) -> tuple[int, int] | None:
+    """How many operands and results an operation has."""
+    if dialect == "arith":
+        if kind in arith.EXTENDED:
+            return 2, 2
+        if kind in (*arith.INTEGER_BINARY, *arith.FLOAT_BINARY, "cmpi", "cmpf"):
+            return 2, 1
+        return {"constant": (0, 1), "select": (3, 1)}.get(kind, (1, 1)) if kind in _ARITH else None
+    if kind in (*math.FLOAT_BINARY, "fpowi", "ipowi"):
+        return 2, 1
+    if kind == "fma":
+        return 3, 1
+    return (1, 1) if kind in (*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY) else None
+
+
+_ARITH = (*arith.CASTS, "constant", "negf", "select")
 
 
 def _class_of(dialect: str, kind: str) -> str | None:
@@ -197,14 +268,17 @@ def _class_of(dialect: str, kind: str) -> str | None:
 
 def _number(wanted: str, values: list[Value]) -> Iterator[str]:
     for value in values:
-        found = scalar(element_text(value.type))
+        of = shaped(value.type) if wanted == "integer or float" else None  # what arith.bitcast takes: buffers too
+        found = scalar(element_text(value.type) if of is None else of.element)
         if found is None or found.kind not in wanted.split(" or ") or found.sign:
             yield f"{shown(value)} must be {'an' if wanted[0] == 'i' else 'a'} {wanted}, but has type {value.type}"
 
 
-def _sizes(type: Type) -> tuple[int | None, ...] | None:
+def _sizes(type: Type) -> tuple[str, tuple[int | None, ...] | None]:
+    """What a type is of numbers, a vector or a tensor, and its sizes; those of buffers may differ."""
     found = shaped(type) if isinstance(type, OpaqueType | VectorType) else None
-    return None if found is None else found.shape
+    what = str(type).partition("<")[0] if shaped(type) is not None else ""
+    return what, None if found is None else found.shape
 
 
 # --- Buffers
@@ -225,6 +299,7 @@ def _memory_space_cast(op: Opaque) -> Iterator[str]:
 
 def _realloc(op: Opaque) -> Iterator[str]:
     source, target = op.operands[0].type, op.results[0].type
+    yield from _power_of_two(op)
     if not isinstance(source, MemRefType) or not isinstance(target, MemRefType) or (source.rank, target.rank) != (1, 1):
         yield f"takes a buffer of one dimension and gives one, not {source} and {target}"
         return
@@ -261,11 +336,15 @@ def _transpose(op: Opaque) -> Iterator[str]:
         yield f"{shown(op.results[0])} must have type {wanted}, but has {target}"
 
 
-def _assume_alignment(op: Opaque) -> Iterator[str]:
-    alignment = dict(op.properties or op.attributes).get("alignment")
+def _power_of_two(op: Opaque) -> Iterator[str]:
+    alignment = dict((*op.properties, *op.attributes)).get("alignment", IntegerAttr(1, I1))
     if not isinstance(alignment, IntegerAttr) or alignment.value <= 0 or alignment.value & (alignment.value - 1):
         given = alignment.value if isinstance(alignment, IntegerAttr) else "no number"
         yield f"the alignment must be a power of two, but is {given}"
+
+
+def _assume_alignment(op: Opaque) -> Iterator[str]:
+    yield from _power_of_two(op)
     if op.operands[0].type != op.results[0].type:
         yield f"gives the buffer that it takes, of type {op.operands[0].type}, not {op.results[0].type}"
 
@@ -352,10 +431,23 @@ def _scan(op: Opaque) -> Iterator[str]:
         yield f"{shown(op.operands[1])} has type {initial}, but {source} less dimension {axis.value} is needed"
 
 
+def _type_cast(op: Opaque) -> Iterator[str]:
+    """A buffer as a buffer of one vector that holds it all."""
+    source, target = op.operands[0].type, op.results[0].type
+    match source, target:
+        case MemRefType(layout=None), MemRefType(shape=(), element=VectorType() as vector):
+            if (source.shape, str(source.element)) == (vector.shape, str(vector.element)):
+                return
+        case MemRefType(layout=None), MemRefType(layout=None) if source.element == target.element:
+            return
+    yield f"makes of a buffer one of a vector that holds it all, not {target} of {source}"
+
+
 _RULES: dict[str, Callable[[Opaque], Iterator[str]]] = {
     "cf.assert": _conditional,
     "cf.cond_br": _conditional,
     "memref.assume_alignment": _assume_alignment,
+    "memref.extract_aligned_pointer_as_index": lambda op: must_have(INDEX, *op.results),
     "memref.memory_space_cast": _memory_space_cast,
     "memref.realloc": _realloc,
     "memref.transpose": _transpose,
@@ -363,4 +455,5 @@ _RULES: dict[str, Callable[[Opaque], Iterator[str]]] = {
     "vector.interleave": _interleave,
     "vector.mask": _mask,
     "vector.scan": _scan,
+    "vector.type_cast": _type_cast,
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from affdsl.errors import VerificationError
+from affdsl.ir.attributes import StringAttr, TypeAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
+from affdsl.ir.types import FunctionType
+from affdsl.ir.verifier.attributes import attributes
 from affdsl.ir.verifier.context import Context
 from affdsl.ir.verifier.dominance import dominators, is_ordered
 from affdsl.ir.verifier.endings import Scope, ending, misplaced, scopes
@@ -43,7 +46,7 @@ def _module(module: func.Module, defined: set[Value]) -> Iterator[str]:
             yield f"{where(op)}: there is more than one {_kind(op, symbols[name])} @{name}"
         elif name:
             symbols[name] = op
-    functions = {name: op for name, op in symbols.items() if isinstance(op, func.Func)}
+    functions = {name: found for name, op in symbols.items() if (found := _function_of(op)) is not None}
     buffers = {name: op for name, op in symbols.items() if isinstance(op, memref.Global)}
     around = _Walk(Context(Positions(), functions, buffers), defined)
     around.anywhere([op for op in module.body if not isinstance(op, func.Func | func.Module)])
@@ -62,7 +65,19 @@ def _module(module: func.Module, defined: set[Value]) -> Iterator[str]:
 
 
 def _symbol(op: Op) -> str:
+    if isinstance(op, Opaque):
+        name = dict((*op.properties, *op.attributes)).get("sym_name")
+        return name.value if isinstance(name, StringAttr) else ""
     return op.symbol if isinstance(op, func.Func | func.Module | memref.Global) else ""
+
+
+def _function_of(op: Op) -> func.Func | None:
+    """A function that may be called; one of several blocks has no class, and stands here without them."""
+    if isinstance(op, Opaque) and op.kind == "func.func":
+        match dict(op.properties or op.attributes).get("function_type"):
+            case TypeAttr(FunctionType(inputs, results)):
+                return func.Func(_symbol(op), tuple(Value(t) for t in inputs), (), results, private=True, external=True)
+    return op if isinstance(op, func.Func) else None
 
 
 def _may_hold(parent: Op | None) -> bool:
@@ -99,7 +114,7 @@ class _Walk:
         for value in dict.fromkeys(op.reads()):
             if value not in self.visible:
                 problems.append(f"{where(op)}: {shown(value)} is read {self.absence(value)}")
-        if isinstance(op, memref.Global | func.Module | func.Func) and not _may_hold(parent):
+        if isinstance(op, memref.Global | func.Module | func.Func) and parent is not None and not _may_hold(parent):
             which = f"@{op.symbol} " if op.symbol else ""
             problems.append(f"{where(op)}: {which}stands in {op_name(parent)}, but belongs into a module")
         rule = RULES.get(type(op))
@@ -107,6 +122,8 @@ class _Walk:
             problems.append(f"{where(op)}: the verifier does not know this operation")
         else:
             problems.extend(f"{where(op)}: {text}" for text in rule(op, self.context))
+            if op.attributes:
+                problems.extend(f"{where(op)}: {text}" for text in attributes(op))
             if op.written:
                 problems.extend(f"{where(op)}: {text}" for text in self.context.positions.not_symbols(op))
         self.context.positions.bind(op)

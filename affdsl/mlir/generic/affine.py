@@ -73,8 +73,10 @@ def _read_parallel(opaque: Opaque, reading: Reading) -> affine.Parallel:
     if None in names or len(counts) != len(steps_):
         reading.refuse(opaque, "the reductions or steps of affine.parallel are no numbers that are known")
     if [sum(s) for s in sizes] != [len(lower.trees), len(upper.trees)]:
-        counts = f"{len(lower.trees)} and {len(upper.trees)}"
-        reading.refuse(opaque, f"the groups {sizes} of affine.parallel do not add up to the {counts} results of its maps")
+        given = f"{len(lower.trees)} and {len(upper.trees)}"
+        reading.refuse(
+            opaque, f"the groups {sizes} of affine.parallel do not add up to the {given} results of its maps"
+        )
     blocks = [b for r in opaque.regions for found in r.blocks() for b in found if isinstance(b, OpaqueBlock)]
     if len(blocks) != 1 or len(blocks[0].args) != len(counts):
         reading.refuse(opaque, "affine.parallel has one block with an argument for each step")

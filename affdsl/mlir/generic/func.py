@@ -119,7 +119,9 @@ def _read_func(opaque: Opaque, reading: Reading) -> Op:
         args = blocks[0].args
         if tuple([a.type for a in args]) != inputs:
             found, wanted = [", ".join(map(str, types)) for types in ([a.type for a in args], inputs)]
-            text = f"the block of @{symbol} has {len(args)} arguments ({found}), but the function {len(inputs)} ({wanted})"
+            text = (
+                f"the block of @{symbol} has {len(args)} arguments ({found}), but the function {len(inputs)} ({wanted})"
+            )
             reading.refuse(opaque, text)
         body = without_terminator(opaque, blocks[0].body, func.Return, False, reading)
     else:

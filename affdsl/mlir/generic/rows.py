@@ -14,7 +14,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, IntegerSet
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import IntegerType, OpaqueType
+from affdsl.ir.types import IntegerType, MemRefType, OpaqueType
 from affdsl.mlir.enumerations import problem_of_flag
 from affdsl.mlir.positions import Positional
 
@@ -236,8 +236,8 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
         fields["kind"] = opaque.kind.partition(".")[2]
     rest = [(n, a) for n, a in said.items() if row.inherent.get(n) != a]
     for name, attribute in rest:
-        if name in row.inherent and (problem := problem_of_flag(name, attribute)) is not None:
-            reading.refuse(opaque, problem)
+        if name in row.inherent and (wrong := problem_of_flag(name, attribute)) is not None:
+            reading.refuse(opaque, wrong)
     discardable = opaque.attributes if opaque.properties else ()
     unknown = [n for n, _ in rest if n not in row.inherent] if opaque.properties else []
     if unknown:
@@ -249,7 +249,8 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
 
 def _is_foreign(opaque: Opaque) -> bool:
     """Whether an operand or result has a type without a class, on which the classes of arith and math do not work."""
-    return any(isinstance(v.type, OpaqueType) for v in (*opaque.operands, *opaque.results))
+    types = OpaqueType | MemRefType if opaque.kind == "arith.bitcast" else OpaqueType
+    return any(isinstance(v.type, types) for v in (*opaque.operands, *opaque.results))
 
 
 def _ends(opaque: Opaque, fields: Mapping[str, Any], row: Row) -> tuple[Location | None, ...]:
@@ -294,10 +295,12 @@ def _sizes(opaque: Opaque, row: Row, said: dict[str, Attribute], reading: Readin
     given = len(opaque.operands)
     if row.segments:
         match said.pop("operandSegmentSizes", None):
-            case DenseArrayAttr(_, items) if len(items) == len(row.operands):
+            case DenseArrayAttr(type, items) if type == I32 and len(items) == len(row.operands):
                 sizes = [int(item) for item in items]
             case _:
-                reading.refuse(opaque, f"{opaque.kind} needs operandSegmentSizes with {len(row.operands)} numbers")
+                reading.refuse(
+                    opaque, f"{opaque.kind} needs operandSegmentSizes with {len(row.operands)} numbers of type i32"
+                )
         for part, size in zip(row.operands, sizes, strict=True):
             if (part.kind == "one" and size != 1) or (part.kind == "optional" and size > 1) or size < 0:
                 reading.refuse(opaque, f"operandSegmentSizes gives {size} values for {part.name}")

@@ -177,8 +177,12 @@ def _read_global(opaque: Opaque, reading: Reading) -> Op:
         reading.refuse(opaque, "memref.global needs the properties sym_name, a name, and type, a memref")
     if opaque.operands or opaque.results:
         reading.refuse(opaque, "memref.global has no operands and no results")
-    if alignment is not None and not isinstance(alignment, IntegerAttr):
-        reading.refuse(opaque, "the alignment of memref.global must be a number")
+    if alignment is not None and (not isinstance(alignment, IntegerAttr) or alignment.type != I64):
+        reading.refuse(opaque, "the alignment of memref.global must be a number of type i64")
+    if visibility not in (None, *map(StringAttr, ("public", "private", "nested"))):
+        reading.refuse(opaque, "the visibility of memref.global must be public, private or nested")
+    if named(said, "constant") not in (None, UnitAttr(), IntegerAttr(0, I1), IntegerAttr(1, I1)):
+        reading.refuse(opaque, "the property constant of memref.global must be there or not, and have no value")
     value: Numbers | None = None
     if isinstance(initial, DenseAttr):
         if str(initial.type) not in (str(_tensor(type.type)), str(type.type)):
@@ -196,8 +200,9 @@ def _read_global(opaque: Opaque, reading: Reading) -> Op:
     private = isinstance(visibility, StringAttr) and visibility.value == "private"
     if visibility is not None and not private:
         rest = (("sym_visibility", visibility), *rest)
+    constant = named(said, "constant") in (UnitAttr(), IntegerAttr(1, I1))
     return memref.Global(
-        symbol.value, type.type, value, named(said, "constant") is not None, private, initial is None,
+        symbol.value, type.type, value, constant, private, initial is None,
         None if alignment is None else alignment.value, location=opaque.location, attributes=rest,
     )  # fmt: skip
 

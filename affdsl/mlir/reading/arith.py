@@ -10,7 +10,7 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.opaque_types import truth_text
-from affdsl.ir.types import I1, I64, IntegerType, OpaqueType, Type
+from affdsl.ir.types import I1, I64, IntegerType, MemRefType, OpaqueType, Type
 from affdsl.ir.verifier.types import truth
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import constant
@@ -153,7 +153,7 @@ def read_cast(p: Parser, head: Head) -> Op:
     value = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
     type = p.type()
-    if isinstance(value.type, OpaqueType) or isinstance(type, OpaqueType):
+    if isinstance(value.type, OpaqueType | MemRefType) or isinstance(type, OpaqueType | MemRefType):
         return kept(p, head, (value,), (type,), attributes)
     result, kind = p.result(head, type), head.name.partition(".")[2]
     return arith.Cast(result, kind, value, location=head.location, attributes=attributes)

@@ -38,7 +38,10 @@ def read_func(p: Parser, head: Head) -> Reading:
     p.enter_isolated()
     parameters, named = _parameters(p)
     results = _results(p)
-    attributes = _attributes(p)
+    attributes = _of_function(p)
+    for name in ("sym_name", "sym_visibility", "function_type"):
+        if name in dict(attributes):
+            s.fail(f"{name} is said before the attributes of a function, and cannot be among them", place)
     args = tuple([p.define(a.use, a.type, a.location) for a in parameters])
     if visibility in ("nested", "public"):
         attributes = (*attributes, ("sym_visibility", StringAttr(visibility)))
@@ -97,6 +100,17 @@ def _attributes(p: Parser) -> Attributes:
     if p.scanner.token != "{":
         p.scanner.fail("expected '{'")
     return p.dictionary()
+
+
+def _of_function(p: Parser) -> Attributes:
+    place, found = p.scanner.start, _attributes(p)
+    for name, _ in found:
+        if name in _SAID_ALREADY:
+            p.scanner.fail(f"{name} is what the function says itself: it cannot stand among its attributes", place)
+    return found
+
+
+_SAID_ALREADY = ("sym_name", "sym_visibility", "function_type")
 
 
 def _parameters(p: Parser) -> tuple[tuple[Parameter, ...], bool]:

@@ -171,7 +171,7 @@ def read_global(p: Parser, head: Head) -> Op:
     is_open = external or s.accept("uninitialized")
     if not is_open:
         text = _dense(p)
-    alignment, attributes = without_alignment(p.dictionary())
+    alignment, attributes = without_alignment(p)
     if visibility not in ("", "private"):
         attributes = (("sym_visibility", StringAttr(visibility)), *attributes)
     private = visibility == "private"
