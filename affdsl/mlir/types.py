@@ -38,6 +38,7 @@ _OTHER_FLOATS = frozenset(
     "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU f80 f128 "
     "tf32".split()
 )
+_LARGEST = 100_000
 _DEEPEST = 100  # brackets inside each other
 _DEEPEST_TREE = 80  # operators inside each other: what is printed of them must be read
 _MOST_OPERATORS = 400  # in an expression: those of a sum are inside each other too
@@ -58,6 +59,7 @@ class Types:
         self._operators = 0  # so far in the expression
         self._copied = 0  # tokens read where an alias defines them
         self._aliases: dict[str, int] = {}  # where the text of each begins; those defined so far
+        self._sizes: dict[str, int] = {}  # how many words each of them stands for
         self._all_aliases: dict[str, int] | None = None
         self._ahead = False  # whether a location is being read that stands below where it is used
         self._maps: dict[str, AffineMap | IntegerSet] = {}  # by alias, or by text
@@ -76,7 +78,13 @@ class Types:
         return tuple(items)
 
     def define_alias(self, name: str, place: int) -> None:
-        """Make an alias known, whose text begins at a token."""
+        """Make an alias known, whose text begins at a token and ends before the current one."""
+        s = self.scanner
+        own = s.tokens[place : s.place]
+        self._sizes[name] = size = sum([self._sizes.get(token, 1) for token in own])
+        if size > _LARGEST + len(own):  # aliases of aliases, each of them used twice
+            s.go_to(place)
+            s.fail(f"{name} stands for too much text, more than {_LARGEST} words")
         self._aliases[name] = place
 
     def later(self, name: str) -> int | None:

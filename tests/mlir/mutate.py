@@ -64,8 +64,8 @@ KNOWN: tuple[Known, ...] = (
         "the size of a dimension that does not exist: no program that asks for it means anything",
     ),
     Known(
-        "us", r"the map of affine\.for takes \d+ operands, got",
-        "mlir-opt does not count the operands of the upper bound in generic form",
+        "us", r"the maps? of affine\.(for takes|parallel do not take) \d+ operands",
+        "mlir-opt does not count the operands of bounds in generic form",
     ),
     Known(
         "us", r"must have type index, but has type",

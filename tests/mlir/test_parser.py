@@ -193,3 +193,9 @@ def test_any_text_is_read_or_refused():
         except ParseError as error:
             assert "\n" in str(error)  # noqa: PT017 - most are refused
     assert 0 < read < 3000
+
+
+def test_aliases_that_double_are_refused_before_they_fill_the_memory():
+    doubling = "\n".join(f"#a{n + 1} = [#a{n}, #a{n}]" for n in range(40))
+    with pytest.raises(ParseError, match="stands for too much text, more than 100000 words"):
+        parse(f"#a0 = [1, 2]\n{doubling}\nfunc.func @f() attributes {{test.a = #a40}} {{ return }}")

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from affdsl.ir.attributes import DenseArrayAttr, IntegerAttr, MapAttr, SymbolAttr, TypeAttr
+from affdsl.ir.attributes import DenseArrayAttr, SymbolAttr, TypeAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, func, math
+from affdsl.ir.dialects import func
 from affdsl.ir.dialects.opaque import DIALECTS, Opaque, OpaqueBlock, may_end
 from affdsl.ir.expr import Value
-from affdsl.ir.layouts import strided
-from affdsl.ir.maps import AffineMap
 from affdsl.ir.messages import op_name, shown
-from affdsl.ir.opaque_types import element_text, scalar, shaped
-from affdsl.ir.types import (
-    I1,
-    INDEX,
-    FunctionType,
-    IndexType,
-    MemRefType,
-    OpaqueType,
-    StridedLayout,
-    Type,
-    UnrankedMemRefType,
-    VectorType,
-)
+from affdsl.ir.types import FunctionType, Type
 from affdsl.ir.verifier.context import Context
-from affdsl.ir.verifier.types import must_have
+from affdsl.ir.verifier.foreign import arithmetic
+from affdsl.ir.verifier.kept import RULES
 
 _MANY = 1 << 30
 
@@ -96,13 +83,12 @@ def opaque(op: Opaque, context: Context) -> Iterator[str]:
         yield from problems
         if problems:
             return
-    dialect, _, kind = op.kind.partition(".")
-    if dialect in ("arith", "math"):
-        yield from _arithmetic(op, kind)
+    if op.kind.startswith(("arith.", "math.")):
+        yield from arithmetic(op)
     elif op.kind == "func.constant":
         yield from _function_constant(op, context)
-    elif op.kind in _RULES:
-        yield from _RULES[op.kind](op)
+    elif op.kind in RULES:
+        yield from RULES[op.kind](op)
 
 
 def ending(op: Opaque) -> Iterator[tuple[Op, str]]:
@@ -210,154 +196,6 @@ def _handed(op: Opaque) -> list[tuple[Value, ...]]:
     return []
 
 
-# --- Arithmetic on types without a class: tensors, wide integers, floats of other formats
-
-
-def _arithmetic(op: Opaque, kind: str) -> Iterator[str]:
-    name = "arith" if op.kind.startswith("arith.") else "math"
-    operands, results = list(op.operands), list(op.results)
-    wanted = _numbers_of(name, kind)
-    if wanted is not None and (len(operands), len(results)) != wanted:
-        yield f"takes {wanted[0]} operands and gives {wanted[1]} results, not {len(operands)} and {len(results)}"
-        return
-    if kind in arith.CASTS and name == "arith":
-        source, target = arith.CASTS[kind]
-        yield from _number(source, operands[:1])
-        yield from _number(target, results[:1])
-        if _sizes(operands[0].type) != _sizes(results[0].type):
-            yield f"there is no {kind} from {operands[0].type} to {results[0].type}"
-        return
-    kinds = _class_of(name, kind)
-    if kinds is None:
-        return
-    yield from _number(kinds, operands)
-    same = [*operands, *results] if kind not in ("cmpi", "cmpf", "addui_extended", *math.FLOAT_TESTS) else operands
-    for value in same[1:]:
-        if value.type != same[0].type and kind != "fpowi":
-            yield f"{shown(value)} has type {value.type}, but {shown(same[0])} has type {same[0].type}"
-
-
-def _numbers_of(dialect: str, kind: str) -> tuple[int, int] | None:
-    """How many operands and results an operation has."""
-    if dialect == "arith":
-        if kind in arith.EXTENDED:
-            return 2, 2
-        if kind in (*arith.INTEGER_BINARY, *arith.FLOAT_BINARY, "cmpi", "cmpf"):
-            return 2, 1
-        return {"constant": (0, 1), "select": (3, 1)}.get(kind, (1, 1)) if kind in _ARITH else None
-    if kind in (*math.FLOAT_BINARY, "fpowi", "ipowi"):
-        return 2, 1
-    if kind == "fma":
-        return 3, 1
-    return (1, 1) if kind in (*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY) else None
-
-
-_ARITH = (*arith.CASTS, "constant", "negf", "select")
-
-
-def _class_of(dialect: str, kind: str) -> str | None:
-    """The class of the operands of an operation; None where they have several."""
-    if dialect == "arith":
-        if kind in (*arith.FLOAT_BINARY, "negf", "cmpf"):
-            return "float"
-        return "integer or index" if kind in (*arith.INTEGER_BINARY, *arith.EXTENDED, "cmpi") else None
-    if kind in (*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.FLOAT_BINARY, "fma", "clampf", "sincos"):
-        return "float"
-    return "integer or index" if kind in (*math.INTEGER_UNARY, "ipowi") else None
-
-
-def _number(wanted: str, values: list[Value]) -> Iterator[str]:
-    for value in values:
-        of = shaped(value.type) if wanted == "integer or float" else None  # what arith.bitcast takes: buffers too
-        found = scalar(element_text(value.type) if of is None else of.element)
-        if found is None or found.kind not in wanted.split(" or ") or found.sign:
-            yield f"{shown(value)} must be {'an' if wanted[0] == 'i' else 'a'} {wanted}, but has type {value.type}"
-
-
-def _sizes(type: Type) -> tuple[str, tuple[int | None, ...] | None]:
-    """What a type is of numbers, a vector or a tensor, and its sizes; those of buffers may differ."""
-    found = shaped(type) if isinstance(type, OpaqueType | VectorType) else None
-    what = str(type).partition("<")[0] if shaped(type) is not None else ""
-    return what, None if found is None else found.shape
-
-
-# --- Buffers
-
-
-def _memory_space_cast(op: Opaque) -> Iterator[str]:
-    source, target = op.operands[0].type, op.results[0].type
-    match source, target:
-        case MemRefType(), MemRefType():
-            same = (source.shape, source.element, source.layout) == (target.shape, target.element, target.layout)
-        case UnrankedMemRefType(), UnrankedMemRefType():
-            same = source.element == target.element
-        case _:
-            same = False
-    if not same:
-        yield f"changes nothing but the memory space, and so makes no {target} of {source}"
-
-
-def _realloc(op: Opaque) -> Iterator[str]:
-    source, target = op.operands[0].type, op.results[0].type
-    yield from _power_of_two(op)
-    if not isinstance(source, MemRefType) or not isinstance(target, MemRefType) or (source.rank, target.rank) != (1, 1):
-        yield f"takes a buffer of one dimension and gives one, not {source} and {target}"
-        return
-    if (source.element, source.space) != (target.element, target.space):
-        yield f"keeps elements and memory space, and so cannot make {target} of {source}"
-    dynamic = target.shape.count(None)
-    if len(op.operands) - 1 != dynamic:
-        yield f"takes {dynamic} sizes for {target}, but has {len(op.operands) - 1}"
-    for size in op.operands[1:]:
-        if not isinstance(size.type, IndexType):
-            yield f"{shown(size)} must have type index, but has type {size.type}"
-
-
-def _transpose(op: Opaque) -> Iterator[str]:
-    source, target = op.operands[0].type, op.results[0].type
-    match dict(op.properties or op.attributes).get("permutation"), source, target:
-        case MapAttr(AffineMap() as map), MemRefType(), MemRefType():
-            order = [int(tree[1:]) for tree in map.written if isinstance(tree, str)]
-        case _:
-            yield f"takes a buffer and a permutation and gives a buffer, not {source} and {target}"
-            return
-    if map.symbols or sorted(order) != list(range(source.rank)) or len(order) != len(map.written):
-        yield f"the permutation must name each of the {source.rank} dimensions of {source} once: {map}"
-        return
-    layout = strided(source)
-    if layout is None:
-        yield f"{shown(op.operands[0])} has the layout of {source}, of which strides say nothing"
-        return
-    shape = tuple(source.shape[axis] for axis in order)
-    strides = StridedLayout(tuple(layout.strides[axis] for axis in order), layout.offset)
-    wanted = MemRefType(shape, source.element, strides, source.space)
-    plain = (target.shape, target.element, target.space) == (shape, source.element, source.space)
-    if not plain or strided(target) != strides:
-        yield f"{shown(op.results[0])} must have type {wanted}, but has {target}"
-
-
-def _power_of_two(op: Opaque) -> Iterator[str]:
-    alignment = dict((*op.properties, *op.attributes)).get("alignment", IntegerAttr(1, I1))
-    if not isinstance(alignment, IntegerAttr) or alignment.value <= 0 or alignment.value & (alignment.value - 1):
-        given = alignment.value if isinstance(alignment, IntegerAttr) else "no number"
-        yield f"the alignment must be a power of two, but is {given}"
-
-
-def _assume_alignment(op: Opaque) -> Iterator[str]:
-    yield from _power_of_two(op)
-    if op.operands[0].type != op.results[0].type:
-        yield f"gives the buffer that it takes, of type {op.operands[0].type}, not {op.results[0].type}"
-
-
-# --- Control
-
-
-def _conditional(op: Opaque) -> Iterator[str]:
-    condition = op.operands[0]
-    if condition.type != I1:
-        yield f"{shown(condition)} must have type i1, but has type {condition.type}"
-
-
 def _function_constant(op: Opaque, context: Context) -> Iterator[str]:
     value = dict(op.properties or op.attributes).get("value")
     if not isinstance(value, SymbolAttr) or len(value.path) != 1:
@@ -370,90 +208,3 @@ def _function_constant(op: Opaque, context: Context) -> Iterator[str]:
         yield f"there is no function @{value.path[0]} in the module"
     elif callee.type != op.results[0].type:
         yield f"@{value.path[0]} has type {callee.type}, not {op.results[0].type}"
-
-
-# --- Vectors
-
-
-def _interleave(op: Opaque) -> Iterator[str]:
-    first, second, result = op.operands[0].type, op.operands[1].type, op.results[0].type
-    if first != second or _doubled(first) != result:
-        yield f"makes of two vectors of one type one with twice as many elements in each row, not {result} of {first}"
-
-
-def _deinterleave(op: Opaque) -> Iterator[str]:
-    source, first, second = op.operands[0].type, op.results[0].type, op.results[1].type
-    if first != second or _doubled(first) != source:
-        yield f"makes of a vector two with half as many elements in each row, not {first} of {source}"
-
-
-def _doubled(type: Type) -> VectorType | None:
-    """A vector with twice as many elements along its last dimension; one of none for no dimension."""
-    if not isinstance(type, VectorType):
-        return None
-    shape = (*type.shape[:-1], 2 * type.shape[-1]) if type.shape else (2,)
-    return VectorType(shape, type.element, type.scalable)
-
-
-def _mask(op: Opaque) -> Iterator[str]:
-    """One operation at most, whose results are those of the mask; the values for what is masked have their type."""
-    mask = op.operands[0].type
-    if not isinstance(mask, VectorType) or mask.element != I1:
-        yield f"{shown(op.operands[0])} is a mask, which must be a vector of i1, but has type {mask}"
-    body = [o for region in op.regions for inner in region.blocks() for b in inner for o in _body(b)][:-1]
-    if len(body) > 1:
-        yield f"is around {len(body)} operations, but takes one"
-    results = [v.type for v in op.results]
-    inside = [v.type for o in body for v in o.defines()]
-    if body and results != inside:
-        yield f"gives ({', '.join(map(str, results))}), but the operation inside ({', '.join(map(str, inside))})"
-    if not body and (results or len(op.operands) > 1):
-        yield "is around no operation, and so has neither results nor values for them"
-    for value in op.operands[1:]:
-        if [value.type] != results:
-            yield f"{shown(value)} has type {value.type}, which is not that of the result"
-
-
-def _body(block: Op) -> tuple[Op, ...]:
-    return block.body if isinstance(block, OpaqueBlock) else ()
-
-
-def _scan(op: Opaque) -> Iterator[str]:
-    source, initial = op.operands[0].type, op.operands[1].type
-    axis = dict(op.properties or op.attributes).get("reduction_dim")
-    if [v.type for v in op.results] != [source, initial]:
-        yield f"gives values of the types of its operands, {source} and {initial}"
-    if not isinstance(source, VectorType) or not isinstance(initial, VectorType) or not isinstance(axis, IntegerAttr):
-        yield "takes two vectors, and reduction_dim, a number"
-    elif not 0 <= axis.value < source.rank:
-        yield f"reduction_dim must be from 0 to {source.rank - 1}, but is {axis.value}"
-    elif source.shape[: axis.value] + source.shape[axis.value + 1 :] != initial.shape:
-        yield f"{shown(op.operands[1])} has type {initial}, but {source} less dimension {axis.value} is needed"
-
-
-def _type_cast(op: Opaque) -> Iterator[str]:
-    """A buffer as a buffer of one vector that holds it all."""
-    source, target = op.operands[0].type, op.results[0].type
-    match source, target:
-        case MemRefType(layout=None), MemRefType(shape=(), element=VectorType() as vector):
-            if (source.shape, str(source.element)) == (vector.shape, str(vector.element)):
-                return
-        case MemRefType(layout=None), MemRefType(layout=None) if source.element == target.element:
-            return
-    yield f"makes of a buffer one of a vector that holds it all, not {target} of {source}"
-
-
-_RULES: dict[str, Callable[[Opaque], Iterator[str]]] = {
-    "cf.assert": _conditional,
-    "cf.cond_br": _conditional,
-    "memref.assume_alignment": _assume_alignment,
-    "memref.extract_aligned_pointer_as_index": lambda op: must_have(INDEX, *op.results),
-    "memref.memory_space_cast": _memory_space_cast,
-    "memref.realloc": _realloc,
-    "memref.transpose": _transpose,
-    "vector.deinterleave": _deinterleave,
-    "vector.interleave": _interleave,
-    "vector.mask": _mask,
-    "vector.scan": _scan,
-    "vector.type_cast": _type_cast,
-}

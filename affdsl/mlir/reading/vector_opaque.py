@@ -58,7 +58,9 @@ def read_type_cast(p: Parser, head: Head) -> Op:
 def read_scalable(p: Parser, head: Head) -> Op:
     """`vector.scalable.insert %x, %v[8] : vector<...> into vector<...>`; extract with `from`"""
     uses = p.uses()
-    (place,) = p.listed(p.scanner.integer, "[", "]")
+    p.scanner.expect("[")
+    place = p.scanner.integer()
+    p.scanner.expect("]")
     attributes = p.dictionary()
     first = p.colon_type()
     if head.name == "vector.scalable.insert":
