@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
-from math import prod
+from collections.abc import Iterable, Mapping
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.layouts import kept, strided, subview
-from affdsl.ir.mixed import mixed
 from affdsl.ir.traverse import definitions, rewrite, users, with_fields
-from affdsl.ir.types import MemRefType
 from affdsl.ir.verifier.positions import Positions
 from passes.affine_positions import are_valid, computed, positions_of
+from passes.analysis.views import below
 
 _VIEWS = (memref.SubView, memref.ExpandShape, memref.CollapseShape, memref.Cast)
 
@@ -53,8 +49,8 @@ def _folded(
 ) -> affine.Load | affine.Store | None:
     """An affine access to what lies below the views of its buffer."""
     buffer, index = op.memref, op.index
-    while (below := _below(makers.get(buffer), index)) is not None and are_valid(below[1], positions):
-        buffer, index = below
+    while (found := below(makers.get(buffer), index)) is not None and are_valid(found[1], positions):
+        buffer, index = found
     return None if buffer is op.memref else with_fields(op, memref=buffer, index=index, written=None)
 
 
@@ -63,77 +59,13 @@ def _folded_plain(
 ) -> Iterable[Op] | None:
     """A plain access to what lies below the views of its buffer, after the operations that compute its indices."""
     buffer, index = op.memref, tuple(map(Affine.of, op.indices))
-    while (below := _below(makers.get(buffer), index)) is not None:
-        buffer, index = below
+    while (found := below(makers.get(buffer), index)) is not None:
+        buffer, index = found
     if buffer is op.memref:
         return None
     before: list[Op] = []
     indices = tuple(computed(expr, op, before, positions) for expr in index)
     return (*before, with_fields(op, memref=buffer, indices=indices))
-
-
-def _below(view: Op | None, index: Sequence[Affine]) -> tuple[Value, tuple[Affine, ...]] | None:
-    """The buffer that a view is a view of, and where the element at index lies there; None if that cannot be said."""
-    match view:
-        case memref.Cast(source=source) if isinstance(source.type, MemRefType):
-            return source, tuple(index)
-        case memref.SubView():
-            found = _in_subview(view, index)
-            return None if found is None else (view.source, found)
-        case memref.ExpandShape():
-            shape = mixed(view.static_sizes, view.sizes)
-            if not view.groups:
-                return view.source, ()
-            return view.source, tuple(_joined([index[k] for k in g], [shape[k] for k in g]) for g in view.groups)
-        case memref.CollapseShape():
-            found = _in_collapsed(view, index)
-            return None if found is None else (view.source, found)
-    return None
-
-
-def _in_subview(view: memref.SubView, index: Sequence[Affine]) -> tuple[Affine, ...] | None:
-    source, result = view.source.type, view.result.type
-    assert isinstance(source, MemRefType)
-    assert isinstance(result, MemRefType)
-    layout, wanted = strided(source), strided(result)
-    if layout is None or wanted is None:
-        return None
-    inferred = subview(layout, view.static_offsets, view.static_strides)
-    axes = kept(view.static_sizes, inferred, result.shape, wanted)
-    if axes is None:
-        return None
-    inside = dict(zip(axes, index, strict=True))
-    offsets, _, strides = view.parts
-    return tuple(
-        Affine.of(offset) + (inside.get(axis, Affine()) * stride)
-        for axis, (offset, stride) in enumerate(zip(offsets, strides, strict=True))
-    )
-
-
-def _joined(index: Sequence[Affine], sizes: Sequence[int | Value]) -> Affine:
-    """The number whose digits are index."""
-    result = index[0]
-    for digit, size in zip(index[1:], sizes[1:], strict=True):
-        result = result * size + digit
-    return result
-
-
-def _in_collapsed(view: memref.CollapseShape, index: Sequence[Affine]) -> tuple[Affine, ...] | None:
-    source = view.source.type
-    assert isinstance(source, MemRefType)
-    if not view.groups:
-        return (Affine(),) * source.rank
-    found: list[Affine] = []
-    for group, number in zip(view.groups, index, strict=True):
-        sizes = [source.shape[k] for k in group]
-        inner = [size for size in sizes[1:] if size is not None]
-        if len(inner) < len(sizes) - 1 or 0 in inner:
-            return None
-        strides = [prod(inner[k:]) for k in range(len(sizes))]
-        digits = [number // strides[0]]
-        digits += [(number % period) // stride for period, stride in pairwise(strides)]
-        found += digits
-    return tuple(found)
 
 
 def _without_unused(module: Module, before: Mapping[Value, list[Op]]) -> Module:

@@ -10,7 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import islpy as isl
 
@@ -18,6 +18,10 @@ from affdsl.errors import AffdslError
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 
 Answer = TypeVar("Answer")
+Set: TypeAlias = isl.Set
+Map: TypeAlias = isl.Map
+Dim: TypeAlias = isl.dim_type
+"""What other modules need to say of isl."""
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""

@@ -1,0 +1,341 @@
+"""What each operation of a function reads and writes: from the iterations in which it runs to elements of buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, func, memref, vector
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.location import Location
+from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
+from passes.analysis.domain import Domain, Scope
+from passes.analysis.polyhedral import Map
+from passes.analysis.relations import Relation, map_from, named
+from passes.analysis.storage import Buffer, Storage
+from passes.analysis.summary import Summaries
+from passes.analysis.views import Index, digits, linear
+from passes.effects import effects
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """One operation that reads, or writes, elements of one buffer.
+
+    Attributes
+    ----------
+    op
+        The operation. It has an access of its own for each buffer, and for reading and writing.
+    kind
+        "read" or "write".
+    buffer
+        Whose elements.
+    domain
+        The iterations in which it runs; with `index`, what is known of the values there.
+    index
+        The elements, over the induction variables, symbols and locals of the domain; before them the induction
+        variables of the loops around the allocation. None is any element.
+    order
+        Operations that come first in the text have the lower number; an operation reads before it writes.
+    """
+
+    op: Op
+    kind: str
+    buffer: Buffer
+    domain: Domain
+    index: Index | None
+    order: int
+
+    @property
+    def ivs(self) -> tuple[Value, ...]:
+        """The induction variables around, outermost first."""
+        return self.domain.ivs
+
+    @property
+    def location(self) -> Location | None:
+        """Where the operation was written."""
+        return self.op.location
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it certainly touches each element of its relation, and runs in each iteration of its domain."""
+        return self.index is not None and self.domain.is_exact
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Why it may touch less than its relation says; empty if it is exact."""
+        lost = () if self.index is not None else (f"which elements of {self.buffer.name} it touches is not known",)
+        return (*self.domain.unknown, *lost)
+
+    @cached_property
+    def relation(self) -> Relation:
+        """From iterations to elements, by position."""
+        if self.index is not None:
+            return self.domain.relation(self.index)
+        domain, index = self.domain, []
+        for _ in range(self.buffer.rank):
+            anywhere, domain = domain.some("anywhere")
+            index.append(Affine.of(anywhere))
+        return domain.relation((*map(Affine.of, domain.ivs[: self.buffer.loops]), *index))
+
+    def map(self) -> Map:
+        """The relation as an isl map, whose dimensions have the names of the loops.
+
+        Raises UnknownError where isl needs too long.
+        """
+        return named(map_from(self.relation), [iv.hint for iv in self.ivs], (), self.relation.params)
+
+    def __str__(self) -> str:
+        return str(self.map())
+
+
+def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Access, ...]:
+    """Every access of a function, in the order of the text.
+
+    `module` is what the function stands in: it shows what calls do, and which arguments are one buffer.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%A: memref<?xf32>, %n: index) {
+    ...   affine.for %i = 0 to %n step 2 { %a = affine.load %A[%i + 1] : memref<?xf32> }
+    ...   return
+    ... }''')
+    >>> for access in accesses(module.functions[0]):
+    ...     print(access.kind, access.buffer.name, access)
+    read A [n] -> { [i] -> [m0 = 1 + i] : (i) mod 2 = 0 and 0 <= i < n }
+    """
+    return Accesses(function, module).accesses
+
+
+class Accesses:
+    """The accesses of one function, with its values and buffers."""
+
+    def __init__(self, function: func.Func, module: func.Module | None = None) -> None:
+        self.function = function
+        self.module = module
+        self.scope = Scope(function)
+        self.storage = Storage(function, self.scope, module)
+        self.domains: dict[Op, Domain] = {}
+        self.order: dict[Op, int] = {}
+        self._summaries = Summaries(module)
+        self.accesses: tuple[Access, ...] = tuple(self._in_block(function.body, self.scope.start))
+
+    def _in_block(self, block: Block, domain: Domain) -> Iterator[Access]:
+        for op in block:
+            self.domains[op] = domain
+            self.order[op] = len(self.order)
+            yield from sorted(self._of(op, domain), key=lambda access: access.kind)  # "read" < "write"
+            for inside, inner in self.scope.blocks(op, domain):
+                yield from self._in_block(inner, inside)
+
+    def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
+        """What an operation itself does, without its blocks."""
+        match op:
+            case affine.Load():
+                yield self._element(op, "read", op.memref, op.index, domain)
+            case affine.Store():
+                yield self._element(op, "write", op.memref, op.index, domain)
+            case memref.Load():
+                yield self._element(op, "read", op.memref, _exprs(op.indices), domain)
+            case memref.Store():
+                yield self._element(op, "write", op.memref, _exprs(op.indices), domain)
+            case memref.AtomicRMW():
+                yield self._element(op, "read", op.memref, _exprs(op.indices), domain)
+                yield self._element(op, "write", op.memref, _exprs(op.indices), domain)
+            case affine.VectorLoad():
+                yield self._lanes(op, "read", op.memref, op.index, op.result.type, domain)
+            case affine.VectorStore():
+                yield self._lanes(op, "write", op.memref, op.index, op.value.type, domain)
+            case vector.Load():
+                yield self._lanes(op, "read", op.memref, _exprs(op.indices), op.result.type, domain)
+            case vector.Store():
+                yield self._lanes(op, "write", op.memref, _exprs(op.indices), op.value.type, domain)
+            case vector.MaskedLoad() | vector.ExpandLoad():
+                masked = domain.lacking("which lanes its mask leaves out is not known")
+                yield self._lanes(op, "read", op.memref, _exprs(op.indices), op.result.type, masked)
+            case vector.MaskedStore() | vector.CompressStore():
+                masked = domain.lacking("which lanes its mask leaves out is not known")
+                yield self._lanes(op, "write", op.memref, _exprs(op.indices), op.value.type, masked)
+            case vector.TransferRead():
+                yield self._transfer(op, "read", op.result.type, domain)
+            case vector.TransferWrite():
+                yield self._transfer(op, "write", op.value.type, domain)
+            case memref.Copy():
+                yield self._whole(op, "read", op.source, domain)
+                yield self._whole(op, "write", op.target, domain)
+            case memref.Dealloc():
+                yield self._anywhere(op, "write", self.storage.buffer(op.memref), domain)
+            case affine.DmaStart():
+                yield from self._dma(op, op.source_index, op.target_index, op.tag_index, domain)
+            case memref.DmaStart():
+                source, target, tag = map(_exprs, (op.source_indices, op.target_indices, op.tag_indices))
+                yield from self._dma(op, source, target, tag, domain)
+            case affine.DmaWait() | memref.DmaWait():
+                yield from self._wait(op, domain)
+            case affine.Prefetch() | memref.Prefetch():
+                return
+            case func.Call():
+                yield from self._call(op, domain)
+            case _:
+                yield from self._by_effects(op, domain)
+
+    # --- Elements
+
+    def _element(self, op: Op, kind: str, value: Value, index: Sequence[Affine], domain: Domain) -> Access:
+        exprs, domain = self.scope.exprs(index, domain)
+        buffer, found, domain = self.storage.element(value, exprs, domain)
+        return Access(op, kind, buffer, domain, found, self.order[op])
+
+    def _lanes(self, op: Op, kind: str, value: Value, index: Sequence[Affine], type: Type, domain: Domain) -> Access:
+        """As many elements along the last dimensions as a vector has."""
+        assert isinstance(type, VectorType)
+        if isinstance(value.type, MemRefType) and isinstance(value.type.element, VectorType):
+            return self._element(op, kind, value, index, domain)
+        if any(type.scalable):
+            return self._anywhere(op, kind, self.storage.buffer(value), domain)
+        exprs, domain = self.scope.exprs(index, domain)
+        moved = list(exprs)
+        for axis, size in zip(range(len(exprs) - type.rank, len(exprs)), type.shape, strict=True):
+            lane, domain = _below(size, domain)
+            moved[axis] += lane
+        return self._element(op, kind, value, moved, domain)
+
+    def _transfer(
+        self, op: vector.TransferRead | vector.TransferWrite, kind: str, type: Type, domain: Domain
+    ) -> Access:
+        """The lanes of a transfer that lie inside of the buffer."""
+        assert isinstance(type, VectorType)
+        source = op.memref.type
+        if not isinstance(source, MemRefType) or isinstance(source.element, VectorType) or any(type.scalable):
+            return self._anywhere(op, kind, self.storage.buffer(op.memref), domain)
+        if op.mask:
+            domain = domain.lacking("which lanes its mask leaves out is not known")
+        exprs, domain = self.scope.exprs(_exprs(op.indices), domain)
+        moved = list(exprs)
+        axes = [next(iter(e.values()), None) for e in op.map.results]
+        names = op.map.apply(range(op.map.dims)) if not op.map.symbols else ()
+        for lane_of, size, name, is_inside in zip(axes, type.shape, names, op.in_bounds, strict=True):
+            if lane_of is None:
+                continue
+            axis = name.constant
+            lane, domain = _below(size, domain)
+            moved[axis] += lane
+            if not is_inside:
+                extent = self.scope.size_of(op.memref, axis)
+                within = [Constraint(moved[axis])]
+                if extent is None:
+                    domain = domain.lacking("the size of the buffer varies")
+                else:
+                    within.append(Constraint(extent - 1 - moved[axis]))
+                domain = domain.where((tuple(within),))
+        return self._element(op, kind, op.memref, moved, domain)
+
+    # --- Whole buffers
+
+    def _whole(self, op: Op, kind: str, value: Value, domain: Domain) -> Access:
+        """Every element of a memref."""
+        type = value.type
+        if not isinstance(type, MemRefType):
+            return self._anywhere(op, kind, self.storage.buffer(value), domain)
+        index = []
+        for axis in range(type.rank):
+            position, domain = domain.some(f"d{axis}")
+            size = self.scope.size_of(value, axis)
+            within = [Constraint(Affine.of(position))]
+            if size is None:
+                domain = domain.lacking("the size of the buffer varies")
+            else:
+                within.append(Constraint(size - 1 - position))
+            domain = domain.where((tuple(within),))
+            index.append(Affine.of(position))
+        return self._element(op, kind, value, index, domain)
+
+    def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain) -> Access:
+        """Any element of a buffer, or none."""
+        return Access(op, kind, buffer, domain, None, self.order[op])
+
+    # --- Copies in the background
+
+    def _dma(
+        self,
+        op: affine.DmaStart | memref.DmaStart,
+        source_index: Sequence[Affine],
+        target_index: Sequence[Affine],
+        tag_index: Sequence[Affine],
+        domain: Domain,
+    ) -> Iterator[Access]:
+        """A copy: when it happens is not known before its wait, which is said to touch the same buffers."""
+        yield self._run(op, "read", op.source, source_index, domain)
+        yield self._run(op, "write", op.target, target_index, domain)
+        yield self._element(op, "write", op.tag, tag_index, domain)
+
+    def _run(
+        self, op: affine.DmaStart | memref.DmaStart, kind: str, value: Value, index: Sequence[Affine], domain: Domain
+    ) -> Access:
+        """As many elements in row-major order as a copy has."""
+        count, _ = self.scope.value(op.elements, domain)
+        type = value.type
+        if op.stride or not count.is_constant or not isinstance(type, MemRefType) or type.layout is not None:
+            return self._anywhere(op, kind, self.storage.buffer(value), domain)
+        exprs, domain = self.scope.exprs(index, domain)
+        start = linear(exprs, type.shape)
+        if start is None:
+            return self._anywhere(op, kind, self.storage.buffer(value), domain)
+        lane, domain = _below(count.constant, domain)
+        found = digits(start + lane, type.shape)
+        if found is None:
+            return self._anywhere(op, kind, self.storage.buffer(value), domain)
+        return self._element(op, kind, value, found, domain)
+
+    def _wait(self, op: affine.DmaWait | memref.DmaWait, domain: Domain) -> Iterator[Access]:
+        """The end of every copy that may have the tag."""
+        index = op.tag_index if isinstance(op, affine.DmaWait) else _exprs(op.tag_indices)
+        yield self._element(op, "read", op.tag, index, domain)
+        tag = self.storage.buffer(op.tag)
+        touched: dict[tuple[str, Buffer], None] = {}
+        for start in self.scope.starts:
+            if self.storage.may_alias(tag, self.storage.buffer(start.tag)):
+                touched["read", self.storage.buffer(start.source)] = None
+                touched["write", self.storage.buffer(start.target)] = None
+        for kind, buffer in touched:
+            yield self._anywhere(op, kind, buffer, domain)
+
+    # --- Calls, and what is not known
+
+    def _call(self, op: func.Call, domain: Domain) -> Iterator[Access]:
+        summary = self._summaries.of(op.callee)
+        for buffer in self.storage.buffers:
+            passed = [k for k, v in enumerate(op.args) if _is_buffer(v) and self.storage.buffer(v) is buffer]
+            for kind in ("read", "write"):
+                if summary.touches(kind, passed, buffer.name, escapes=buffer.escapes):
+                    yield self._anywhere(op, kind, buffer, domain)
+
+    def _by_effects(self, op: Op, domain: Domain) -> Iterator[Access]:
+        found = effects(op)
+        for value in found.reads:
+            yield self._anywhere(op, "read", self.storage.buffer(value), domain)
+        for value in (*found.writes, *found.frees):
+            yield self._anywhere(op, "write", self.storage.buffer(value), domain)
+        if found.unknown and not op.is_terminator:
+            for buffer in self.storage.buffers:
+                if buffer.escapes:
+                    yield self._anywhere(op, "read", buffer, domain)
+                    yield self._anywhere(op, "write", buffer, domain)
+
+
+def _exprs(values: Sequence[Value]) -> tuple[Affine, ...]:
+    return tuple(map(Affine.of, values))
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType | UnrankedMemRefType)
+
+
+def _below(size: int, domain: Domain) -> tuple[Affine, Domain]:
+    """A local from 0 to size - 1."""
+    if size == 1:
+        return Affine(), domain
+    lane, domain = domain.some("lane")
+    return Affine.of(lane), domain.where(((Constraint(Affine.of(lane)), Constraint(size - 1 - lane)),))

@@ -1,0 +1,292 @@
+"""Which iteration must run before which: the dependences between the accesses of a function, exactly.
+
+A source access depends on, or rather is followed by, a sink access at depth d if the sink runs after the source by the
+d-th of the loops around both, the outer ones being in the same iteration, and both touch a common element. At the depth
+below the last common loop, both run in the same iteration of all of them, the source first in the text.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from affdsl.ir.dialects import func
+from affdsl.ir.expr import Value
+from passes.analysis.access import Access, Accesses
+from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
+from passes.analysis.relations import BUDGET, at_depth, distances, elements, named, remembered, same_element, some_point
+
+Kind = Literal["flow", "anti", "output", "input"]
+KINDS: dict[tuple[str, str], Kind] = {
+    ("write", "read"): "flow",
+    ("read", "write"): "anti",
+    ("write", "write"): "output",
+    ("read", "read"): "input",
+}
+"""What a dependence is called whose source and sink do this."""
+
+
+class AnalysisWarning(UserWarning):
+    """An analysis gave up on a question; its answer is "unknown", and that counts as a dependence."""
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How much larger an induction variable is in the sink than in the source: at least low, at most high.
+
+    None is no such number: the distance grows with a size, or is not known.
+    """
+
+    low: int | None
+    high: int | None
+
+    @property
+    def direction(self) -> str:
+        """`<`, `=`, `>`, `<=`, `>=`, or `*` where it may be any of them. `<` is a sink in a later iteration."""
+        at_least = "<" if _above(self.low, 0) else "<=" if _above(self.low, -1) else ""
+        at_most = ">" if _above(_minus(self.high), 0) else ">=" if _above(_minus(self.high), -1) else ""
+        if at_least == "<=" and at_most == ">=":
+            return "="
+        return at_least or at_most or "*"
+
+    @property
+    def value(self) -> int | None:
+        """The distance, where it is one number."""
+        return self.low if self.low is not None and self.low == self.high else None
+
+    def __str__(self) -> str:
+        low = "-inf" if self.low is None else self.low
+        high = "+inf" if self.high is None else self.high
+        return f"[{low}, {high}]"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Two iterations that touch one element.
+
+    `params` has the sizes by name, `source` and `sink` the values of the induction variables around each, outermost
+    first, and `element` the indices of the element in its buffer.
+    """
+
+    params: dict[str, int]
+    source: tuple[int, ...]
+    sink: tuple[int, ...]
+    element: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Dependence:
+    """That a sink runs after a source and touches an element that the source touches too.
+
+    Attributes
+    ----------
+    depth
+        Which of the common loops is the outermost in which they differ, from 1 on; `len(distances) + 1` where they run
+        in one iteration of all of them.
+    distances
+        For each of the loops around both, outermost first.
+    unknown
+        Why there may be none, or fewer: what is not known of the accesses, or that isl needs too long. Empty if the
+        dependence is exact: then there are two such iterations, and both ends of each distance occur.
+    """
+
+    source: Access
+    sink: Access
+    depth: int
+    distances: tuple[Distance, ...]
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What it is called: flow, anti, output or input."""
+        return KINDS[self.source.kind, self.sink.kind]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether it certainly exists."""
+        return not self.unknown
+
+    @property
+    def loop(self) -> Value | None:
+        """The induction variable of the loop that carries it; None where both run in one iteration."""
+        return self.source.ivs[self.depth - 1] if self.depth <= len(self.distances) else None
+
+    @property
+    def directions(self) -> tuple[str, ...]:
+        """The direction of each distance."""
+        return tuple(d.direction for d in self.distances)
+
+    def map(self) -> Map:
+        """The dependence polyhedron as an isl map, from iterations of the source to those of the sink.
+
+        Raises UnknownError where isl needs too long.
+        """
+        with spending(BUDGET):
+            pairs = _pairs(self.source, self.sink, self.depth, len(self.distances))
+            params = (*self.source.relation.params, *self.sink.relation.params)
+            return named(pairs, [v.hint for v in self.source.ivs], [f"{v.hint}'" for v in self.sink.ivs], params)
+
+    def witness(self) -> Witness | None:
+        """Two iterations that depend, the first ones where there are first ones; None if that is not known."""
+        if not self.is_exact:
+            return None
+        try:
+            with spending(BUDGET):
+                return _witness(self)
+        except UnknownError:
+            return None
+
+    def __str__(self) -> str:
+        vector = "".join(map(str, self.distances)) or "no loop stands around both"
+        return f"{self.kind} dependence of {self.sink.buffer.name} at depth {self.depth}: {vector}"
+
+
+class Dependences:
+    """The dependences of one function.
+
+    Every question is answered for certain: what is not known is a dependence whose `unknown` says why.
+    """
+
+    def __init__(self, function: func.Func, module: func.Module | None = None, budget: int = BUDGET) -> None:
+        self.of = Accesses(function, module)
+        self.accesses = self.of.accesses
+        self.budget = budget
+
+    def common(self, source: Access, sink: Access) -> int:
+        """How many loops stand around both."""
+        count = 0
+        for a, b in zip(source.ivs, sink.ivs, strict=False):
+            if a is not b:
+                break
+            count += 1
+        return count
+
+    def at(self, source: Access, sink: Access, depth: int) -> Dependence | None:
+        """The dependence of sink on source at a depth, from 1 to one more than the common loops; None if there is none.
+
+        Raises ValueError for another depth.
+        """
+        common = self.common(source, sink)
+        if not 1 <= depth <= common + 1:
+            raise ValueError(f"two accesses with {common} loops around both have depths 1 to {common + 1}, not {depth}")
+        if depth == common + 1 and not _precedes(source, sink):
+            return None
+        if not self.of.storage.may_alias(source.buffer, sink.buffer):
+            return None
+        unknown = tuple(dict.fromkeys((*source.unknown, *sink.unknown)))
+        if source.buffer is not sink.buffer:
+            both = f"{source.buffer.name} and {sink.buffer.name} may be one buffer"
+            return Dependence(source, sink, depth, _any(depth, common), (*unknown, both))
+        try:
+            with spending(self.budget):
+                found = remembered(
+                    ("distances", source.relation, sink.relation, depth, common),
+                    lambda: _distances(source, sink, depth, common),
+                )
+        except UnknownError as error:
+            reason = f"{error}, for {_described(source)} and {_described(sink)}"
+            warnings.warn(reason, AnalysisWarning, stacklevel=2)
+            return Dependence(source, sink, depth, _any(depth, common), (*unknown, reason))
+        if found is None:
+            return None
+        return Dependence(source, sink, depth, found, unknown)
+
+    def between(self, source: Access, sink: Access) -> Iterator[Dependence]:
+        """The dependences of sink on source, by depth."""
+        for depth in range(1, self.common(source, sink) + 2):
+            found = self.at(source, sink, depth)
+            if found is not None:
+                yield found
+
+    def all(self, *, inputs: bool = False) -> Iterator[Dependence]:
+        """Every dependence of the function; those between two reads only where asked for."""
+        for source in self.accesses:
+            for sink in self.accesses:
+                if inputs or "write" in (source.kind, sink.kind):
+                    yield from self.between(source, sink)
+
+    def carried_by(self, iv: Value) -> Iterator[Dependence]:
+        """The dependences, but those between two reads, of which the loop of an induction variable is the outermost."""
+        inside = [a for a in self.accesses if iv in a.ivs]
+        for source in inside:
+            depth = source.ivs.index(iv) + 1
+            for sink in inside:
+                if "write" in (source.kind, sink.kind):
+                    found = self.at(source, sink, depth)
+                    if found is not None:
+                        yield found
+
+
+def dependences(function: func.Func, module: func.Module | None = None) -> Dependences:
+    """What can be asked of the dependences of a function; `module` shows what its calls do.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%A: memref<100xf32>, %x: f32) {
+    ...   affine.for %i = 2 to 100 {
+    ...     %a = affine.load %A[%i - 2] : memref<100xf32>
+    ...     affine.store %a, %A[%i] : memref<100xf32>
+    ...   }
+    ...   return
+    ... }''')
+    >>> [str(d) for d in dependences(module.functions[0]).all()]
+    ['flow dependence of A at depth 1: [2, 2]']
+    """
+    return Dependences(function, module)
+
+
+# --- Below: how
+
+
+def _precedes(source: Access, sink: Access) -> bool:
+    """Whether, within one iteration of the common loops, the source comes first."""
+    if source.op is sink.op:
+        return source.kind == "read" and sink.kind == "write"
+    return source.order < sink.order
+
+
+def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
+    return at_depth(same_element(source.relation, sink.relation), depth, common)
+
+
+def _distances(source: Access, sink: Access, depth: int, common: int) -> tuple[Distance, ...] | None:
+    pairs = _pairs(source, sink, depth, common)
+    if pairs.is_empty():
+        return None
+    return tuple(Distance(*ends) for ends in distances(pairs, common))
+
+
+def _any(depth: int, common: int) -> tuple[Distance, ...]:
+    """What is known of the distances at a depth where nothing else is."""
+    outer = [Distance(0, 0)] * min(depth - 1, common)
+    rest = [Distance(1, None), *[Distance(None, None)] * (common - depth)] if depth <= common else []
+    return (*outer, *rest)
+
+
+def _witness(of: Dependence) -> Witness | None:
+    first, second = of.source.relation, of.sink.relation
+    pairs = _pairs(of.source, of.sink, of.depth, len(of.distances))
+    found = some_point(elements(first, second, pairs).wrap())
+    if found is None:
+        return None
+    params, point = found
+    names = {name_of(v): v.hint or name_of(v) for v in (*first.params, *second.params)}
+    start, end = first.dims, first.dims + second.dims
+    element = point[end + of.source.buffer.loops :]
+    return Witness({names[name]: n for name, n in params.items()}, point[:start], point[start:end], element)
+
+
+def _described(access: Access) -> str:
+    """What messages call an access."""
+    where = f" at {access.location}" if access.location is not None else ""
+    return f"the {access.kind} of {access.buffer.name}{where}"
+
+
+def _above(number: int | None, limit: int) -> bool:
+    return number is not None and number > limit
+
+
+def _minus(number: int | None) -> int | None:
+    return None if number is None else -number

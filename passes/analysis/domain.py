@@ -1,0 +1,362 @@
+"""The iterations in which a statement runs: the loops and conditions around it, and what is known of its values.
+
+Values that are not affine, but of which something is known (the result of affine.min, a digit, a lane of a vector),
+become *locals*: numbers of which it is said only that they exist and satisfy some constraints. A value of which nothing
+is known is a local without constraints; then the domain may be larger than what runs, and `unknown` says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, func, memref, scf
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import INDEX, IndexType, MemRefType
+from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
+from passes.analysis.views import digits, joined
+from passes.simplify.places import contract_facts
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The iterations of the loops around a statement in which it runs.
+
+    Attributes
+    ----------
+    ivs
+        The induction variables around, outermost first. What repeats a block without one (scf.while, an operation that
+        is not known) counts as a loop with a variable of its own.
+    loops
+        The operation to which each induction variable belongs.
+    clauses
+        What holds there: of each clause at least one alternative.
+    locals
+        The values in the clauses of which it is known only that they exist.
+    unknown
+        Why the domain may be larger than what runs; empty if it is exact.
+    """
+
+    ivs: tuple[Value, ...] = ()
+    loops: tuple[Op, ...] = ()
+    clauses: tuple[Alternatives, ...] = ()
+    locals: tuple[Value, ...] = ()
+    unknown: tuple[str, ...] = ()
+    resolved: Mapping[Value | Atom, Affine] = field(default_factory=dict, repr=False)
+    """What stands for values met before."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the statement certainly runs in every iteration of the domain."""
+        return not self.unknown
+
+    def relation(self, index: Sequence[Affine]) -> Relation:
+        """From these iterations to the elements at index, by position."""
+        new: dict[Value, Value] = {iv: iterator(k) for k, iv in enumerate(self.ivs)}
+        new |= {q: local(k) for k, q in enumerate(self.locals)}
+        clauses = tuple(
+            tuple(tuple(c.substitute(new) for c in constraints) for constraints in clause) for clause in self.clauses
+        )
+        exprs = tuple(e.substitute(new) for e in index)
+        stand_ins = set(new.values())
+        used = [c.expr for clause in clauses for constraints in clause for c in constraints]
+        params = {v: None for e in (*used, *exprs) for v in e.values() if v not in stand_ins}
+        return relation(len(self.ivs), len(self.locals), tuple(params), clauses, exprs)
+
+    def lacking(self, reason: str) -> Domain:
+        """This domain, where something is not known."""
+        return self if reason in self.unknown else replace(self, unknown=(*self.unknown, reason))
+
+    def where(self, *clauses: Alternatives) -> Domain:
+        """The part of this domain where the clauses hold too, whose values must be those of the domain."""
+        return replace(self, clauses=(*self.clauses, *(c for c in clauses if c != ((),)))) if clauses else self
+
+    def some(self, hint: str) -> tuple[Value, Domain]:
+        """A new local, and the domain that has it."""
+        value = Value(INDEX, hint)
+        return value, replace(self, locals=(*self.locals, value))
+
+
+class Scope:
+    """The values of one function: what defines them, and which of them never change while it runs."""
+
+    def __init__(self, function: func.Func) -> None:
+        self.function = function
+        self.makers: dict[Value, Op] = {}
+        self.loops_around: dict[Value, int] = {}
+        self.starts = [op for op in walk(function) if isinstance(op, affine.DmaStart | memref.DmaStart)]
+        self._sizes: dict[tuple[Value, int], Value] = {}
+        self.bound: set[Value] = set()
+        for op, loops in _with_loops(function.body, 0):
+            for value in op.defines():
+                self.makers[value] = op
+                self.loops_around[value] = loops
+            self.bound.update(op.binds())
+        self.start = Domain(clauses=_clause(contract_facts(function)))
+
+    def varies(self, value: Value) -> bool:
+        """Whether a value may change while the function runs."""
+        return value in self.bound or self.loops_around.get(value, 0) > 0
+
+    # --- Values
+
+    def exprs(self, exprs: Sequence[Affine], domain: Domain) -> tuple[tuple[Affine, ...], Domain]:
+        """Expressions over the induction variables, locals and symbols of a domain, to which locals are added."""
+        found = []
+        for expr in exprs:
+            made, domain = self.expr(expr, domain)
+            found.append(made)
+        return tuple(found), domain
+
+    def expr(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
+        """An expression over the induction variables, locals and symbols of a domain, to which locals are added."""
+        new: dict[Value, Affine] = {}
+        for value in expr.values():
+            if value not in new:
+                new[value], domain = self.value(value, domain)
+        try:
+            expr = expr.substitute({v: e for v, e in new.items() if e.value is not v})
+        except ZeroDivisionError:
+            made, domain = domain.some("undefined")
+            return Affine.of(made), domain.lacking(f"{spell(expr)} divides by a number that is not positive")
+        semi = next(_semi_affine(expr), None)
+        while semi is not None:
+            stand_in, domain = self._stand_in(semi, domain)
+            expr = _without(expr, semi, stand_in)
+            semi = next(_semi_affine(expr), None)
+        return expr, domain
+
+    def value(self, value: Value, domain: Domain) -> tuple[Affine, Domain]:
+        """A value over the induction variables, locals and symbols of a domain, to which locals are added."""
+        known = domain.resolved.get(value)
+        if known is not None:
+            return known, domain
+        if value in domain.ivs or value in domain.locals:
+            return Affine.of(value), domain
+        expr, domain = self._made(value, domain)
+        return expr, replace(domain, resolved={**domain.resolved, value: expr})
+
+    def _made(self, value: Value, domain: Domain) -> tuple[Affine, Domain]:
+        match self.makers.get(value):
+            case arith.Constant(value=int(number)) if not isinstance(number, bool):
+                return Affine.of(number), domain
+            case affine.Apply(expr=expr):
+                return self.expr(expr, domain)
+            case affine.Min(exprs=exprs):
+                return self._extreme(exprs, domain, -1)
+            case affine.Max(exprs=exprs):
+                return self._extreme(exprs, domain, 1)
+            case arith.Binary(kind="minsi", left=a, right=b) if value.type == INDEX:
+                return self._extreme((Affine.of(a), Affine.of(b)), domain, -1)
+            case arith.Binary(kind="maxsi", left=a, right=b) if value.type == INDEX:
+                return self._extreme((Affine.of(a), Affine.of(b)), domain, 1)
+            case arith.Binary(kind="addi", left=a, right=b) if value.type == INDEX:
+                return self.expr(a + b, domain)
+            case arith.Binary(kind="subi", left=a, right=b) if value.type == INDEX:
+                return self.expr(a - b, domain)
+            case arith.Binary(kind="muli", left=a, right=b) if value.type == INDEX:
+                (left, right), domain = self.exprs((Affine.of(a), Affine.of(b)), domain)
+                return self.expr(left * right, domain)
+            case affine.LinearizeIndex() as op:
+                indices = [Affine.of(i) for i in op.indices]
+                sizes = op.radices if len(op.radices) == len(indices) else (0, *op.radices)
+                return self.expr(joined(indices, sizes), domain)
+            case affine.DelinearizeIndex() as op:
+                radices = op.static_basis[-(len(op.results) - 1) :] if len(op.results) > 1 else ()
+                found = digits(Affine.of(op.linear_index), (None, *radices))
+                if found is not None and all(r is not None and r > 0 for r in radices):
+                    return self.expr(found[op.results.index(value)], domain)
+            case memref.Dim() as op:
+                size = self.size(op, domain)
+                if size is not None:
+                    return size, domain
+        if not self.varies(value) and isinstance(value.type, IndexType):
+            return Affine.of(value), domain
+        made, domain = domain.some(value.hint or "unknown")
+        return Affine.of(made), domain.lacking(f"{_named(value)} is not affine")
+
+    def size(self, op: memref.Dim, domain: Domain) -> Affine | None:
+        """The size that memref.dim gives, where it is a number, a promise of the function or the same for all."""
+        axis, _ = self.value(op.index, domain)
+        type = op.memref.type
+        if not isinstance(type, MemRefType) or not axis.is_constant or not 0 <= axis.constant < type.rank:
+            return None
+        return self.size_of(op.memref, axis.constant)
+
+    def size_of(self, buffer: Value, axis: int) -> Affine | None:
+        """The size of a buffer along an axis as a number or an expression over symbols; None where it varies."""
+        type = buffer.type
+        assert isinstance(type, MemRefType)
+        size = type.shape[axis]
+        if size is not None:
+            return Affine.of(size)
+        if buffer in self.function.args:
+            shapes = self.function.shapes
+            shape = shapes[self.function.args.index(buffer)] if shapes else None
+            return shape[axis] if shape is not None else Affine.of(self._size_symbol(buffer, axis))
+        match self.makers.get(buffer):
+            case memref.Alloc(sizes=sizes) | memref.Alloca(sizes=sizes):
+                given = sizes[type.shape[:axis].count(None)]
+                return Affine.of(given) if given in self.function.args else None
+            case memref.Cast(source=source) if isinstance(source.type, MemRefType):
+                return self.size_of(source, axis)
+        return None if self.varies(buffer) else Affine.of(self._size_symbol(buffer, axis))
+
+    def _size_symbol(self, buffer: Value, axis: int) -> Value:
+        """The one symbol for a size about which nothing is said."""
+        return self._sizes.setdefault((buffer, axis), Value(INDEX, f"{buffer.hint or 'buffer'}_size{axis}"))
+
+    def _extreme(self, exprs: Sequence[Affine], domain: Domain, sign: int) -> tuple[Affine, Domain]:
+        """The largest (sign 1) or smallest (sign -1) of some expressions."""
+        found, domain = self.exprs(exprs, domain)
+        distinct = tuple(dict.fromkeys(found))
+        if len(distinct) == 1:
+            return distinct[0], domain
+        chosen, domain = domain.some("max" if sign > 0 else "min")
+        beyond = tuple(Constraint((chosen - e) * sign) for e in distinct)
+        one_of = tuple((Constraint(chosen - e, equality=True),) for e in distinct)
+        return Affine.of(chosen), domain.where((beyond,), one_of)
+
+    def _stand_in(self, atom: Atom, domain: Domain) -> tuple[Value, Domain]:
+        """A local for a semi-affine atom, of which nothing is known."""
+        known = domain.resolved.get(atom)
+        if known is not None and known.value is not None:
+            return known.value, domain
+        made, domain = domain.some("semi_affine")
+        domain = replace(domain, resolved={**domain.resolved, atom: Affine.of(made)})
+        return made, domain.lacking(f"{spell(Affine.of(atom))} is semi-affine")
+
+    # --- Blocks
+
+    def blocks(self, op: Op, domain: Domain) -> Iterator[tuple[Domain, Block]]:
+        """The blocks of an operation that runs in a domain, each with its own domain."""
+        match op:
+            case affine.For():
+                yield self._in_loop(op, op.iv, op.lower, op.upper, op.step, domain), op.body
+            case affine.Parallel():
+                # The bounds of a band are those of all its loops at its start.
+                for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
+                    domain = self._in_loop(op, iv, lower, upper, step, domain)
+                yield domain, op.body
+            case affine.If():
+                condition, domain = self._constraints(op.condition, domain)
+                yield domain.where((condition,)), op.then
+                yield domain.where(tuple(n for c in condition for n in _negated(c))), op.orelse
+            case scf.For():
+                yield self._in_run_time_loop(op, op.iv, op.lower, op.upper, op.step, domain), op.body
+            case scf.Parallel():
+                for iv, first, last, distance in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
+                    domain = self._in_run_time_loop(op, iv, first, last, distance, domain)
+                yield domain, op.body
+            case scf.If() | scf.IndexSwitch():
+                inside = domain.lacking("the condition is known only at run time")
+                yield from ((inside, block) for block in op.blocks())
+            case scf.While() | Opaque():
+                inside = _repeated(op, domain)
+                yield from ((inside, block) for block in op.blocks())
+            case _:
+                yield from ((domain, block) for block in op.blocks())
+
+    def _constraints(self, constraints: Sequence[Constraint], domain: Domain) -> tuple[tuple[Constraint, ...], Domain]:
+        exprs, domain = self.exprs([c.expr for c in constraints], domain)
+        return tuple(Constraint(e, c.equality) for e, c in zip(exprs, constraints, strict=True)), domain
+
+    def _in_loop(
+        self, op: Op, iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step: int, domain: Domain
+    ) -> Domain:
+        lows, domain = self.exprs(lower, domain)
+        highs, domain = self.exprs(upper, domain)
+        inside = replace(domain, ivs=(*domain.ivs, iv), loops=(*domain.loops, op))
+        within = (*(Constraint(iv - e) for e in lows), *(Constraint(e - iv - 1) for e in highs))
+        return inside.where((within,), _on_steps(iv, lows, step))
+
+    def _in_run_time_loop(self, op: Op, iv: Value, lower: Value, upper: Value, step: Value, domain: Domain) -> Domain:
+        (first, last, distance), domain = self.exprs((Affine.of(lower), Affine.of(upper), Affine.of(step)), domain)
+        if iv.type != INDEX:
+            return _repeated(op, domain, iv)
+        inside = replace(domain, ivs=(*domain.ivs, iv), loops=(*domain.loops, op))
+        inside = inside.where(((Constraint(iv - first), Constraint(last - iv - 1)),))
+        if not distance.is_constant or distance.constant < 1:
+            return inside.lacking("the step is known only at run time")
+        return inside.where(_on_steps(iv, (first,), distance.constant))
+
+
+# --- Below: helpers
+
+
+def _repeated(op: Op, domain: Domain, iv: Value | None = None) -> Domain:
+    """Inside of what runs its blocks nobody knows how often."""
+    count = Value(INDEX, "repetition") if iv is None else iv
+    inside = replace(domain, ivs=(*domain.ivs, count), loops=(*domain.loops, op))
+    return inside.lacking(f"{op.name or 'an unknown operation'} repeats its blocks as often as is known at run time")
+
+
+def _on_steps(iv: Value, lows: Sequence[Affine], step: int) -> Alternatives:
+    """That an induction variable is a whole number of steps away from the largest of its lower bounds."""
+    if step == 1:
+        return ((),)
+    if len(lows) == 1:
+        return ((Constraint((iv - lows[0]) % step, equality=True),),)
+    return tuple(
+        (*(Constraint(low - other) for other in lows if other is not low), Constraint((iv - low) % step, equality=True))
+        for low in lows
+    )
+
+
+def _negated(constraint: Constraint) -> Iterator[tuple[Constraint, ...]]:
+    """The alternatives of which one holds where a constraint does not."""
+    if constraint.equality:
+        yield (Constraint(constraint.expr - 1),)
+    yield (Constraint(-constraint.expr - 1),)
+
+
+def _clause(constraints: Iterator[Constraint]) -> tuple[Alternatives, ...]:
+    affine_ones = tuple(c for c in constraints if next(_semi_affine(c.expr), None) is None)
+    return ((affine_ones,),) if affine_ones else ()
+
+
+def _semi_affine(expr: Affine) -> Iterator[Atom]:
+    """The atoms of an expression that isl cannot express, innermost first."""
+    for atom, _ in expr.terms:
+        match atom:
+            case FloorDiv(dividend, int()):
+                yield from _semi_affine(dividend)
+            case FloorDiv() | Product():
+                yield atom
+
+
+def _without(expr: Affine, atom: Atom, stand_in: Value) -> Affine:
+    """An expression with a value in place of an atom."""
+    result = Affine((), expr.constant)
+    for each, c in expr.terms:
+        match each:
+            case _ if each == atom:
+                result += stand_in * c
+            case FloorDiv(dividend, int() as divisor):
+                result += _without(dividend, atom, stand_in) // divisor * c
+            case _:
+                result += Affine(((each, c),))
+    return result
+
+
+def _with_loops(block: Block, loops: int) -> Iterator[tuple[Op, int]]:
+    """Every operation with the number of induction variables around it, as `Scope.blocks` counts them."""
+    for op in block:
+        yield op, loops
+        match op:
+            case affine.Parallel(ivs=ivs) | scf.Parallel(ivs=ivs):
+                inside = loops + len(ivs)
+            case affine.For() | scf.For() | scf.While() | Opaque():
+                inside = loops + 1
+            case _:
+                inside = loops
+        for inner in op.blocks():
+            yield from _with_loops(inner, inside)
+
+
+def _named(value: Value) -> str:
+    return f"%{value.hint}" if value.hint else "an index"

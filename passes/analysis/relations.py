@@ -1,0 +1,189 @@
+"""Relations between iterations and elements by position, their isl maps, and what dependence analysis asks of those.
+
+A `Relation` has no names: two accesses that differ only in the names of their loops have one relation, so each question
+is asked of isl once, however often the same loop nest occurs.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.types import INDEX
+from passes.analysis.polyhedral import Dim, Map, Set, map_of, name_of, set_of
+
+Answer = TypeVar("Answer")
+Alternatives = tuple[tuple[Constraint, ...], ...]
+"""Conjunctions of which at least one holds; where there is none, nothing holds."""
+Ends = tuple[int | None, int | None]
+"""The smallest and the largest number of a set; None where there is none such."""
+
+MOST_ANSWERS = 20_000
+"""How many answers each thread keeps."""
+BUDGET = 200_000
+"""How many operations isl may spend on one question about a pair of accesses: some tens of milliseconds."""
+
+
+@cache
+def iterator(k: int) -> Value:
+    """What stands for the k-th loop around a statement, in every relation."""
+    return Value(INDEX, f"i{k}")
+
+
+@cache
+def local(k: int) -> Value:
+    """What stands for the k-th value of which a relation says only that it exists."""
+    return Value(INDEX, f"q{k}")
+
+
+@dataclass(frozen=True, eq=False)
+class Relation:
+    """From the iterations of `dims` loops to the elements `index`, where all clauses hold for some `locals`.
+
+    Made by `relation`, so that two of the same content are the same object.
+    """
+
+    dims: int
+    locals: int
+    params: tuple[Value, ...]
+    clauses: tuple[Alternatives, ...]
+    index: tuple[Affine, ...]
+
+
+_relations: WeakValueDictionary[object, Relation] = WeakValueDictionary()
+
+
+def relation(
+    dims: int,
+    locals: int,
+    params: tuple[Value, ...],
+    clauses: tuple[Alternatives, ...],
+    index: tuple[Affine, ...],
+) -> Relation:
+    """The relation of this content."""
+    return _relations.setdefault((dims, locals, params, clauses, index), Relation(dims, locals, params, clauses, index))
+
+
+# --- As isl has it
+
+
+class _Kept(threading.local):
+    """What this thread has found: isl's objects must not meet those of another context."""
+
+    def __init__(self) -> None:
+        self.answers: dict[object, object] = {}
+
+
+_kept = _Kept()
+
+
+def remembered(question: object, find: Callable[[], Answer]) -> Answer:
+    """An answer found before, or now. The relations that are part of a question live as long as its answer."""
+    answers = _kept.answers
+    if question in answers:
+        return answers[question]  # type: ignore[return-value]
+    if len(answers) >= MOST_ANSWERS:
+        answers.clear()
+    answer = answers[question] = find()
+    return answer
+
+
+def map_from(of: Relation) -> Map:
+    """From iterations to elements. Raises UnknownError where isl needs too long."""
+    return remembered(("map", of), lambda: _map_from(of))
+
+
+def domain_of(of: Relation) -> Set:
+    """The iterations. Raises UnknownError where isl needs too long."""
+    return remembered(("domain", of), lambda: map_from(of).domain())
+
+
+def same_element(source: Relation, sink: Relation) -> Map:
+    """From the iterations of source to those of sink that touch a common element, in whatever order."""
+    return remembered(("same", source, sink), lambda: map_from(source).apply_range(map_from(sink).reverse()).coalesce())
+
+
+def elements(source: Relation, sink: Relation, pairs: Map) -> Map:
+    """From some pairs of iterations of source and sink to the elements that both touch."""
+    meeting = map_from(source).reverse().range_product(map_from(sink).reverse()).reverse()
+    return meeting.intersect_domain(pairs.wrap())
+
+
+def at_depth(pairs: Map, depth: int, common: int) -> Map:
+    """The pairs of which the sink runs after the source by the loop of this depth, from 1 on, of `common` loops around
+    both; or, where depth is common + 1, of which all common loops are in the same iteration."""
+    for k in range(depth - 1):
+        pairs = pairs.equate(Dim.in_, k, Dim.out, k)
+    return pairs.order_lt(Dim.in_, depth - 1, Dim.out, depth - 1) if depth <= common else pairs
+
+
+def distances(pairs: Map, common: int) -> tuple[Ends, ...]:
+    """For each of the common loops the smallest and the largest difference, sink minus source, over all parameters."""
+    inner_in, inner_out = pairs.dim(Dim.in_) - common, pairs.dim(Dim.out) - common
+    deltas = pairs.project_out(Dim.in_, common, inner_in).project_out(Dim.out, common, inner_out).deltas()
+    return tuple(ends(deltas, k) for k in range(common))
+
+
+def ends(points: Set, k: int) -> Ends:
+    """The smallest and the largest value of dimension k, over all parameters."""
+    low, high = points.dim_min_val(k), points.dim_max_val(k)
+    return (low.to_python() if low.is_int() else None, high.to_python() if high.is_int() else None)
+
+
+def named(pairs: Map, inputs: Sequence[str], outputs: Sequence[str], params: Sequence[Value]) -> Map:
+    """A map for people: its dimensions and parameters are called so; what has no name, or that of another, gets one."""
+    used: set[str] = set()
+    hints = {name_of(value): value.hint for value in params}
+    of_params = [hints.get(str(pairs.get_dim_name(Dim.param, k)), "") for k in range(pairs.dim(Dim.param))]
+    for kind, names, start in ((Dim.param, of_params, "p"), (Dim.in_, inputs, "i"), (Dim.out, outputs, "m")):
+        for k in range(pairs.dim(kind)):
+            wanted = re.sub(r"[^A-Za-z0-9_']", "_", names[k]) if k < len(names) and names[k] else f"{start}{k}"
+            wanted = wanted if wanted[0].isalpha() else f"v{wanted}"
+            while wanted in used:
+                wanted += "_"
+            used.add(wanted)
+            pairs = pairs.set_dim_name(kind, k, wanted)
+    return pairs
+
+
+def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
+    """A point of a set, the first one where there is a first: its parameters by name, and its dimensions."""
+    params, dims = points.dim(Dim.param), points.dim(Dim.set)
+    names = [str(points.get_dim_name(Dim.param, k)) for k in range(params)]
+    flat = points.move_dims(Dim.set, 0, Dim.param, 0, params)
+    if flat.is_empty():
+        return None
+    bounded = all(flat.dim_has_lower_bound(Dim.set, k) for k in range(params + dims))
+    point = (flat.lexmin() if bounded else flat).sample_point()
+    numbers = [point.get_coordinate_val(Dim.set, k).to_python() for k in range(params + dims)]
+    return dict(zip(names, numbers[:params], strict=True)), tuple(numbers[params:])
+
+
+# --- Below: how
+
+
+def _map_from(of: Relation) -> Map:
+    dims = [*map(iterator, range(of.dims)), *map(local, range(of.locals))]
+    always = [c for clause in of.clauses if len(clause) == 1 for c in clause[0]]
+    found = map_of(of.index, always, dims, of.params)
+    for clause in of.clauses:
+        if len(clause) != 1:
+            found = found.intersect_domain(_any_of(clause, dims, of.params))
+    return found.project_out(Dim.in_, of.dims, of.locals).coalesce() if of.locals else found
+
+
+def _any_of(alternatives: Alternatives, dims: list[Value], params: tuple[Value, ...]) -> Set:
+    if not alternatives:
+        nothing = set_of((), dims, params)
+        return nothing.subtract(nothing)
+    parts = [set_of(constraints, dims, params) for constraints in alternatives]
+    found = parts[0]
+    for part in parts[1:]:
+        found = found.union(part)
+    return found

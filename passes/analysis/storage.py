@@ -1,0 +1,266 @@
+"""Which buffer a memref is, or is a part of, and which buffers may share elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func, memref, vector
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.maps import dim
+from affdsl.ir.mixed import Mixed
+from affdsl.ir.traverse import definitions, walk
+from affdsl.ir.types import FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
+from passes.analysis.domain import Domain, Scope
+from passes.analysis.polyhedral import is_empty
+from passes.analysis.views import Index, below, digits, linear
+
+VIEWS = (
+    memref.Cast, memref.SubView, memref.ExpandShape, memref.CollapseShape, memref.ReinterpretCast, memref.View,
+    memref.Reshape, memref.ExtractStridedMetadata,
+)  # fmt: skip
+_KNOWN_USERS = (
+    *VIEWS, affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore, affine.Prefetch, affine.DmaStart,
+    affine.DmaWait, memref.Load, memref.Store, memref.Copy, memref.AtomicRMW, memref.Prefetch, memref.DmaStart,
+    memref.DmaWait, memref.Dealloc, memref.Dim, memref.Rank, vector.TransferRead, vector.TransferWrite, vector.Load,
+    vector.Store, vector.MaskedLoad, vector.MaskedStore, vector.Gather, vector.Scatter, vector.ExpandLoad,
+    vector.CompressStore,
+)  # fmt: skip
+"""Operations that use a buffer and do not hand it on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """One array: an argument, what an allocation makes, or a global one.
+
+    Attributes
+    ----------
+    root
+        Its memref: the argument, the result of the allocation, or the first memref.get_global of the function. Where
+        it comes from is unknown if `kind` is that.
+    kind
+        "argument", "local", "global" or "unknown".
+    name
+        What messages call it.
+    loops
+        How many loops stand around the allocation: in each of their iterations it makes another array.
+    escapes
+        Whether something besides loads, stores and views gets hold of it.
+    """
+
+    root: Value
+    kind: str
+    name: str
+    loops: int = 0
+    escapes: bool = False
+
+    @property
+    def type(self) -> MemRefType | UnrankedMemRefType:
+        """The type of its memref."""
+        assert isinstance(self.root.type, MemRefType | UnrankedMemRefType)
+        return self.root.type
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions; 0 where it is known only at run time."""
+        return self.type.rank if isinstance(self.type, MemRefType) else 0
+
+
+class Storage:
+    """The buffers of one function, and which of them may be one, as far as its module shows it."""
+
+    def __init__(self, function: func.Func, scope: Scope, module: func.Module | None = None) -> None:
+        self.function = function
+        self.scope = scope
+        self._escaping = _escaping(function, scope)
+        self._buffers: dict[Value | str, Buffer] = {}
+        self._aliases = _aliases(function, module) if module is not None else frozenset()
+        for op in walk(function):
+            for value in (*op.reads(), *op.defines(), *op.binds()):
+                if isinstance(value.type, MemRefType | UnrankedMemRefType):
+                    self.buffer(value)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Every buffer that the function uses."""
+        return tuple(dict.fromkeys(self._buffers.values()))
+
+    def buffer(self, value: Value) -> Buffer:
+        """The buffer that a memref is, or is a part of."""
+        root = value
+        while isinstance(maker := self.scope.makers.get(root), VIEWS):
+            root = maker.source
+        key: Value | str = maker.symbol if isinstance(maker, memref.GetGlobal) else root
+        found = self._buffers.get(key)
+        if found is None:
+            found = self._buffers[key] = self._new(root, maker)
+        return found
+
+    def _new(self, root: Value, maker: Op | None) -> Buffer:
+        name = root.hint or "a buffer"
+        match maker:
+            case memref.GetGlobal(symbol=symbol):
+                return Buffer(root, "global", f"@{symbol}", escapes=True)
+            case memref.Alloc() | memref.Alloca():
+                return Buffer(root, "local", name, self.scope.loops_around[root], root in self._escaping)
+        kind = "argument" if root in self.function.args else "unknown"
+        return Buffer(root, kind, name, escapes=True)
+
+    def may_alias(self, a: Buffer, b: Buffer) -> bool:
+        """Whether two buffers may have an element in common. Arguments have none, unless a call shows that they do."""
+        if a is b:
+            return True
+        if "unknown" in (a.kind, b.kind):
+            return a.escapes and b.escapes
+        if "local" in (a.kind, b.kind):
+            return False
+        return frozenset((self._alias_key(a), self._alias_key(b))) in self._aliases
+
+    def _alias_key(self, buffer: Buffer) -> int | str:
+        return buffer.name if buffer.kind == "global" else self.function.args.index(buffer.root)
+
+    def element(self, value: Value, index: Sequence[Affine], domain: Domain) -> tuple[Buffer, Index | None, Domain]:
+        """The element at index of a memref as an element of its buffer; None where that cannot be said.
+
+        Before the indices stand those of the loops around the allocation. The index is over the induction variables,
+        locals and symbols of the domain, which is given back with more locals.
+        """
+        buffer = self.buffer(value)
+        found: Index | None = tuple(index)
+        while value is not buffer.root and found is not None:
+            maker = self.scope.makers.get(value)
+            if isinstance(maker, memref.GetGlobal):
+                break
+            value, found, domain = self._through(maker, found, domain)
+        if found is None or isinstance(buffer.type, UnrankedMemRefType) or not is_injective(buffer.type):
+            return buffer, None, domain
+        exprs, domain = self.scope.exprs(found, domain)
+        return buffer, (*map(Affine.of, domain.ivs[: buffer.loops]), *exprs), domain
+
+    def _through(self, view: Op | None, index: Index, domain: Domain) -> tuple[Value, Index | None, Domain]:
+        """The source of a view, and where the element lies there."""
+        step = below(view, index)
+        if step is not None:
+            return *step, domain
+        match view:
+            case memref.ReinterpretCast(source=source, parts=(offsets, _, strides)):
+                return self._in_whole(source, _combined(index, offsets, strides), domain)
+            case memref.Reshape(source=source, result=result):
+                return source, _same_position(index, result, source), domain
+            case memref.View(source=source, shift=shift, result=result):
+                found, domain = _in_bytes(index, result, shift, domain)
+                return source, found, domain
+        assert isinstance(view, VIEWS)
+        return view.source, None, domain
+
+    def _in_whole(self, source: Value, position: Affine, domain: Domain) -> tuple[Value, Index | None, Domain]:
+        """The element at a position of the whole buffer that a memref is a part of."""
+        buffer = self.buffer(source)
+        type = buffer.type
+        found = digits(position, type.shape) if isinstance(type, MemRefType) and type.layout is None else None
+        return buffer.root, found, domain
+
+
+@lru_cache(maxsize=1000)
+def is_injective(type: MemRefType) -> bool:
+    """Whether the layout of a buffer puts different elements into different places.
+
+    Where strides are known only at run time, whoever makes the buffer answers for it.
+    """
+    if type.layout is None:
+        return True
+    if isinstance(type.layout, StridedLayout):
+        if any(stride is None for stride in type.layout.strides):
+            return True
+        places: tuple[Affine, ...] = (sum((dim(k) * (s or 0) for k, s in enumerate(type.layout.strides)), Affine()),)
+    else:
+        if type.layout.symbols:
+            return True
+        places = type.layout.results
+    others = {dim(k): dim(type.rank + k) for k in range(type.rank)}
+    box = []
+    for axis, size in enumerate(type.shape):
+        for k in (axis, type.rank + axis):
+            box.append(Constraint(Affine.of(dim(k))))
+            if size is not None:
+                box.append(Constraint(size - 1 - dim(k)))
+    box += [Constraint(e - e.substitute(others), equality=True) for e in places]
+    return all(is_empty([*box, Constraint(dim(k) - dim(type.rank + k) - 1)]) is True for k in range(type.rank))
+
+
+def _combined(index: Index, offsets: Mixed, strides: Mixed) -> Affine:
+    offset = Affine.of(offsets[0]) if offsets else Affine()
+    return sum((i * Affine.of(s) for i, s in zip(index, strides, strict=True)), offset)
+
+
+def _same_position(index: Index, result: Value, source: Value) -> Index | None:
+    """The element of source at the same position in row-major order."""
+    if not (isinstance(result.type, MemRefType) and isinstance(source.type, MemRefType)):
+        return None
+    position = linear(index, result.type.shape)
+    return None if position is None else digits(position, source.type.shape)
+
+
+def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tuple[Index | None, Domain]:
+    """The bytes of an element of a memref.view: one local for which of them."""
+    type = result.type
+    assert isinstance(type, MemRefType)
+    position = linear(index, type.shape)
+    if position is None or not isinstance(type.element, IntegerType | FloatType):
+        return None, domain
+    byte, domain = domain.some("byte")
+    size = max(1, (type.element.width + 7) // 8)
+    domain = domain.where(((Constraint(Affine.of(byte)), Constraint(size - 1 - byte)),))
+    return (position * size + shift + byte,), domain
+
+
+# --- What a function and its module show of buffers
+
+
+def _escaping(function: func.Func, scope: Scope) -> frozenset[Value]:
+    """The roots of which something besides loads, stores and views gets hold."""
+    found: set[Value] = set()
+    for op in walk(function):
+        if isinstance(op, _KNOWN_USERS) and not _stores_a_buffer(op):
+            continue
+        for value in op.reads():
+            if isinstance(value.type, MemRefType | UnrankedMemRefType):
+                found.add(_root(value, scope.makers))
+    return frozenset(found)
+
+
+def _stores_a_buffer(op: Op) -> bool:
+    value = getattr(op, "value", None)
+    return isinstance(value, Value) and isinstance(value.type, MemRefType | UnrankedMemRefType)
+
+
+def _root(value: Value, makers: Mapping[Value, Op]) -> Value:
+    while isinstance(maker := makers.get(value), VIEWS):
+        value = maker.source
+    return value
+
+
+def _aliases(function: func.Func, module: func.Module) -> frozenset[frozenset[int | str]]:
+    """Which arguments, by position, and globals are one buffer in some call of the function in its module."""
+    found: set[frozenset[int | str]] = set()
+    for caller in module.functions:
+        makers = definitions(caller)
+        for call in (op for op in walk(caller) if isinstance(op, func.Call) and op.callee == function.symbol):
+            found.update(_aliases_of(call, makers))
+    return frozenset(found)
+
+
+def _aliases_of(call: func.Call, makers: Mapping[Value, Op]) -> Iterator[frozenset[int | str]]:
+    seen: dict[object, list[int]] = {}
+    for position, value in enumerate(call.args):
+        if not isinstance(value.type, MemRefType | UnrankedMemRefType):
+            continue
+        root = _root(value, makers)
+        maker = makers.get(root)
+        if isinstance(maker, memref.GetGlobal):
+            yield frozenset((position, f"@{maker.symbol}"))
+        others = seen.setdefault(maker.symbol if isinstance(maker, memref.GetGlobal) else root, [])
+        yield from (frozenset((position, other)) for other in others)
+        others.append(position)
