@@ -1,12 +1,14 @@
-"""Folds and rewrites of arithmetic on floats, exact for all numbers, infinities and NaN."""
+"""Folds and rewrites of arithmetic on floats, exact for all numbers, infinities and NaN, unless flags permit more."""
 
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
 from affdsl.ir import semantics
+from affdsl.ir.attributes import OpaqueAttr
 from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number
 from affdsl.ir.types import FloatType
@@ -32,6 +34,8 @@ def fold_binary(graph: Graph, op: arith.Binary) -> Folded:
             return op.left
         if op.kind in ("maxnumf", "minnumf") and math.isnan(number):
             return op.left
+        if op.kind == "mulf" and number == 0 and _permits(op, "nnan", "nsz"):
+            return op.right
     if op.left is op.right and op.kind in _IDEMPOTENT:
         return op.left
     left = numbers(graph, op.left)
@@ -44,6 +48,15 @@ def fold_binary(graph: Graph, op: arith.Binary) -> Folded:
         return -made if made != made and np.signbit(made) else made  # the sign of a computed NaN says nothing
 
     return known(lanes(without_sign, left, right), op.result.type)
+
+
+def _permits(op: arith.Binary, *wanted: str) -> bool:
+    """Whether an operation has all of some fastmath flags."""
+    for name, attribute in op.attributes:
+        if name == "fastmath" and isinstance(attribute, OpaqueAttr):
+            given = set(re.findall(r"\w+", attribute.text.partition("<")[2]))
+            return "fast" in given or given.issuperset(wanted)
+    return False
 
 
 def fold_negate(graph: Graph, op: arith.Negate) -> Folded:

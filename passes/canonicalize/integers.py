@@ -62,7 +62,7 @@ def fold_binary(graph: Graph, op: arith.Binary) -> Folded:
             return Known(_zero(element))
     if op.left is op.right and op.kind in _IDEMPOTENT:
         return op.left
-    for found in (_by_definition(graph, op), _computed(graph, op, element)):
+    for found in (_by_definition(graph, op), _of_product(graph, op), _computed(graph, op, element)):
         if found is not None:
             return found
     return op.left if op.left is op.right and op.kind in _IDEMPOTENT_BITS else None
@@ -96,6 +96,25 @@ def _by_definition(graph: Graph, op: arith.Binary) -> Folded:
             if op.kind == "andi":
                 return Known(_zero(element))
             return Known(True if element == I1 else -1)
+    return None
+
+
+_PROMISE = {"divsi": "nsw", "divui": "nuw"}
+"""What a product promises if it does not wrap as each division takes its operands."""
+
+
+def _of_product(graph: Graph, op: arith.Binary) -> Folded:
+    """`(x * 5) / 5` as x, where the product promises not to wrap.
+
+    Not `(x * y) / y` for an unknown y, which may be 0: then the quotient is 0.
+    """
+    divisor = numbers(graph, op.right)
+    if op.kind not in _PROMISE or divisor is None or not all_lanes(lambda n: n != 0, divisor):
+        return None
+    match graph.definition(op.left):
+        case arith.Binary(kind="muli", left=x, right=y) as product if _PROMISE[op.kind] in flags(product):
+            if y is op.right or x is op.right:
+                return x if y is op.right else y
     return None
 
 
@@ -166,7 +185,7 @@ def join_constants(graph: Graph, node: Node, op: arith.Binary) -> bool:
             a, b = (second, first) if is_reversed else (first, second)
             type = op.result.type
             new = graph.constant(known(lanes(binary(how, type), a, b), type).payload, type, node)
-            kept = flags(op) & flags(inner) if _is_exact(how, type, a, b) else frozenset[str]()
+            kept = (flags(op) & flags(inner)) - _wrapping(how, type, a, b)
             operands = (new, x) if new_side == "left" else (x, new)
             graph.update(
                 node, arith.Binary(op.result, kind, *operands, location=op.location, attributes=_flagged(kept))
@@ -175,13 +194,23 @@ def join_constants(graph: Graph, node: Node, op: arith.Binary) -> bool:
     return False
 
 
-def _is_exact(kind: str, type: Type, a: Numbers, b: Numbers) -> bool:
-    """Whether a sum, difference or product of constants does not wrap."""
+def _wrapping(kind: str, type: Type, a: Numbers, b: Numbers) -> frozenset[str]:
+    """The promises that a sum, difference or product does not keep with `a <kind> b` for two constants a and b.
+
+    If that wraps as signed numbers, none. If it wraps as unsigned ones, nuw: `(x - 5) + 3` is `x + (3 - 5)`, which
+    wraps for all x from 2 on.
+    """
     element = element_of(type)
     assert isinstance(element, Integer)
     width = 64 if isinstance(element, IndexType) else element.width
     row = semantics.INTEGER_BINARY[kind]
-    return all_lanes(lambda x, y: wrap(row(x, y, width), width) == row(x, y, width), a, b)
+    if not all_lanes(lambda x, y: wrap(row(x, y, width), width) == row(x, y, width), a, b):
+        return frozenset({"nsw", "nuw"})
+
+    def fits(x: int, y: int) -> bool:
+        return 0 <= row(unsigned(x, width), unsigned(y, width), width) < 1 << width
+
+    return frozenset() if all_lanes(fits, a, b) else frozenset({"nuw"})
 
 
 def flags(op: object) -> frozenset[str]:

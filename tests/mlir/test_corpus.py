@@ -71,10 +71,7 @@ def test_programs_come_through(path):
 
 
 @by_file
-def test_locations_come_through(path, request):
-    if path.stem == "scf_branches":
-        reason = "the places of the terminators of scf.index_switch, which is not written, are those of the operation"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_locations_come_through(path):
     chunks = split(path)
     readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text and not HIDDEN_YIELD.search(chunk.text)]
     texts = [(f"{chunk.name} with locations", printed(PLACES)[chunk]) for chunk in readable]
@@ -83,10 +80,7 @@ def test_locations_come_through(path, request):
 
 
 @by_file
-def test_operations_know_their_places(path, request):
-    if path.stem == "scf_loops":
-        reason = "the place of the terminator of scf.parallel that is not written is that of the operation"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
+def test_operations_know_their_places(path):
     """A program without locations gets those that mlir-opt gives it; but a module that is not written is nowhere."""
     arguments = (*flags(path), "--split-input-file", PLACES)
     # One line down, so that no operation stands where the module would.

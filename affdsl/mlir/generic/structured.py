@@ -54,14 +54,16 @@ def _read_reduce(opaque: Opaque, reading: Reading) -> Op:
 
 def _write_switch(op: scf.IndexSwitch, writing: Writing) -> Opaque:
     cases = [case for case in op.cases if isinstance(case, scf.Case)]
-    bodies = [op.default, *[case.body for case in cases]]
-    regions = tuple([
-        OpaqueRegion((OpaqueBlock("", (), ended(body, scf.Yield, end_of(op, 0))),)) for body in bodies
-    ])  # fmt: skip
+    bodies = [case.body for case in cases] + [op.default]
+    *others, default = [
+        OpaqueRegion((OpaqueBlock("", (), ended(body, scf.Yield, end_of(op, n))),)) for n, body in enumerate(bodies)
+    ]  # in this form the default comes first
     numbers: tuple[tuple[str, Attribute], ...] = (
         ("cases", DenseArrayAttr(I64, tuple([str(case.number) for case in cases]))),
     )
-    return Opaque(op.name, (op.argument,), op.results, numbers, regions, attributes=op.attributes, location=op.location)
+    return Opaque(
+        op.name, (op.argument,), op.results, numbers, (default, *others), attributes=op.attributes, location=op.location
+    )
 
 
 def _read_switch(opaque: Opaque, reading: Reading) -> Op:
@@ -73,11 +75,14 @@ def _read_switch(opaque: Opaque, reading: Reading) -> Op:
     if len(blocks) != 1 + len(cases.items):
         reading.refuse(opaque, f"scf.index_switch has {len(blocks)} regions for {len(cases.items)} cases and default")
     default, *others = [without_terminator(opaque, b.body, scf.Yield, False, reading) for b in blocks]
+    silent = [(b.body, body) for b, body in zip(blocks, (default, *others), strict=True)]
+    last, *ends = [whole[-1].location if len(body) < len(whole) else None for whole, body in silent]
     made = [scf.Case(int(n), body, location=opaque.location) for n, body in zip(cases.items, others, strict=True)]
     rest = tuple([entry for entry in said if entry[0] != "cases"])
     return scf.IndexSwitch(
-        opaque.operands[0], tuple(made), default, opaque.results, location=opaque.location, attributes=rest
-    )
+        opaque.operands[0], tuple(made), default, opaque.results,
+        ends=(*ends, last), location=opaque.location, attributes=rest,
+    )  # fmt: skip
 
 
 ROWS = (

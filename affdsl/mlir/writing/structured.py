@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
-from affdsl.mlir.generic.rows import end_of
+from affdsl.mlir.generic.rows import end_of, ended
 
 if TYPE_CHECKING:  # the printer holds the table of these
     from affdsl.mlir.printer import Printer
@@ -42,8 +42,7 @@ def write_while(p: Printer, op: scf.While) -> Iterator[Block]:
 
 def _ended(op: Op, number: int, block: Block) -> Block:
     """A block, and its number, with its scf.yield, which must be written here even if it hands on nothing."""
-    ends = bool(block) and block[-1].is_terminator
-    return block if ends else (*block, scf.Yield((), location=end_of(op, number)))
+    return ended(block, scf.Yield, end_of(op, number))
 
 
 def write_condition(p: Printer, op: scf.Condition) -> str:
@@ -64,9 +63,8 @@ def write_parallel(p: Printer, op: scf.Parallel) -> Iterator[Block]:
     with p.scope():
         ivs = ", ".join(map(p.names.define_argument, op.ivs))
         p.line(None, f"{results}scf.parallel ({ivs}) = {bounds}{init} {{")
-        yield op.body
-        if p.shows_locations and any(op.ends):  # mlir-opt writes this terminator, and its place
-            p.line(scf.Reduce((), location=op.ends[0]), "  scf.reduce")
+        # With its place, as mlir-opt writes it: where it is not written, it would be where the text is read.
+        yield ended(op.body, scf.Reduce, end_of(op, 0)) if p.shows_locations else op.body
     p.line(op, f"}}{p.dictionary(op)}")
 
 
