@@ -293,6 +293,7 @@ class Accesses:
         """The end of every copy that may have the tag."""
         index = op.tag_index if isinstance(op, affine.DmaWait) else _exprs(op.tag_indices)
         yield self._element(op, "read", op.tag, index, domain)
+        yield self._element(op, "write", op.tag, index, domain)
         tag = self.storage.buffer(op.tag)
         touched: dict[tuple[str, Buffer], None] = {}
         for start in self.scope.starts:

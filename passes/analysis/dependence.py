@@ -8,7 +8,7 @@ below the last common loop, both run in the same iteration of all of them, the s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +16,17 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from passes.analysis.access import Access, Accesses
 from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
-from passes.analysis.relations import BUDGET, at_depth, distances, elements, named, remembered, same_element, some_point
+from passes.analysis.relations import (
+    BUDGET,
+    at_depth,
+    distances,
+    elements,
+    fixed,
+    named,
+    remembered,
+    same_element,
+    some_point,
+)
 
 Kind = Literal["flow", "anti", "output", "input"]
 KINDS: dict[tuple[str, str], Kind] = {
@@ -128,6 +138,17 @@ class Dependence:
             params = (*self.source.relation.params, *self.sink.relation.params)
             return named(pairs, [v.hint for v in self.source.ivs], [f"{v.hint}'" for v in self.sink.ivs], params)
 
+    def at_sizes(self, sizes: Mapping[Value, int]) -> tuple[Distance, ...] | None:
+        """The distances where some sizes and other symbols are these numbers; None if nothing depends then.
+
+        Raises UnknownError where isl needs too long.
+        """
+        if self.source.buffer is not self.sink.buffer:
+            return self.distances
+        with spending(BUDGET):
+            pairs = fixed(_pairs(self.source, self.sink, self.depth, len(self.distances)), sizes)
+            return _distances(pairs, len(self.distances))
+
     def witness(self) -> Witness | None:
         """Two iterations that depend, the first ones where there are first ones; None if that is not known."""
         if not self.is_exact:
@@ -183,10 +204,10 @@ class Dependences:
             with spending(self.budget):
                 found = remembered(
                     ("distances", source.relation, sink.relation, depth, common),
-                    lambda: _distances(source, sink, depth, common),
+                    lambda: _distances(_pairs(source, sink, depth, common), common),
                 )
         except UnknownError as error:
-            reason = f"{error}, for {_described(source)} and {_described(sink)}"
+            reason = f"{error}, for {described(source)} and {described(sink)}"
             warnings.warn(reason, AnalysisWarning, stacklevel=2)
             return Dependence(source, sink, depth, _any(depth, common), (*unknown, reason))
         if found is None:
@@ -237,13 +258,17 @@ def dependences(function: func.Func, module: func.Module | None = None) -> Depen
     return Dependences(function, module)
 
 
+def described(access: Access) -> str:
+    """What messages call an access."""
+    where = f" at {access.location}" if access.location is not None else ""
+    return f"the {access.kind} of {access.buffer.name}{where}"
+
+
 # --- Below: how
 
 
 def _precedes(source: Access, sink: Access) -> bool:
     """Whether, within one iteration of the common loops, the source comes first."""
-    if source.op is sink.op:
-        return source.kind == "read" and sink.kind == "write"
     return source.order < sink.order
 
 
@@ -251,11 +276,8 @@ def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
     return at_depth(same_element(source.relation, sink.relation), depth, common)
 
 
-def _distances(source: Access, sink: Access, depth: int, common: int) -> tuple[Distance, ...] | None:
-    pairs = _pairs(source, sink, depth, common)
-    if pairs.is_empty():
-        return None
-    return tuple(Distance(*ends) for ends in distances(pairs, common))
+def _distances(pairs: Map, common: int) -> tuple[Distance, ...] | None:
+    return None if pairs.is_empty() else tuple(Distance(*ends) for ends in distances(pairs, common))
 
 
 def _any(depth: int, common: int) -> tuple[Distance, ...]:
@@ -276,12 +298,6 @@ def _witness(of: Dependence) -> Witness | None:
     start, end = first.dims, first.dims + second.dims
     element = point[end + of.source.buffer.loops :]
     return Witness({names[name]: n for name, n in params.items()}, point[:start], point[start:end], element)
-
-
-def _described(access: Access) -> str:
-    """What messages call an access."""
-    where = f" at {access.location}" if access.location is not None else ""
-    return f"the {access.kind} of {access.buffer.name}{where}"
 
 
 def _above(number: int | None, limit: int) -> bool:

@@ -89,7 +89,8 @@ class Scope:
         self.makers: dict[Value, Op] = {}
         self.loops_around: dict[Value, int] = {}
         self.starts = [op for op in walk(function) if isinstance(op, affine.DmaStart | memref.DmaStart)]
-        self._sizes: dict[tuple[Value, int], Value] = {}
+        self.sizes: dict[tuple[Value, int], Value] = {}
+        """The symbols for sizes about which nothing is said, by buffer and dimension."""
         self.bound: set[Value] = set()
         for op, loops in _with_loops(function.body, 0):
             for value in op.defines():
@@ -208,7 +209,7 @@ class Scope:
 
     def _size_symbol(self, buffer: Value, axis: int) -> Value:
         """The one symbol for a size about which nothing is said."""
-        return self._sizes.setdefault((buffer, axis), Value(INDEX, f"{buffer.hint or 'buffer'}_size{axis}"))
+        return self.sizes.setdefault((buffer, axis), Value(INDEX, f"{buffer.hint or 'buffer'}_size{axis}"))
 
     def _extreme(self, exprs: Sequence[Affine], domain: Domain, sign: int) -> tuple[Affine, Domain]:
         """The largest (sign 1) or smallest (sign -1) of some expressions."""

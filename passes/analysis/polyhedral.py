@@ -236,16 +236,16 @@ def _set(constraints: Iterable[Constraint], local: isl.LocalSpace, columns: _Col
 
 
 def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns) -> isl.Aff:
-    result = isl.Aff.zero_on_domain(local).set_constant_val(_number(expr.constant))
+    result = isl.Aff.zero_on_domain(local).set_constant_val(number_of(expr.constant))
     for atom, c in expr.terms:
         column = columns.get(atom)
         if column is not None:
-            result = result.add_coefficient_val(*column, _number(c))
+            result = result.add_coefficient_val(*column, number_of(c))
             continue
         match atom:
             case FloorDiv(dividend, int() as divisor):
-                floor = _aff(dividend, local, columns).scale_down_val(_number(divisor)).floor()
-                result = result.add(floor.scale_val(_number(c)))
+                floor = _aff(dividend, local, columns).scale_down_val(number_of(divisor)).floor()
+                result = result.add(floor.scale_val(number_of(c)))
             case FloorDiv() | Product():
                 raise UnknownError(f"isl cannot express the semi-affine {Affine.of(atom)}")
             case Value():
@@ -253,7 +253,8 @@ def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns) -> isl.Aff:
     return result
 
 
-def _number(n: int) -> isl.Val:
+def number_of(n: int) -> isl.Val:
+    """A number as isl has it, of any size, in the context of this thread."""
     if -(1 << 63) <= n < 1 << 63:
         return isl.Val.int_from_si(_context(), n)
     return isl.Val.read_from_str(_context(), str(n))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.polyhedral import Dim, Map, Set, map_of, name_of, set_of
+from passes.analysis.polyhedral import Dim, Map, Set, map_of, name_of, number_of, set_of
 
 Answer = TypeVar("Answer")
 Alternatives = tuple[tuple[Constraint, ...], ...]
@@ -121,6 +121,15 @@ def at_depth(pairs: Map, depth: int, common: int) -> Map:
     for k in range(depth - 1):
         pairs = pairs.equate(Dim.in_, k, Dim.out, k)
     return pairs.order_lt(Dim.in_, depth - 1, Dim.out, depth - 1) if depth <= common else pairs
+
+
+def fixed(pairs: Map, sizes: Mapping[Value, int]) -> Map:
+    """The pairs for which the parameters are these numbers."""
+    for value, number in sizes.items():
+        k = pairs.find_dim_by_name(Dim.param, name_of(value))
+        if k >= 0:
+            pairs = pairs.fix_val(Dim.param, k, number_of(number))
+    return pairs
 
 
 def distances(pairs: Map, common: int) -> tuple[Ends, ...]:

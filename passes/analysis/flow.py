@@ -1,0 +1,217 @@
+"""Which write each read sees: value-based flow, the last writer of every element that is read, in a whole function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from affdsl.ir.expr import Affine
+from passes.analysis.access import Access
+from passes.analysis.dependence import AnalysisWarning, Dependences, described
+from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, spending
+from passes.analysis.relations import iterator, map_from, named
+from passes.analysis.storage import Buffer
+
+BUDGET = 5_000_000
+"""How many operations isl may spend on the writers of one read: up to a second."""
+
+
+@dataclass(frozen=True, eq=False)
+class LastWrite:
+    """That a write is the last one before a read to the elements that it reads.
+
+    Attributes
+    ----------
+    map
+        From an iteration of the read and an element that it reads there, to the iteration of the write. None where isl
+        needs too long: then it may be any.
+    unknown
+        Why it may be another write, or none, that the read sees; empty if this one is certain.
+    """
+
+    write: Access
+    read: Access
+    map: Map | None
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the read certainly sees this write."""
+        return not self.unknown
+
+    def instances(self) -> Map | None:
+        """From iterations of the write to the iterations of the read that see it; None if they are not known."""
+        if self.map is None:
+            return None
+        names = [iv.hint for iv in self.write.ivs], [f"{iv.hint}'" for iv in self.read.ivs]
+        params = (*self.write.relation.params, *self.read.relation.params)
+        return named(self.map.domain_factor_domain().reverse().coalesce(), *names, params)
+
+
+class Flow:
+    """The last writers of one function.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from passes.analysis.dependence import dependences
+    >>> module = parse('''
+    ... func.func @f(%A: memref<100xf32>, %x: f32) {
+    ...   affine.for %i = 0 to 100 {
+    ...     affine.store %x, %A[0] : memref<100xf32>
+    ...     affine.store %x, %A[%i] : memref<100xf32>
+    ...     %a = affine.load %A[0] : memref<100xf32>
+    ...   }
+    ...   return
+    ... }''')
+    >>> flow = Flow(dependences(module.functions[0]))
+    >>> for last in flow.all():
+    ...     print(last.instances())
+    { [i] -> [i' = i] : 0 < i <= 99 }
+    { [i = 0] -> [i' = 0] }
+    """
+
+    def __init__(self, dependences: Dependences, budget: int = BUDGET) -> None:
+        self.dependences = dependences
+        self.budget = budget
+        self._storage = dependences.of.storage
+        self._depth = max((len(a.ivs) for a in dependences.accesses), default=0)
+        self._found: dict[Access, tuple[tuple[LastWrite, ...], Set | None]] = {}
+
+    def all(self) -> Iterator[LastWrite]:
+        """The last writes of all reads, in the order of the text."""
+        for access in self.dependences.accesses:
+            if access.kind == "read":
+                yield from self.writers(access)
+
+    def writers(self, read: Access) -> tuple[LastWrite, ...]:
+        """The writes that a read sees, or may see."""
+        return self._of(read)[0]
+
+    def live_in(self, read: Access) -> Set | None:
+        """The iterations and elements of a read that see what was there before the function; None if not known.
+
+        Of a buffer that the function makes they read what nobody wrote.
+        """
+        return self._of(read)[1]
+
+    def _of(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
+        found = self._found.get(read)
+        if found is None:
+            try:
+                with spending(self.budget):
+                    found = self._computed(read)
+            except UnknownError as error:
+                reason = f"{error}, for {described(read)}"
+                warnings.warn(reason, AnalysisWarning, stacklevel=3)
+                writes = self._writes(read.buffer)
+                found = tuple(LastWrite(w, read, None, (*w.unknown, *read.unknown, reason)) for w in writes), None
+            self._found[read] = found
+        return found
+
+    def final_writes(self, buffer: Buffer) -> tuple[tuple[Access, Map], ...]:
+        """The writes that leave the last value in a buffer: each with a map from elements to its last iterations.
+
+        Where a write of which something is not known may come later, both are given. Raises UnknownError where isl
+        needs too long.
+        """
+        with spending(self.budget):
+            writes = self._writes(buffer)
+            times = {w: map_from(w.relation).reverse().apply_range(self._times(w)) for w in writes}
+            last = _latest([t for w, t in times.items() if w.is_exact and w.buffer is buffer])
+            found = []
+            for write in writes:
+                is_certain = write.is_exact and write.buffer is buffer
+                seen = last if is_certain and last is not None else _after(times[write], last)
+                pairs = seen.apply_range(self._times(write).reverse())
+                if not pairs.is_empty():
+                    found.append((write, pairs.coalesce()))
+            return tuple(found)
+
+    def _writes(self, buffer: Buffer) -> list[Access]:
+        """The writes that may touch a buffer. What touches another that may be this one may touch anything of it."""
+        return [a for a in self.dependences.accesses if a.kind == "write" and self._storage.may_alias(a.buffer, buffer)]
+
+    def _computed(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
+        touched = map_from(read.relation)
+        now = touched.domain_map().apply_range(self._times(read))
+        earlier = now.apply_range(Map.lex_gt(now.get_space().range()))
+        times = {w: self._times_of(w, read, touched).intersect(earlier) for w in self._writes(read.buffer)}
+        last = _latest([t for w, t in times.items() if w.is_exact and w.buffer is read.buffer])
+        doubtful: list[LastWrite] = []
+        for write, when in times.items():
+            if not (write.is_exact and write.buffer is read.buffer):
+                pairs = _after(when, last).apply_range(self._times(write).reverse())
+                if not pairs.is_empty():
+                    doubtful.append(LastWrite(write, read, pairs.coalesce(), self._doubts(write, read)))
+        found = list(doubtful)
+        reasons = tuple(dict.fromkeys(r for f in doubtful for r in f.unknown))
+        overshadowed = _union([f.map.domain() for f in doubtful if f.map is not None])
+        for write in times:
+            if last is None or not (write.is_exact and write.buffer is read.buffer):
+                continue
+            pairs = last.apply_range(self._times(write).reverse())
+            sure = pairs if overshadowed is None else pairs.subtract_domain(overshadowed)
+            unsure = pairs.subtract(sure)
+            if not sure.is_empty():
+                found.append(LastWrite(write, read, sure.coalesce(), read.unknown))
+            if not unsure.is_empty():
+                found.append(LastWrite(write, read, unsure.coalesce(), tuple(dict.fromkeys((*read.unknown, *reasons)))))
+        reads = touched.wrap()
+        rest = reads if last is None else reads.subtract(last.domain())
+        return tuple(sorted(found, key=lambda f: f.write.order)), rest.coalesce()
+
+    def _doubts(self, write: Access, read: Access) -> tuple[str, ...]:
+        alias = (
+            () if write.buffer is read.buffer else (f"{write.buffer.name} and {read.buffer.name} may be one buffer",)
+        )
+        return tuple(dict.fromkeys((*read.unknown, *write.unknown, *alias)))
+
+    def _times_of(self, write: Access, read: Access, touched: Map) -> Map:
+        """From iterations of a read, each with an element, to the times at which a write touches the element."""
+        if write.buffer is read.buffer:
+            return touched.range_map().apply_range(map_from(write.relation).reverse()).apply_range(self._times(write))
+        return Map.from_domain_and_range(touched.wrap(), self._times(write).range())
+
+    def _times(self, access: Access) -> Map:
+        """From the iterations of an access to when they run, so that what is smaller in the order of words runs first.
+
+        Before each induction variable stands where its loop stands in the text, and in the end where the operation
+        stands, and whether it reads (0) or writes (1) then.
+        """
+        order = self.dependences.of.order
+        words: list[Affine] = []
+        for k, loop in enumerate(access.domain.loops):
+            words += [Affine.of(order[loop]), Affine.of(iterator(k))]
+        words += [Affine.of(access.order), Affine.of(int(access.kind == "write"))]
+        words += [Affine()] * (2 * self._depth + 2 - len(words))
+        domain = map_from(access.relation).domain()
+        dims = [iterator(k) for k in range(len(access.ivs))]
+        return map_of(words, (), dims).intersect_domain(domain)
+
+
+# --- Below: how
+
+
+def _latest(times: Sequence[Map]) -> Map | None:
+    """The last of all times."""
+    union = _union(times)
+    return None if union is None else union.lexmax().coalesce()
+
+
+def _after(times: Map, last: Map | None) -> Map:
+    """The times that lie after the last one."""
+    if last is None:
+        return times
+    return times.subtract(last.apply_range(Map.lex_ge(last.get_space().range())))
+
+
+Part = TypeVar("Part", Set, Map)
+
+
+def _union(parts: Sequence[Part]) -> Part | None:
+    """All parts together; None where there is none."""
+    whole: Part | None = None
+    for part in parts:
+        whole = part if whole is None else whole.union(part)
+    return whole
