@@ -1,0 +1,43 @@
+"""syrk: a symmetric update of rank M, in the lower triangle: C becomes alpha * A @ A.T + beta * C."""
+
+import numpy as np
+
+import affdsl as af
+from benchmarks.polybench.benchmark import Arguments, Array, Benchmark, Sizes, indices, table
+
+M, N = af.symbols("M N")
+
+
+@af.kernel
+def syrk(alpha: af.f64, beta: af.f64, C: af.f64[N, N], A: af.f64[N, M]):
+    """What stands above the diagonal of C is not touched."""
+    with af.for_(N) as i:
+        with af.for_(i + 1) as j:
+            C[i, j] *= beta
+        with af.for_(M) as k, af.for_(i + 1) as j:
+            C[i, j] += alpha * A[i, k] * A[j, k]
+
+
+def arrays(sizes: Sizes) -> Arguments:
+    """Fractions; the first row and the first column of each matrix are constant."""
+    m, n = sizes["M"], sizes["N"]
+    i, j = indices(n, n)
+    c = (i * j + 2) % m / m
+    i, j = indices(n, m)
+    return {"alpha": 1.5, "beta": 1.2, "C": c, "A": (i * j + 1) % n / n}
+
+
+def reference(given: Arguments) -> dict[str, Array]:
+    """The same in NumPy."""
+    full = given["alpha"] * (given["A"] @ given["A"].T) + given["beta"] * given["C"]
+    return {"C": np.tril(full) + np.triu(given["C"], 1)}
+
+
+KERNEL = Benchmark(
+    name="syrk",
+    kernel=syrk,
+    sizes=table("M N", (20, 30), (60, 80), (200, 240), (1000, 1200), (2000, 2600)),
+    arrays=arrays,
+    live_out=("C",),
+    reference=reference,
+)
