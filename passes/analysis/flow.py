@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences, described
 from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, spending
-from passes.analysis.relations import iterator, map_from, named
+from passes.analysis.relations import at_depth, iterator, map_from, named
 from passes.analysis.storage import Buffer
 
 BUDGET = 5_000_000
@@ -118,12 +118,11 @@ class Flow:
         with spending(self.budget):
             writes = self._writes(buffer)
             times = {w: map_from(w.relation).reverse().apply_range(self._times(w)) for w in writes}
-            last = _latest([t for w, t in times.items() if w.is_exact and w.buffer is buffer])
+            last = _latest([t.lexmax() for w, t in times.items() if w.is_exact and w.buffer is buffer])
             found = []
             for write in writes:
                 is_certain = write.is_exact and write.buffer is buffer
-                seen = last if is_certain and last is not None else _after(times[write], last)
-                pairs = seen.apply_range(self._times(write).reverse())
+                pairs = self._at(write, last if is_certain and last is not None else _after(times[write], last))
                 if not pairs.is_empty():
                     found.append((write, pairs.coalesce()))
             return tuple(found)
@@ -134,32 +133,35 @@ class Flow:
 
     def _computed(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
         touched = map_from(read.relation)
-        now = touched.domain_map().apply_range(self._times(read))
-        earlier = now.apply_range(Map.lex_gt(now.get_space().range()))
-        times = {w: self._times_of(w, read, touched).intersect(earlier) for w in self._writes(read.buffer)}
-        last = _latest([t for w, t in times.items() if w.is_exact and w.buffer is read.buffer])
-        doubtful: list[LastWrite] = []
-        for write, when in times.items():
-            if not (write.is_exact and write.buffer is read.buffer):
-                pairs = _after(when, last).apply_range(self._times(write).reverse())
-                if not pairs.is_empty():
-                    doubtful.append(LastWrite(write, read, pairs.coalesce(), self._doubts(write, read)))
-        found = list(doubtful)
-        reasons = tuple(dict.fromkeys(r for f in doubtful for r in f.unknown))
-        overshadowed = _union([f.map.domain() for f in doubtful if f.map is not None])
-        for write in times:
-            if last is None or not (write.is_exact and write.buffer is read.buffer):
-                continue
-            pairs = last.apply_range(self._times(write).reverse())
+        rest = touched.wrap()
+        certain: dict[Access, Map] = {}
+        doubtful: dict[Access, Map] = {}
+        for write in self._writes(read.buffer):
+            earlier = self._earlier(write, read, touched)
+            is_certain = write.is_exact and write.buffer is read.buffer
+            pairs = _last(earlier) if is_certain else _union(earlier)
+            if pairs is not None:
+                (certain if is_certain else doubtful)[write] = pairs
+            if is_certain:
+                for pairs in earlier:
+                    rest = rest.subtract(pairs.domain())
+        last = _latest([pairs.apply_range(self._times(w)) for w, pairs in certain.items()])
+        maybe = [
+            LastWrite(write, read, pairs.coalesce(), self._doubts(write, read))
+            for write, times in doubtful.items()
+            if not (pairs := self._at(write, _after(times.apply_range(self._times(write)), last))).is_empty()
+        ]
+        reasons = tuple(dict.fromkeys((*read.unknown, *(r for m in maybe for r in m.unknown))))
+        overshadowed = _union([m.map.domain() for m in maybe if m.map is not None])
+        found: list[LastWrite] = []
+        for write in certain:
+            assert last is not None
+            pairs = self._at(write, last)
             sure = pairs if overshadowed is None else pairs.subtract_domain(overshadowed)
-            unsure = pairs.subtract(sure)
-            if not sure.is_empty():
-                found.append(LastWrite(write, read, sure.coalesce(), read.unknown))
-            if not unsure.is_empty():
-                found.append(LastWrite(write, read, unsure.coalesce(), tuple(dict.fromkeys((*read.unknown, *reasons)))))
-        reads = touched.wrap()
-        rest = reads if last is None else reads.subtract(last.domain())
-        return tuple(sorted(found, key=lambda f: f.write.order)), rest.coalesce()
+            for part, unknown in ((sure, read.unknown), (pairs.subtract(sure), reasons)):
+                if not part.is_empty():
+                    found.append(LastWrite(write, read, part.coalesce(), unknown))
+        return tuple(sorted((*maybe, *found), key=lambda f: f.write.order)), rest.coalesce()
 
     def _doubts(self, write: Access, read: Access) -> tuple[str, ...]:
         alias = (
@@ -167,11 +169,31 @@ class Flow:
         )
         return tuple(dict.fromkeys((*read.unknown, *write.unknown, *alias)))
 
-    def _times_of(self, write: Access, read: Access, touched: Map) -> Map:
-        """From iterations of a read, each with an element, to the times at which a write touches the element."""
+    def _earlier(self, write: Access, read: Access, touched: Map) -> list[Map]:
+        """From iterations of a read, each with an element, to those of a write of it that run before, latest first.
+
+        In each map they have more of the common loops in the same iteration than in the next.
+        """
         if write.buffer is read.buffer:
-            return touched.range_map().apply_range(map_from(write.relation).reverse()).apply_range(self._times(write))
-        return Map.from_domain_and_range(touched.wrap(), self._times(write).range())
+            pairs = touched.range_map().apply_range(map_from(write.relation).reverse())
+        else:
+            pairs = Map.from_domain_and_range(touched.wrap(), map_from(write.relation).domain())
+        found = []
+        common = self.dependences.common(write, read)
+        for depth in range(common + 1, 0, -1):
+            if depth <= common:
+                here = at_depth(pairs.reverse(), depth, common).reverse()
+            elif write.order < read.order:
+                here = at_depth(pairs, depth, common)
+            else:
+                continue
+            if not here.is_empty():
+                found.append(here)
+        return found
+
+    def _at(self, write: Access, times: Map) -> Map:
+        """The iterations of a write that run at some times."""
+        return times.apply_range(self._times(write).reverse())
 
     def _times(self, access: Access) -> Map:
         """From the iterations of an access to when they run, so that what is smaller in the order of words runs first.
@@ -193,10 +215,22 @@ class Flow:
 # --- Below: how
 
 
+def _last(earlier: Sequence[Map]) -> Map | None:
+    """The last of the iterations of one write, of which those in the first maps are later than those in the next."""
+    found: Map | None = None
+    for k, pairs in enumerate(earlier):
+        rest = pairs
+        for later in earlier[:k]:
+            rest = rest.subtract_domain(later.domain())
+        last = rest.lexmax().coalesce()
+        found = last if found is None else found.union(last).coalesce()
+    return found
+
+
 def _latest(times: Sequence[Map]) -> Map | None:
     """The last of all times."""
     union = _union(times)
-    return None if union is None else union.lexmax().coalesce()
+    return union if union is None or len(times) == 1 else union.lexmax().coalesce()
 
 
 def _after(times: Map, last: Map | None) -> Map:
