@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences, described
 from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, spending
-from passes.analysis.relations import at_depth, iterator, map_from, named
+from passes.analysis.relations import at_depth, iterator, last_of, map_from, named
 from passes.analysis.storage import Buffer
 
 BUDGET = 5_000_000
@@ -118,7 +118,7 @@ class Flow:
         with spending(self.budget):
             writes = self._writes(buffer)
             times = {w: map_from(w.relation).reverse().apply_range(self._times(w)) for w in writes}
-            last = _latest([t.lexmax() for w, t in times.items() if w.is_exact and w.buffer is buffer])
+            last = _latest([last_of(t) for w, t in times.items() if w.is_exact and w.buffer is buffer])
             found = []
             for write in writes:
                 is_certain = write.is_exact and write.buffer is buffer
@@ -222,7 +222,7 @@ def _last(earlier: Sequence[Map]) -> Map | None:
         rest = pairs
         for later in earlier[:k]:
             rest = rest.subtract_domain(later.domain())
-        last = rest.lexmax().coalesce()
+        last = last_of(rest).coalesce()
         found = last if found is None else found.union(last).coalesce()
     return found
 
@@ -230,7 +230,7 @@ def _last(earlier: Sequence[Map]) -> Map | None:
 def _latest(times: Sequence[Map]) -> Map | None:
     """The last of all times."""
     union = _union(times)
-    return union if union is None or len(times) == 1 else union.lexmax().coalesce()
+    return union if union is None or len(times) == 1 else last_of(union).coalesce()
 
 
 def _after(times: Map, last: Map | None) -> Map:

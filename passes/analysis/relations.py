@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.polyhedral import Dim, Map, Set, map_of, name_of, number_of, set_of
+from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, number_of, set_of
 
 Answer = TypeVar("Answer")
 Alternatives = tuple[tuple[Constraint, ...], ...]
@@ -94,6 +94,11 @@ def remembered(question: object, find: Callable[[], Answer]) -> Answer:
     return answer
 
 
+def forget() -> None:
+    """Drop what this thread has found."""
+    _kept.answers.clear()
+
+
 def map_from(of: Relation) -> Map:
     """From iterations to elements. Raises UnknownError where isl needs too long."""
     return remembered(("map", of), lambda: _map_from(of))
@@ -161,15 +166,30 @@ def named(pairs: Map, inputs: Sequence[str], outputs: Sequence[str], params: Seq
     return pairs
 
 
+def last_of(pairs: Map) -> Map:
+    """For each input the last output, in the order of words. Raises UnknownError where isl loses an input.
+
+    The isl of 2026 says of some sets whose constraints are redundant that they have no last point, and has to be asked
+    once more without those.
+    """
+    inputs = pairs.domain()
+    for each in (pairs, pairs.remove_redundancies(), pairs.compute_divs().remove_redundancies()):
+        found = each.lexmax()
+        if inputs.is_subset(found.domain()):
+            return found
+    raise UnknownError("isl finds no last output for an input that has outputs")
+
+
 def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
     """A point of a set, the first one where there is a first: its parameters by name, and its dimensions."""
     params, dims = points.dim(Dim.param), points.dim(Dim.set)
     names = [str(points.get_dim_name(Dim.param, k)) for k in range(params)]
-    flat = points.move_dims(Dim.set, 0, Dim.param, 0, params)
+    flat = points.flatten().move_dims(Dim.set, 0, Dim.param, 0, params)
     if flat.is_empty():
         return None
-    bounded = all(flat.dim_has_lower_bound(Dim.set, k) for k in range(params + dims))
-    point = (flat.lexmin() if bounded else flat).sample_point()
+    has_first = all(ends(flat, k)[0] is not None for k in range(params + dims))
+    first = flat.remove_redundancies().lexmin() if has_first else flat
+    point = (flat if first.is_empty() else first).sample_point()  # isl loses some first points, as in `last_of`
     numbers = [point.get_coordinate_val(Dim.set, k).to_python() for k in range(params + dims)]
     return dict(zip(names, numbers[:params], strict=True)), tuple(numbers[params:])
 

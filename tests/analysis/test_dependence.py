@@ -1,0 +1,280 @@
+"""Dependences: against all pairs of a run, the reference texts, and where nothing is known."""
+
+import pytest
+
+from affdsl.mlir.readers import parse
+from passes.analysis import dependence, relations
+from passes.analysis.dependence import AnalysisWarning, Dependences, Distance, dependences
+from tests.analysis.brute import Brute
+from tests.analysis.compare import compare_seeds
+from tests.analysis.programs import generate
+
+
+def of(text, symbol="f"):
+    """The dependences of a function."""
+    module = parse(text)
+    return dependences(next(f for f in module.functions if f.symbol == symbol), module)
+
+
+def listed(text, *, inputs=False):
+    """Every dependence of @f as text, with why it is not certain."""
+    return [(str(d), d.unknown) for d in of(text).all(inputs=inputs)]
+
+
+# --- All pairs of a run
+
+
+@pytest.mark.parametrize("start", range(0, 400, 50))
+def test_random_programs_have_the_dependences_of_their_runs(start):
+    report = compare_seeds(range(start, start + 50))
+    assert not report.wrong, "\n".join(report.wrong[:20])
+    assert report.queries > 2_500
+    assert report.exact > 0.7 * report.queries
+    assert report.existing > 0.1 * report.queries
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_witnesses_are_iterations_of_the_run(seed):
+    """With the numbers of its symbols put in, each witness of a program without symbols is a pair that ran."""
+    program = generate(seed)
+    found = dependences(program.function, program.module)
+    brute = Brute(program.trace())
+    elements = {(i.op, i.role, i.ivs, i.buffer.origin): i.elements for i in brute.trace.instances}
+    for each in found.all():
+        witness = each.witness()
+        assert (witness is not None) == each.is_exact
+        if witness is None or witness.params:
+            continue
+        root = each.source.buffer.name[1:] if each.source.buffer.kind == "global" else each.source.buffer.root
+        source = elements[each.source.op, each.source.kind, witness.source, root]
+        sink = elements[each.sink.op, each.sink.kind, witness.sink, root]
+        assert witness.element in source & sink
+        distances = [b - a for a, b in zip(witness.source, witness.sink, strict=False)]
+        for distance, (low, high) in zip(distances, [(d.low, d.high) for d in each.distances], strict=False):
+            assert low <= distance <= high
+
+
+# --- The reference texts
+
+
+APPLY = """
+func.func @f() {
+  %A = memref.alloc() : memref<10x10xf32>
+  %cst = arith.constant 7.0 : f32
+  affine.for %i = 0 to 9 {
+    affine.for %j = 0 to 9 {
+      %0 = affine.apply affine_map<(d0, d1) -> (d0)>(%i, %j)
+      %1 = affine.apply affine_map<(d0, d1) -> (d1)>(%i, %j)
+      affine.store %cst, %A[%0, %1] : memref<10x10xf32>
+      %2 = affine.apply affine_map<(d0, d1) -> (d0 - 2)>(%i, %j)
+      %3 = affine.load %A[%2, %1] : memref<10x10xf32>
+    }
+  }
+  return
+}"""
+NONTRIVIAL = """
+func.func @f() {
+  %A = memref.alloc() : memref<10x10xf32>
+  %cst = arith.constant 7.0 : f32
+  affine.for %i = 0 to 10 {
+    affine.for %j = 0 to 7 {
+      affine.store %cst, %A[%i + 3 * %j, 4 * %i + 5 * %j] : memref<10x10xf32>
+      %a = affine.load %A[%i + %j, %i + 2 * %j + 3] : memref<10x10xf32>
+    }
+  }
+  return
+}"""
+
+
+def test_a_load_from_two_iterations_before():
+    assert listed(APPLY) == [("flow dependence of A at depth 1: [2, 2][0, 0]", ())]
+
+
+def test_distances_have_exact_ends():
+    """Where mlir-opt reports depth 2 as [0, 0][2, 4], which no two iterations have, and [1, 2][-4, -1] for (2, -4)."""
+    assert listed(NONTRIVIAL) == [
+        ("flow dependence of A at depth 1: [1, 7][-1, 3]", ()),
+        ("flow dependence of A at depth 3: [0, 0][0, 0]", ()),
+        ("anti dependence of A at depth 1: [2, 2][-4, -4]", ()),
+    ]
+
+
+# --- Symbols
+
+
+def test_distances_that_grow_with_a_size_have_no_end():
+    found = of("""
+func.func @f(%A: memref<?xf32>, %n: index, %t: index) {
+  affine.for %s = 0 to %t {
+    affine.for %i = 1 to %n {
+      %a = affine.load %A[%i - 1] : memref<?xf32>
+      affine.store %a, %A[%i] : memref<?xf32>
+    }
+  }
+  return
+}""")
+    shown = {str(d): d.directions for d in found.all()}
+    assert shown == {
+        "anti dependence of A at depth 1: [1, +inf][-1, -1]": ("<", ">"),
+        "flow dependence of A at depth 1: [1, +inf][1, 1]": ("<", "<"),
+        "flow dependence of A at depth 2: [0, 0][1, 1]": ("=", "<"),
+        "output dependence of A at depth 1: [1, +inf][0, 0]": ("<", "="),
+    }
+
+
+def test_directions():
+    ends = [(1, None), (0, 0), (None, -1), (0, 3), (-3, 0), (-1, 1), (None, None)]
+    assert [Distance(*e).direction for e in ends] == ["<", "=", ">", "<=", ">=", "*", "*"]
+    assert [Distance(*e).value for e in ((2, 2), (1, 2), (None, None))] == [2, None, None]
+
+
+def test_the_polyhedron_has_the_names_of_the_loops():
+    (found,) = of(APPLY).all()
+    assert str(found.map()) == "{ [i, j] -> [i' = 2 + i, j' = j] : 0 <= i <= 6 and 0 <= j <= 8 }"
+
+
+def test_a_depth_that_is_none():
+    found = of(APPLY)
+    store, load = found.accesses
+    with pytest.raises(ValueError, match="two accesses with 2 loops around both have depths 1 to 3, not 4"):
+        found.at(store, load, 4)
+
+
+# --- What is one buffer
+
+
+def test_two_handles_of_one_global_are_one_buffer():
+    assert listed("""
+memref.global "private" @G : memref<8xf32> = dense<0.0>
+func.func @f(%x: f32) {
+  %g = memref.get_global @G : memref<8xf32>
+  %h = memref.get_global @G : memref<8xf32>
+  affine.store %x, %g[1] : memref<8xf32>
+  %a = affine.load %h[1] : memref<8xf32>
+  %b = affine.load %h[2] : memref<8xf32>
+  return
+}""") == [("flow dependence of @G at depth 1: no loop stands around both", ())]
+
+
+def test_a_buffer_of_each_iteration_is_another_one():
+    assert listed("""
+func.func @f(%x: f32) {
+  affine.for %i = 0 to 8 {
+    %t = memref.alloc() : memref<4xf32>
+    affine.store %x, %t[0] : memref<4xf32>
+    affine.for %j = 0 to 2 { %a = affine.load %t[%j] : memref<4xf32> }
+  }
+  return
+}""") == [("flow dependence of t at depth 2: [0, 0]", ())]
+
+
+SWAPPED = """
+func.func private @f(%A: memref<8xf32>, %B: memref<8xf32>, %x: f32) {
+  affine.store %x, %A[1] : memref<8xf32>
+  %a = affine.load %B[2] : memref<8xf32>
+  return
+}
+"""
+
+
+def test_arguments_are_different_buffers_unless_a_call_shows_that_they_are_one():
+    assert listed(SWAPPED) == []
+    types = "(memref<8xf32>, memref<8xf32>, f32) -> ()"
+    call = f"func.func @g(%A: memref<8xf32>, %x: f32) {{ call @f(%A, %A, %x) : {types} return }}"
+    assert listed(SWAPPED + call) == [
+        ("flow dependence of B at depth 1: no loop stands around both", ("A and B may be one buffer",))
+    ]
+
+
+def test_views_of_one_buffer_are_told_apart_where_they_lie_apart():
+    assert (
+        listed("""
+func.func @f(%A: memref<16xf32>, %x: f32) {
+  %v = memref.subview %A[0] [8] [2] : memref<16xf32> to memref<8xf32, strided<[2]>>
+  %w = memref.subview %A[1] [8] [2] : memref<16xf32> to memref<8xf32, strided<[2], offset: 1>>
+  affine.for %i = 0 to 8 {
+    affine.store %x, %v[%i] : memref<8xf32, strided<[2]>>
+    %a = affine.load %w[%i] : memref<8xf32, strided<[2], offset: 1>>
+  }
+  return
+}""")
+        == []
+    )
+
+
+def test_a_layout_that_puts_two_elements_into_one_place_is_not_known():
+    (found,) = of("""
+func.func @f(%A: memref<4x4xf32, strided<[1, 1]>>, %x: f32) {
+  affine.store %x, %A[0, 1] : memref<4x4xf32, strided<[1, 1]>>
+  %a = affine.load %A[1, 0] : memref<4x4xf32, strided<[1, 1]>>
+  return
+}""").all()
+    assert found.unknown == ("which elements of A it touches is not known",)
+
+
+# --- What is not known
+
+
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("%k = affine.load %I[%i] : memref<9xindex> memref.store %x, %A[%k] : memref<9xf32>", "%k is not affine"),
+        ("affine.store %x, %A[%i * symbol(%n)] : memref<9xf32>", "n * i is semi-affine"),
+        ("affine.store %x, %A[%i mod symbol(%n)] : memref<9xf32>", "n * (i floordiv n) is semi-affine"),
+        ("scf.if %c { affine.store %x, %A[2] : memref<9xf32> }", "the condition is known only at run time"),
+        ("func.call @g(%A) : (memref<9xf32>) -> ()", "which elements of A it touches is not known"),
+        ('"some.thing"(%A) : (memref<9xf32>) -> ()', "which elements of A it touches is not known"),
+    ],
+)
+def test_what_is_not_known_depends_and_says_why(statement, why):
+    found = of(f"""
+func.func private @g(memref<9xf32>)
+func.func @f(%A: memref<9xf32>, %I: memref<9xindex>, %n: index, %c: i1, %x: f32) {{
+  affine.for %i = 0 to 9 {{ {statement} }}
+  return
+}}""")
+    outputs = [d for d in found.all() if d.kind == "output" and d.source.buffer.name == "A"]
+    assert [d.depth for d in outputs] == [1]
+    assert any(why in reason for reason in outputs[0].unknown)
+    assert outputs[0].witness() is None
+
+
+def test_a_call_touches_what_its_function_touches():
+    text = """
+func.func @g(%A: memref<9xf32>, %B: memref<9xf32>) {
+  %a = affine.load %A[0] : memref<9xf32>
+  affine.store %a, %B[0] : memref<9xf32>
+  return
+}
+func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %C: memref<9xf32>) {
+  call @g(%A, %B) : (memref<9xf32>, memref<9xf32>) -> ()
+  return
+}"""
+    assert [(a.kind, a.buffer.name) for a in of(text).accesses] == [("read", "A"), ("write", "B")]
+
+
+def test_a_question_that_takes_isl_too_long_is_answered_by_unknown():
+    module = parse(NONTRIVIAL)
+    relations.forget()
+    found = Dependences(module.functions[0], module, budget=10)
+    store, load = found.accesses
+    with pytest.warns(AnalysisWarning, match="10 operations, for the write of A at <mlir>:7 and"):
+        first = found.at(store, load, 1)
+    assert [str(d) for d in first.distances] == ["[1, +inf]", "[-inf, +inf]"]
+    assert "isl needs more than 10 operations" in first.unknown[0]
+    assert first.witness() is None
+
+
+def test_equal_nests_are_asked_once(monkeypatch):
+    asked = []
+    relations.forget()
+    monkeypatch.setattr(dependence, "distances", lambda *given: asked.append(given) or relations.distances(*given))
+    nest = """affine.for %i = 1 to 9 {
+      %a = affine.load %A[%i - 1] : memref<9xf32>
+      affine.store %a, %A[%i] : memref<9xf32>
+    }"""
+    list(of(f"func.func @f(%A: memref<9xf32>) {{ {nest} return }}").all())
+    list(of(f"func.func @f(%A: memref<9xf32>) {{ {nest} {nest} return }}").all())
+    twice = len(asked)
+    list(of(f"func.func @f(%A: memref<9xf32>) {{ {nest} {nest} {nest} {nest} {nest} return }}").all())
+    assert 0 < len(asked) == twice
