@@ -105,8 +105,9 @@ class _Nest:
         self.store(self.combined("addi", self.load(self.place(ivs)), self.other(ivs)), self.place(ivs))
 
     def interleaved(self, ivs: tuple[str, ...]) -> None:
-        """Both are loaded before one is stored."""
-        places = [self.place(ivs), self.place(ivs)]
+        """Both are loaded before one is stored: if they are one element, the first sum is lost."""
+        first = self.place(ivs)
+        places = [first, self.random.choice((first, self.place(ivs)))]
         old = [self.load(p) for p in places]
         new = [self.combined("addi", o, self.other(ivs)) for o in old]
         for value, place in zip(new, places, strict=True):
@@ -142,13 +143,14 @@ class _Nest:
         self.add("}")
 
     def either(self, ivs: tuple[str, ...]) -> None:
-        """s + x, or s, by something that does not depend on s; or that does."""
+        """s + x, or s, or something else, by what does not depend on s; or does."""
         place = self.place(ivs)
         old, x = self.load(place), self.other(ivs)
         tested = self.random.choice((x, x, old))
         new = self.combined("addi", old, x)
         test = self.new(f"arith.cmpi slt, {tested}, {self.load('%D[2]')} : i32")
-        self.store(self.new(f"arith.select {test}, {new}, {old} : i32"), place)
+        other = self.random.choice((old, old, x))
+        self.store(self.new(f"arith.select {test}, {new}, {other} : i32"), place)
 
     def two_kinds(self, ivs: tuple[str, ...]) -> None:
         place = self.place(ivs)

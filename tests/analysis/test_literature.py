@@ -10,7 +10,7 @@ from __future__ import annotations
 import affdsl as af
 from passes.analysis.dependence import Dependences
 from passes.analysis.parallelism import Parallelism, of_loops
-from passes.analysis.polyhedral import Dim
+from passes.analysis.polyhedral import Dim, Map
 
 N, T = af.symbols("N T")
 
@@ -114,9 +114,9 @@ def test_jacobi_in_one_array_of_two_halves() -> None:
     assert loops(of) == [("t", "sequential"), ("i", "parallel")]
 
 
-def remainders(pairs: object) -> set[int]:
+def remainders(pairs: Map) -> set[int]:
     """The distances of the outermost loop by 2."""
-    deltas = pairs.deltas()  # type: ignore[attr-defined]
+    deltas = pairs.deltas()
     stride = deltas.get_stride(0).to_python()
     assert stride % 2 == 0
     return {deltas.dim_min_val(0).to_python() % 2}
@@ -274,12 +274,10 @@ def test_floyd_warshall() -> None:
             assert touches_step(dependence.map(), dependence.depth - 1)
 
 
-def touches_step(pairs: object, loop: int) -> bool:
+def touches_step(pairs: Map, loop: int) -> bool:
     """Whether in all pairs of iterations (k, i, j) the source or the sink lies in row, or column, k."""
-    found = pairs
-    in_source = found.equate(Dim.in_, 0, Dim.in_, loop)  # type: ignore[attr-defined]
-    in_sink = found.equate(Dim.out, 0, Dim.out, loop)  # type: ignore[attr-defined]
-    return bool(found.is_subset(in_source.union(in_sink)))  # type: ignore[attr-defined]
+    in_source, in_sink = pairs.equate(Dim.in_, 0, Dim.in_, loop), pairs.equate(Dim.out, 0, Dim.out, loop)
+    return bool(pairs.is_subset(in_source.union(in_sink)))
 
 
 def test_floyd_warshall_without_row_and_column_of_the_step() -> None:

@@ -60,8 +60,10 @@ def test_a_loop_carries_a_dependence_exactly_if_a_run_does() -> None:
 def test_iterations_in_another_order_give_the_same() -> None:
     """The same programs: a parallel loop without iter_args becomes a band, which runs shuffled."""
     done = Counter[str]()
-    for seed in range(120):
+    for seed in range(140):
         program = generate(seed)
+        if any(isinstance(op, affine.Parallel) for op in walk(program.function)):
+            continue  # its own bands may race
         for each in parallelism(program.function, program.module):
             loop = each.loop
             if not each.is_parallel or not isinstance(loop, affine.For) or loop.results:
@@ -249,7 +251,7 @@ def test_what_may_do_anything() -> None:
           affine.for %i = 0 to %n { "my.op"(%i) : (index) -> () }
           return
         }""")
-    assert (loop.verdict, loop.reasons) == ("unknown", ("an operation that is not known may do anything",))
+    assert (loop.verdict, loop.reasons) == ("unknown", ("my.op may do anything",))
 
 
 def test_a_call_that_is_known_prevents_what_it_touches() -> None:
@@ -268,6 +270,22 @@ def test_a_call_that_is_known_prevents_what_it_touches() -> None:
     assert first.verdict == "parallel"
     assert second.verdict == "unknown"
     assert "which elements of A it touches is not known" in second.why[0]
+
+
+def test_a_buffer_of_each_iteration() -> None:
+    (loop,) = verdicts("""
+        func.func @f(%A: memref<?xf32>, %n: index) {
+          affine.for %i = 0 to %n {
+            %t = memref.alloc() : memref<1xf32>
+            %a = affine.load %A[%i] : memref<?xf32>
+            affine.store %a, %t[0] : memref<1xf32>
+            %b = affine.load %t[0] : memref<1xf32>
+            affine.store %b, %A[%i] : memref<?xf32>
+            memref.dealloc %t : memref<1xf32>
+          }
+          return
+        }""")
+    assert loop.verdict == "parallel"
 
 
 def test_loops_that_are_known_at_run_time() -> None:
@@ -332,22 +350,25 @@ def test_the_reductions_of_scf_parallel() -> None:
     assert loop.verdict == "sequential"
 
 
-def test_a_budget_that_is_spent_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_that_is_spent_is_unknown() -> None:
     """A loop that is parallel is not called so where isl may not say so."""
     module = parse("""
         func.func @f(%A: memref<?xf32>, %n: index) {
-          %x = arith.constant 1.0 : f32
-          affine.for %i = 0 to %n { affine.store %x, %A[%i * 7 + (%i * 5) floordiv 3] : memref<?xf32> }
+          affine.for %i = 0 to %n {
+            %x = affine.load %A[%i * 7 + (%i * 5) floordiv 3] : memref<?xf32>
+            %y = math.exp %x : f32
+            affine.store %y, %A[%i * 7 + (%i * 5) floordiv 3] : memref<?xf32>
+          }
           return
         }""")
-    with pytest.warns(AnalysisWarning, match=r"isl needs more than 5 operations, for the write of A"):
+    with pytest.warns(AnalysisWarning, match=r"isl needs more than 5 operations, for the (read|write) of A"):
         (loop,) = under_test.of_loops(Dependences(module.functions[0], budget=5))
     assert loop.verdict == "unknown"
     (loop,) = parallelism(module.functions[0])
     assert loop.verdict == "parallel"
 
 
-def test_private_arrays_that_isl_cannot_decide(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_private_arrays_that_isl_cannot_decide() -> None:
     text = """
         func.func @f(%A: memref<?xf32>, %t: memref<1xf32>, %n: index) {
           affine.for %i = 0 to %n {
@@ -359,8 +380,11 @@ def test_private_arrays_that_isl_cannot_decide(monkeypatch: pytest.MonkeyPatch) 
           return
         }"""
     assert verdicts(text)[0].verdict == "parallel if privatized"
-    monkeypatch.setattr(under_test, "BUDGET", 1)
-    assert verdicts(text)[0].verdict == "sequential"
+    dependences = Dependences(parse(text).functions[0])
+    assert list(dependences.all())  # remembered now, so that nothing but the last question is left
+    dependences.budget = 1
+    (loop,) = under_test.of_loops(dependences)
+    assert loop.verdict == "sequential"
 
 
 def test_the_table() -> None:
@@ -376,10 +400,13 @@ def test_the_table() -> None:
           }
           return
         }""")
+    reasons = (
+        "flow of A from line 8 to line 5 at distance [1, 1][0, 0]",
+        "flow of A from line 8 to line 6 at distance [1, 1][0, +inf]",
+    )
     assert table(found).splitlines() == [
         "loop  line  verdict     why",
-        "%i    3     sequential  flow of A from line 8 to line 5 at distance [1, 1][0, 0]; "
-        "flow of A from line 8 to line 6 at distance [1, 1][0, +inf]",
+        "%i    3     sequential  " + "; ".join(reasons),
         "  %j  4     parallel",
     ]
 

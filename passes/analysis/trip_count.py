@@ -1,0 +1,212 @@
+"""How often a loop runs its body: as a number, as an expression, and what holds of it wherever the loop is reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import TypeAlias
+
+from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import walk
+from passes.analysis.access import Accesses
+from passes.analysis.domain import Domain
+from passes.analysis.polyhedral import Dim, Set, UnknownError, set_of, spending
+from passes.analysis.relations import BUDGET, domain_of, ends, iterator, map_from, remembered, some_point
+
+Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
+
+
+@dataclass(frozen=True)
+class TripCount:
+    """How often a loop runs its body, for all sizes and all iterations of the loops around it.
+
+    Attributes
+    ----------
+    low, high
+        The smallest and the largest count; high is None where it grows with a size, or is not known. Where the loop is
+        never reached, both are 0.
+    divisor
+        The largest number that divides every count; 0 where every count is 0, and 1 where nothing is known.
+    exprs
+        The count is the smallest of these, and 0 where that is negative. They are over symbols and the induction
+        variables around, or over other values as the bounds of the loop are. Empty where the step is not known.
+    unknown
+        Why low or high may not occur, and divisor be too small; empty if they are exact.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> n = Value(INDEX, "n")
+    >>> tile = TripCount(1, 32, 1, (Affine.of(32), n * 1), may_be_negative=False)
+    >>> print(tile, tile.runs, tile.number)
+    min(32, n) True None
+    """
+
+    low: int
+    high: int | None
+    divisor: int
+    exprs: tuple[Affine, ...]
+    may_be_negative: bool = True
+    """Whether one of `exprs` may be below 0, so that the count is 0."""
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def number(self) -> int | None:
+        """The count, where it is one number."""
+        return self.low if self.low == self.high else None
+
+    @property
+    def expr(self) -> Affine | None:
+        """The count as one expression, where it is one; ceildiv is part of it."""
+        if self.number is not None:
+            return Affine.of(self.number)
+        return self.exprs[0] if len(self.exprs) == 1 and not self.may_be_negative else None
+
+    @property
+    def runs(self) -> bool:
+        """Whether the body certainly runs at least once, whenever the loop is reached."""
+        return self.low >= 1
+
+    @property
+    def runs_at_most_once(self) -> bool:
+        """Whether the body certainly does not run twice."""
+        return self.high is not None and self.high <= 1
+
+    @property
+    def never_runs(self) -> bool:
+        """Whether the body certainly does not run."""
+        return self.high == 0
+
+    def __str__(self) -> str:
+        if self.number is not None:
+            return str(self.number)
+        if not self.exprs:
+            return "unknown"
+        text = ", ".join(map(spell, self.exprs))
+        text = f"min({text})" if len(self.exprs) > 1 else text
+        return f"max(0, {text})" if self.may_be_negative else text
+
+
+def trip_counts(function: func.Func) -> dict[Value, TripCount]:
+    """The trip count of each loop of a function, by its induction variable.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%n: index) {
+    ...   affine.for %i = 0 to 96 step 32 {
+    ...     affine.for %j = 0 to %n step 4 {
+    ...       affine.for %k = affine_map<(d) -> (d)>(%i) to affine_map<(d) -> (d + 32)>(%i) { }
+    ...     }
+    ...   }
+    ...   return
+    ... }''')
+    >>> [str(count) for count in trip_counts(module.functions[0]).values()]
+    ['3', 'max(0, n ceildiv 4)', '32']
+    """
+    accesses = Accesses(function)
+    found = {}
+    for op in walk(function):
+        if isinstance(op, affine.For | scf.For):
+            found[op.iv] = trip_count(op, op.iv, accesses)
+        elif isinstance(op, affine.Parallel | scf.Parallel):
+            found |= {iv: trip_count(op, iv, accesses) for iv in op.ivs}
+    return found
+
+
+def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
+    """The trip count of a loop, or of one loop of a band; `accesses` are those of the function around."""
+    lower, upper, step = _bounds(loop, iv)
+    scope, domain = accesses.scope, accesses.domains[loop]
+    distance, _ = scope.expr(step, domain)
+    if not distance.is_constant or distance.constant < 1:
+        return TripCount(0, None, 1, (), unknown=("the step is known only at run time",))
+    written = _differences(lower, upper, distance.constant)
+    lows, domain = scope.exprs(lower, domain)
+    highs, domain = scope.exprs(upper, domain)
+    found = _differences(lows, highs, distance.constant)
+    try:
+        with spending(BUDGET):
+            low, high, divisor = _counts(domain, found)
+            kept = _smallest(domain, found)
+            negative = any(not _is_empty(domain, Constraint(-1 - each)) for each in kept)
+    except UnknownError as error:
+        return TripCount(0, None, 1, _shown(found, written, domain), unknown=(str(error),))
+    return TripCount(low, high, divisor, _shown(kept, written, domain), negative, domain.unknown)
+
+
+# --- Below: how
+
+
+def _bounds(loop: Loop, iv: Value) -> tuple[tuple[Affine, ...], tuple[Affine, ...], Affine]:
+    match loop:
+        case affine.For():
+            return loop.lower, loop.upper, Affine.of(loop.step)
+        case scf.For():
+            return (Affine.of(loop.lower),), (Affine.of(loop.upper),), Affine.of(loop.step)
+        case affine.Parallel():
+            k = loop.ivs.index(iv)
+            return loop.lower[k], loop.upper[k], Affine.of(loop.steps[k])
+        case scf.Parallel():
+            k = loop.ivs.index(iv)
+            return (Affine.of(loop.lower[k]),), (Affine.of(loop.upper[k]),), Affine.of(loop.steps[k])
+
+
+def _differences(lower: Sequence[Affine], upper: Sequence[Affine], step: int) -> tuple[Affine, ...]:
+    """How often a loop runs, if only one lower and one upper bound count: for each two of them."""
+    return tuple(dict.fromkeys((high - low).ceildiv(step) for low in lower for high in upper))
+
+
+def _shown(found: tuple[Affine, ...], written: tuple[Affine, ...], domain: Domain) -> tuple[Affine, ...]:
+    """Expressions without the locals of a domain."""
+    hidden = set(domain.locals)
+    return written if any(v in hidden for each in found for v in each.values()) else found
+
+
+def _counts(domain: Domain, exprs: tuple[Affine, ...]) -> tuple[int, int | None, int]:
+    """The smallest and the largest count, and the largest number that divides all of them."""
+    count, inside = domain.some("count")
+    alternatives: list[tuple[Constraint, ...]] = []
+    for each in exprs:
+        below = tuple(Constraint(other - each) for other in exprs if other is not each)
+        is_none = (Constraint(Affine.of(count), equality=True), Constraint(-each))
+        is_each = (Constraint(count - each, equality=True), Constraint(each - 1), *below)
+        alternatives += [is_none, is_each]
+    relation = inside.where(tuple(alternatives)).relation((Affine.of(count),))
+
+    def find() -> tuple[int, int | None, int]:
+        counts = map_from(relation).range()
+        counts = counts.project_out(Dim.param, 0, counts.dim(Dim.param))
+        if counts.is_empty():
+            return 0, 0, 0
+        low, high = ends(counts, 0)
+        assert low is not None, "a count is not negative"
+        return low, high, _divisor(counts)
+
+    return remembered(("trip count", relation), find)
+
+
+def _divisor(counts: Set) -> int:
+    """The largest number that divides all numbers of a set: it shrinks as long as one is no multiple of it."""
+    number, divisor = iterator(0), 0
+    while True:
+        rest = Constraint(number % divisor - 1 if divisor else number - 1)
+        found = some_point(counts.intersect(set_of((rest,), (number,))))
+        if found is None:
+            return divisor
+        divisor = gcd(divisor, found[1][0])
+
+
+def _smallest(domain: Domain, exprs: tuple[Affine, ...]) -> tuple[Affine, ...]:
+    """The expressions without those that are nowhere smaller than another one."""
+    kept = list(exprs)
+    for each in exprs:
+        if any(other is not each and _is_empty(domain, Constraint(other - each - 1)) for other in kept):
+            kept.remove(each)
+    return tuple(kept)
+
+
+def _is_empty(domain: Domain, constraint: Constraint) -> bool:
+    """Whether a constraint holds nowhere in a domain."""
+    relation = domain.where(((constraint,),)).relation(())
+    return remembered(("empty", relation), lambda: bool(domain_of(relation).is_empty()))
