@@ -228,6 +228,7 @@ class Accesses:
                 if extent is None:
                     domain = domain.lacking("the size of the buffer varies")
                 else:
+                    extent, domain = self.scope.expr(extent, domain)
                     within.append(Constraint(extent - 1 - moved[axis]))
                 domain = domain.where((tuple(within),))
         return self._element(op, kind, op.memref, moved, domain)
@@ -247,6 +248,7 @@ class Accesses:
             if size is None:
                 domain = domain.lacking("the size of the buffer varies")
             else:
+                size, domain = self.scope.expr(size, domain)
                 within.append(Constraint(size - 1 - position))
             domain = domain.where((tuple(within),))
             index.append(Affine.of(position))

@@ -1,0 +1,269 @@
+"""Which elements of a buffer a statement, a loop or a whole function touches, in one iteration of the loops around."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import memref
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import UnrankedMemRefType
+from passes.analysis.access import Access, Accesses
+from passes.analysis.boxes import BUDGET, NO_BOX, Box, Size, answer, box_of, size_of, width_of
+from passes.analysis.dependence import AnalysisWarning, described
+from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, set_of, spending
+from passes.analysis.relations import iterator, local, map_from, named, relation, remembered
+from passes.analysis.storage import Buffer
+
+Kind = Literal["read", "write", "access"]
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The elements of one buffer that some accesses touch, as a function of the outermost loops around all of them.
+
+    Attributes
+    ----------
+    kind
+        "read", "write", or "access" where it is the union of both.
+    ivs
+        The induction variables of which it is a function, outermost first. Those of deeper loops take all their values.
+    params
+        The sizes and other symbols of which it is a function.
+    may
+        From the induction variables to all elements that may be touched. Before the indices of an element stand the
+        induction variables of the loops around the allocation, each iteration of which makes another array.
+    must
+        The elements that are certainly touched.
+    unknown
+        Why some elements of `may` may not be touched; empty if the region is exact.
+    """
+
+    buffer: Buffer
+    kind: Kind
+    ivs: tuple[Value, ...]
+    params: tuple[Value, ...]
+    may: Map
+    must: Map
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all elements of `may` are certainly touched."""
+        return not self.unknown
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether certainly nothing is touched."""
+        return answer(self._name, lambda: bool(self.may.is_empty())) is True
+
+    @cached_property
+    def box(self) -> Box:
+        """The smallest box around the elements that may be touched of one array."""
+        if isinstance(self.buffer.type, UnrankedMemRefType):
+            return NO_BOX
+        return box_of(self.may, self.params, self.ivs, self._name).without(self.buffer.loops)
+
+    @cached_property
+    def size(self) -> Size:
+        """How many elements are touched in one iteration of the loops of `ivs`: the most, over all of them.
+
+        Where the region is not exact, only how many they are at most is known.
+        """
+        if isinstance(self.buffer.type, UnrankedMemRefType):
+            return Size(None, None)
+        found = size_of(self.may, self._name)
+        return found if self.is_exact else Size(None, found.at_most)
+
+    @property
+    def bytes(self) -> Size:
+        """The size in bytes, of the elements alone; an i1 counts as a byte, and an index as eight."""
+        return self.size.times(width_of(self.buffer.type.element))
+
+    @property
+    def box_bytes(self) -> int | None:
+        """How many bytes a buffer needs that has the extents of the box; None where they have no constant limit."""
+        volume, width = self.box.volume, width_of(self.buffer.type.element)
+        return None if volume is None or width is None else volume * width
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether the box may have elements that are not touched."""
+        return not (self.is_exact and self.box.is_full)
+
+    def covers(self, other: Region) -> bool:
+        """Whether in every iteration all that the other region may touch is certainly touched by this one.
+
+        False where that is not proved. Raises ValueError for regions of other buffers or other loops.
+        """
+        self._compare(other)
+        return answer(self._name, lambda: bool(other.may.is_subset(self.must))) is True
+
+    def union(self, other: Region) -> Region:
+        """The elements that one of two regions touches. Raises ValueError as `covers`."""
+        self._compare(other)
+        try:
+            with spending(BUDGET):
+                may = self.may.union(other.may).coalesce()
+                must = self.must.union(other.must).coalesce()
+        except UnknownError:
+            may, must = self.may.union(other.may), self.must.union(other.must)
+        kind = self.kind if self.kind == other.kind else "access"
+        params = tuple(dict.fromkeys((*self.params, *other.params)))
+        unknown = tuple(dict.fromkeys((*self.unknown, *other.unknown)))
+        return Region(self.buffer, kind, self.ivs, params, may, must, unknown)
+
+    def _compare(self, other: Region) -> None:
+        if self.buffer is not other.buffer:
+            raise ValueError(f"a region of {self.buffer.name} cannot be compared with one of {other.buffer.name}")
+        if self.ivs != other.ivs:
+            raise ValueError(f"a region for each {_listed(self.ivs)} cannot be compared with one for each "
+                             f"{_listed(other.ivs)}: ask for both at one depth")  # fmt: skip
+
+    @property
+    def _name(self) -> str:
+        what = {"read": "what is read of", "write": "what is written to", "access": "what is touched of"}[self.kind]
+        return f"{what} {self.buffer.name}"
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.buffer.name} {named(self.may, [v.hint for v in self.ivs], (), self.params)}"
+
+
+def regions(of: Accesses, root: Op | None = None, depth: int | None = None) -> tuple[Region, ...]:
+    """The regions of each buffer that is read, or written, in an operation and its blocks, or in the whole function.
+
+    They are functions of the `depth` outermost induction variables, by default all those around the operation.
+
+    Raises ValueError where some access in it has fewer loops around, or other ones.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+    ...   affine.for %i = 0 to %n {
+    ...     affine.for %j = 0 to 4 { affine.store %x, %A[%i * 8 + %j] : memref<?xf32> }
+    ...   }
+    ...   return
+    ... }''')
+    >>> of = Accesses(module.functions[0])
+    >>> region, = regions(of, depth=1)
+    >>> print(region)
+    write A [n] -> { [i] -> [m0] : 0 <= i < n and 8i <= m0 <= 3 + 8i }
+    >>> region.box.extents, region.has_holes, region.bytes.exact
+    ((4,), False, 16)
+    >>> print(region.box)
+    [i * 8, i * 8 + 4)
+    """
+    inside = None if root is None or root is of.function else set(walk(root))
+    if depth is None:
+        depth = 0 if root is None or inside is None else len(of.domains[root].ivs)
+    grouped: dict[tuple[Buffer, str], list[Access]] = {}
+    for access in of.accesses:
+        # Nothing reads or writes an array by freeing it.
+        if (inside is None or access.op in inside) and not isinstance(access.op, memref.Dealloc):
+            grouped.setdefault((access.buffer, access.kind), []).append(access)
+    return tuple(region_of(of, group, depth) for group in grouped.values())
+
+
+def footprints(of: Accesses, root: Op | None = None, depth: int | None = None) -> tuple[Region, ...]:
+    """As `regions`, with what is read and what is written of a buffer in one region."""
+    found: dict[Buffer, Region] = {}
+    for region in regions(of, root, depth):
+        other = found.get(region.buffer)
+        found[region.buffer] = region if other is None else other.union(region)
+    return tuple(found.values())
+
+
+def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
+    """The region of some accesses, at least one, of one buffer.
+
+    Raises ValueError where they are of several buffers, or have not the same `depth` loops around them.
+    """
+    group = tuple(accesses)
+    _check(group, depth)
+    first = group[0]
+    ivs = first.ivs[:depth]
+    kinds: set[Kind] = {"read" if access.kind == "read" else "write" for access in group}
+    unknown = dict.fromkeys(reason for access in group for reason in access.unknown)
+    params = dict.fromkeys(value for access in group for value in access.relation.params)
+    try:
+        with spending(BUDGET):
+            exact = [a for a in group if a.is_exact]
+            may = must = _union(_projected(a, depth) for a in exact) if exact else None
+            if len(exact) < len(group):
+                whole, sizes = _whole(of, first.buffer)
+                params |= dict.fromkeys(sizes)
+                for access in group:
+                    if not access.is_exact:
+                        part = _projected(access, depth).intersect_range(whole)
+                        may = part if may is None else may.union(part)
+            assert may is not None
+            may, must = may.coalesce(), (may.subtract(may) if must is None else must).coalesce()
+    except UnknownError as error:
+        reason = f"{error}, for the region of {described(first)}"
+        warnings.warn(reason, AnalysisWarning, stacklevel=2)
+        unknown[reason] = None
+        whole, sizes = _whole(of, first.buffer)
+        params |= dict.fromkeys(sizes)
+        may = _anywhere(depth, first.buffer).intersect_range(whole)
+        must = may.subtract(may)
+    kind = kinds.pop() if len(kinds) == 1 else "access"
+    return Region(first.buffer, kind, ivs, tuple(params), may, must, tuple(unknown))
+
+
+# --- Below: how
+
+
+def _check(group: tuple[Access, ...], depth: int) -> None:
+    first = group[0]
+    for access in group:
+        if access.buffer is not first.buffer:
+            raise ValueError(f"a region is one of one buffer, not of {first.buffer.name} and {access.buffer.name}")
+        if len(access.ivs) < depth:
+            raise ValueError(f"{described(access)} has {len(access.ivs)} loops around, so there is no region at depth "
+                             f"{depth}")  # fmt: skip
+        if access.ivs[:depth] != first.ivs[:depth]:
+            raise ValueError(f"{described(first)} and {described(access)} do not stand in the same loops down to "
+                             f"depth {depth}")  # fmt: skip
+
+
+def _projected(access: Access, depth: int) -> Map:
+    """The relation of an access, in which the deeper loops take all their values."""
+    relation = access.relation
+    return remembered(
+        ("projected", relation, depth),
+        lambda: map_from(relation).project_out(Dim.in_, depth, relation.dims - depth).coalesce(),
+    )
+
+
+def _union(maps: Iterator[Map]) -> Map:
+    found = next(maps)
+    for each in maps:
+        found = found.union(each)
+    return found
+
+
+def _anywhere(depth: int, buffer: Buffer) -> Map:
+    dims = tuple(map(local, range(buffer.loops + buffer.rank)))
+    return map_from(relation(depth, len(dims), (), (), tuple(map(Affine.of, dims))))
+
+
+def _whole(of: Accesses, buffer: Buffer) -> tuple[Set, tuple[Value, ...]]:
+    """All elements that a buffer has, as far as its sizes are known: nothing touches others and goes on."""
+    dims = tuple(map(iterator, range(buffer.loops + buffer.rank)))
+    within: list[Constraint] = []
+    for axis, position in enumerate(dims[buffer.loops :]):
+        within.append(Constraint(Affine.of(position)))
+        size = of.scope.size_of(buffer.root, axis)
+        if size is not None and all(isinstance(atom, Value) for atom, _ in size.terms):
+            within.append(Constraint(size - 1 - position))
+    sizes = tuple(dict.fromkeys(v for c in within for v in c.values() if v not in dims))
+    return set_of(within, dims, sizes), sizes
+
+
+def _listed(ivs: tuple[Value, ...]) -> str:
+    return f"({', '.join(f'%{iv.hint}' for iv in ivs)})"
