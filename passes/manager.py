@@ -13,10 +13,14 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from passes.options import OptionValue, print_options
 from passes.registry import Pass
+from passes.remarks import Remarks
 
 Root: TypeAlias = Module | Func
 AnchorName: TypeAlias = Literal["builtin.module", "func.func", "any"]
 ANCHORS: tuple[AnchorName, ...] = ("builtin.module", "func.func", "any")
+
+
+_NONE: Iterator[Remarks] = iter(())
 
 
 class PipelineError(AffdslError):
@@ -49,15 +53,17 @@ class PassStep:
 
 @dataclass(frozen=True)
 class Event:
-    """What an observer is told: a pass is about to run on `op`, has run and made `op`, or has failed on it.
+    """What an observer is told: a pass is about to run on `op`, says something of it, has run and made `op`, or failed.
 
-    `root()` is the whole that `op` is part of, as it is at this moment.
+    `root()` is the whole that `op` is part of, as it is at this moment. `remarks` is what is said; only who takes all
+    of it lets the analysis run.
     """
 
-    when: Literal["before", "after", "failed"]
+    when: Literal["before", "says", "after", "failed"]
     step: PassStep
     op: Root
     root: Callable[[], Root]
+    remarks: Iterator[Remarks] = _NONE
 
 
 Observer: TypeAlias = Callable[[Event], None]
@@ -148,12 +154,14 @@ def _can_run(pipeline: Pipeline, op: Root) -> bool:
 
 
 def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, verify_each: bool) -> Root:
-    def tell(when: Literal["before", "after", "failed"], at: Root) -> None:
+    def tell(when: Literal["before", "says", "after", "failed"], at: Root, remarks: Iterator[Remarks] = _NONE) -> None:
         if observe is not None:
-            observe(Event(when, step, at, lambda: place(at)))
+            observe(Event(when, step, at, lambda: place(at), remarks))
 
     tell("before", op)
     try:
+        if step.row.says is not None:
+            tell("says", op, step.row.says(op if isinstance(op, Module) else Module((op,))))
         new = _called(step, op)
     except AffdslError as error:
         tell("failed", op)

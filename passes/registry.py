@@ -17,8 +17,11 @@ from passes.cse import cse
 from passes.expand_index_ops import expand_index_ops, expand_index_ops_as_affine
 from passes.inline import inline
 from passes.lower_affine import lower_affine
+from passes.memref_bound_check import memref_bound_check
+from passes.memref_dependence_check import memref_dependence_check
 from passes.normalize_memrefs import normalize_memrefs
 from passes.options import Option
+from passes.remarks import Analysis, unchanged
 from passes.strip_debuginfo import strip_debuginfo
 from passes.symbol_dce import symbol_dce
 
@@ -33,7 +36,7 @@ class Pass:
     """One pass. `run` takes a module and the options by their names, as keywords with _ for -.
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
-    `title` is what dumps of the IR call it.
+    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks.
     """
 
     name: str
@@ -42,6 +45,7 @@ class Pass:
     summary: str
     run: Callable[..., Module]
     options: tuple[Option, ...] = ()
+    says: Analysis | None = None
 
 
 PASSES: tuple[Pass, ...] = (
@@ -82,6 +86,11 @@ PASSES: tuple[Pass, ...] = (
          "Give buffers with an affine layout the shape that the layout makes of them", normalize_memrefs),
     Pass("strip-debuginfo", "StripDebugInfo", "any", "Forget where everything was written", strip_debuginfo),
     Pass("symbol-dce", "SymbolDCE", "symbol table", "Remove private symbols that nothing refers to", symbol_dce),
+    Pass("test-memref-bound-check", "(anonymous namespace)::TestMemRefBoundCheck", "any",
+         "Name the affine loads and stores that leave their memref", unchanged, says=memref_bound_check),
+    Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
+         "List the dependences between affine loads and stores, with their distances", unchanged,
+         says=memref_dependence_check),
 )  # fmt: skip
 
 BY_NAME = {p.name: p for p in PASSES}

@@ -9,10 +9,11 @@ from affdsl.cli.dumps import Dumps
 from affdsl.cli.expected import Strictness, compare, ignored
 from affdsl.cli.files import complain, read_input, write_output
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.remarks import Listener
 from affdsl.cli.text import DIALECTS, Style, read, read_without_module, show
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
-from passes.manager import AnchorName, PassError, PassStep, Pipeline, PipelineError, Root
+from passes.manager import AnchorName, Event, PassError, PassStep, Pipeline, PipelineError, Root
 from passes.options import OptionError, describe_options
 from passes.pipeline import dump_pipeline, nested, parse_pipeline, pass_step
 from passes.registry import PASSES
@@ -41,6 +42,7 @@ FLAGS = (
     Flag("mlir-print-ir-after-change", "switch", "Of what is printed after passes, leave out what did not change"),
     Flag("mlir-print-ir-after-failure", "switch", "Print the IR after a pass that failed"),
     Flag("mlir-print-ir-module-scope", "switch", "Print the whole module, also for passes on functions"),
+    Flag("mlir-print-op-on-diagnostic", "switch", "Below what a pass says of an operation, print it (default: true)"),
     Flag("mlir-disable-threading", "switch", "Has no effect: one thread does it all"),
     Flag("list-passes", "switch", "Print the names of all passes, and exit"),
     Flag("show-dialects", "switch", "Print the names of the dialects that are known, and exit"),
@@ -97,21 +99,27 @@ def _optimise(line: CommandLine) -> int:
     marker = line.given("split-input-file")
     outputs: list[str] = []
     produced: list[Diagnostic] = []
+    said_of_operations: list[Diagnostic] = []
     if line.on("dump-pass-pipeline"):
         complain(dump_pipeline(plan.pipeline("builtin.module")))
     expecting = line.given("verify-diagnostics")
     for chunk in split(text, marker):
-        output, problems = plan.process(chunk, file)
+        listener = Listener(show_operations=expecting is None and line.on("mlir-print-op-on-diagnostic", default=True))
+        output, problems = plan.process(chunk, file, listener)
         outputs.append(output)
         produced += problems
         if expecting is None:
+            _complain(said.shown(text, file) for said in listener.said)
             _complain(d.shown(text, file) for d in problems)
+        else:
+            said_of_operations += [d for said in listener.said for d in said.diagnostics()]
     if expecting is None:
         failed = any(d.severity == "error" for d in produced)
     else:
         strictness: Strictness = "only-expected" if expecting == "only-expected" else "all"
         _complain(ignored(text, file))
-        wrong = compare(text, file, [d for d in produced if d.severity != "note"], strictness)
+        produced = [*said_of_operations, *(d for d in produced if d.severity != "note")]
+        wrong = compare(text, file, produced, strictness)
         _complain(wrong)
         failed = bool(wrong)
     target = line.given("o") or "-"
@@ -162,16 +170,25 @@ class _Plan:
             return self.written
         return Pipeline(anchor, tuple(nested(anchor, step) for step in self.steps))
 
-    def process(self, text: str, file: str) -> tuple[str, list[Diagnostic]]:
-        """The output for a part of the input, and messages; no output where one is an error."""
+    def process(self, text: str, file: str, listener: Listener) -> tuple[str, list[Diagnostic]]:
+        """The output for a part of the input, and messages; no output where one is an error.
+
+        What passes say of operations is for the listener: an error that an analysis finds does not end the run.
+        """
         line = self.line
         try:
             reader = read_without_module if line.on("no-implicit-module") else read
             root: Root = reader(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
             pipeline = self.pipeline("func.func" if isinstance(root, Func) else "builtin.module")
-            root = pipeline.run(
-                root, observe=self.dumps.observer(root), verify_each=line.on("verify-each", default=True)
-            )
+            dump = self.dumps.observer(root)
+
+            def observe(event: Event) -> None:
+                if event.when == "says":
+                    listener.hear(event.remarks, event.op)
+                elif dump is not None:
+                    dump(event)
+
+            root = pipeline.run(root, observe=observe, verify_each=line.on("verify-each", default=True))
         except PassError as error:
             cause = error.__cause__
             found = diagnostics_of(cause if isinstance(cause, AffdslError) else error, file)

@@ -11,7 +11,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.printer import Printer, print_op
 from affdsl.mlir.readers import parse
 
 DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "ub", "vector")
@@ -70,6 +70,27 @@ def show(op: Op, style: Style) -> str:
     """op as text, as mlir-opt ends it: an empty line follows what has aliases of its own."""
     text = print_op(op, generic=style.generic, locations=style.locations, local_scope=style.local_scope)
     return text + ("\n" if style.local_scope else "\n\n")
+
+
+def texts_of(root: Op, *, generic: bool = False) -> dict[Op, str]:
+    """The line of each operation that holds no others, by the names that it has inside of root."""
+    printer = _Lines(aliases=False, generic=generic)
+    printer.print(root)
+    return printer.texts
+
+
+class _Lines(Printer):
+    """A printer that remembers which line is which operation's."""
+
+    def __init__(self, *, aliases: bool, generic: bool) -> None:
+        super().__init__(aliases=aliases, generic=generic)
+        self.texts: dict[Op, str] = {}
+
+    def line(self, op: Op | None, text: str) -> None:
+        """Remember the line, and print it."""
+        if op is not None:
+            self.texts[op] = text
+        super().line(op, text)
 
 
 def _refuse_unregistered(root: Op) -> None:

@@ -22,6 +22,7 @@ from passes.analysis.relations import (
     distances,
     elements,
     fixed,
+    meet,
     named,
     remembered,
     same_element,
@@ -200,12 +201,15 @@ class Dependences:
         if source.buffer is not sink.buffer:
             both = f"{source.buffer.name} and {sink.buffer.name} may be one buffer"
             return Dependence(source, sink, depth, _any(depth, common), (*unknown, both))
-        try:
+
+        def find() -> tuple[Distance, ...] | None:
             with spending(self.budget):
-                found = remembered(
-                    ("distances", source.relation, sink.relation, depth, common),
-                    lambda: _distances(_pairs(source, sink, depth, common), common),
-                )
+                if not common:  # nothing is asked but whether there is a pair
+                    return () if meet(source.relation, sink.relation) else None
+                return _distances(_pairs(source, sink, depth, common), common)
+
+        try:
+            found = remembered(("distances", source.relation, sink.relation, depth, common), find)
         except UnknownError as error:
             reason = f"{error}, for {described(source)} and {described(sink)}"
             warnings.warn(reason, AnalysisWarning, stacklevel=2)

@@ -109,6 +109,16 @@ def domain_of(of: Relation) -> Set:
     return remembered(("domain", of), lambda: map_from(of).domain())
 
 
+def elements_of(of: Relation) -> Set:
+    """The elements. Raises UnknownError where isl needs too long."""
+    return remembered(("elements", of), lambda: map_from(of).range().coalesce())
+
+
+def meet(source: Relation, sink: Relation) -> bool:
+    """Whether some iterations of source and of sink touch a common element."""
+    return not elements_of(source).is_disjoint(elements_of(sink))
+
+
 def same_element(source: Relation, sink: Relation) -> Map:
     """From the iterations of source to those of sink that touch a common element, in whatever order."""
     return remembered(("same", source, sink), lambda: map_from(source).apply_range(map_from(sink).reverse()).coalesce())

@@ -116,7 +116,7 @@ class Storage:
             return a.escapes and b.escapes
         if "local" in (a.kind, b.kind):
             return False
-        return frozenset((self._alias_key(a), self._alias_key(b))) in self._aliases
+        return bool(self._aliases) and frozenset((self._alias_key(a), self._alias_key(b))) in self._aliases
 
     def _alias_key(self, buffer: Buffer) -> int | str:
         return buffer.name if buffer.kind == "global" else self.function.args.index(buffer.root)

@@ -1,0 +1,271 @@
+"""Access relations and dependences as tableaux: one row for each constraint, one column for each variable.
+
+This is how MLIR shows a FlatAffineRelation, and how its explanations of dependence checks are written. Rows and columns
+stand in the order in which the program has its loops and subscripts; nothing is normalised, but for distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
+from affdsl.ir.types import INDEX
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependence
+from passes.analysis.polyhedral import Dim, Set, spending
+from passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
+
+
+@dataclass(frozen=True)
+class Row:
+    """The coefficients of a constraint, the constant last: their sum is 0, or at least 0."""
+
+    numbers: tuple[int, ...]
+    equality: bool
+
+    def __str__(self) -> str:
+        return f"{' '.join(map(str, self.numbers))} {'=' if self.equality else '>='} 0"
+
+
+@dataclass(frozen=True)
+class Tableau:
+    """Integer points that satisfy all rows of one of some systems; all points of none.
+
+    The columns are the dimensions, of which `named` says which are induction variables, then symbols, then locals (of
+    which it is said only that they exist), then the constant. MLIR counts all dimensions as range.
+    """
+
+    named: tuple[bool, ...]
+    symbols: int
+    locals: int
+    systems: tuple[tuple[Row, ...], ...]
+
+    def __str__(self) -> str:
+        head = f"Domain: 0, Range: {len(self.named)}, Symbols: {self.symbols}, Locals: {self.locals}"
+        words = [*("Value" if n else "None" for n in self.named), *["Value"] * self.symbols, *["Local"] * self.locals]
+        columns = f"({' '.join((*words, 'const'))})"
+        if not self.systems:
+            return f"{head}\nno points"
+        shown = ("\n".join((f"{len(rows)} constraints", columns, *map(str, rows))) for rows in self.systems)
+        return f"{head}\n" + "\nor\n".join(shown)
+
+
+def relation_tableau(access: Access) -> Tableau:
+    """From the iterations of an access to the elements that it touches.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from passes.analysis.access import accesses
+    >>> module = parse('''
+    ... func.func @f(%A: memref<20x40xf32>) {
+    ...   affine.for %i = 0 to 10 { affine.for %j = 0 to 7 {
+    ...     %a = affine.load %A[%i + %j, %i + 2 * %j + 3] : memref<20x40xf32>
+    ...   } }
+    ...   return
+    ... }''')
+    >>> (load,) = accesses(module.functions[0])
+    >>> print(relation_tableau(load))
+    Domain: 0, Range: 4, Symbols: 0, Locals: 0
+    6 constraints
+    (Value Value None None const)
+    1 1 -1 0 0 = 0
+    1 2 0 -1 3 = 0
+    1 0 0 0 0 >= 0
+    -1 0 0 0 9 >= 0
+    0 1 0 0 0 >= 0
+    0 -1 0 0 6 >= 0
+    """
+    of = access.relation
+    ivs, where = _ivs(of), _elements(of)
+    return _tableau((*ivs, *where), ivs, of.params, _locals(of), (_meaning(of, where), *of.clauses))
+
+
+def inverse_tableau(access: Access) -> Tableau:
+    """From elements to the iterations that touch them: the relation with its columns in another order."""
+    of = access.relation
+    ivs, where = _ivs(of), _elements(of)
+    return _tableau((*where, *ivs), ivs, of.params, _locals(of), (_meaning(of, where), *of.clauses))
+
+
+def domain_tableau(access: Access) -> Tableau:
+    """The iterations of an access; the elements that they touch are locals."""
+    of = access.relation
+    ivs, where = _ivs(of), _elements(of)
+    return _tableau(ivs, ivs, of.params, (*where, *_locals(of)), (_meaning(of, where), *of.clauses))
+
+
+def composition_tableau(source: Access, sink: Access) -> Tableau:
+    """From the iterations of source to those of sink that touch a common element, in whatever order they run.
+
+    Raises ValueError for accesses to different buffers.
+    """
+    return _composed(source, sink, ())
+
+
+def dependence_tableau(dependence: Dependence) -> Tableau:
+    """The pairs of iterations that depend: the composition, and the order of the iterations at its depth.
+
+    Raises ValueError for accesses to different buffers that may be one.
+    """
+    start, count = dependence.source.relation.dims, dependence.depth - 1
+    order = [Constraint(iterator(start + k) - iterator(k), equality=True) for k in range(count)]
+    if dependence.loop is not None:
+        order.append(Constraint(iterator(start + count) - iterator(count) - 1))
+    return _composed(dependence.source, dependence.sink, order)
+
+
+def distance_tableau(dependence: Dependence) -> Tableau:
+    """The distances of a dependence, exactly: how much larger each common induction variable is in the sink.
+
+    This is what MLIR calls the dependence polyhedron. The rows are isl's, sorted.
+
+    Raises UnknownError where isl needs too long, and ValueError for accesses to different buffers that may be one.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from passes.analysis.dependence import dependences
+    >>> module = parse('''
+    ... func.func @f(%A: memref<9x9xf32>, %x: f32) {
+    ...   affine.for %i = 0 to 9 { affine.for %j = 0 to 9 {
+    ...     affine.store %x, %A[%i, %j] : memref<9x9xf32>
+    ...     %a = affine.load %A[%i - 2, %j] : memref<9x9xf32>
+    ...   } }
+    ...   return
+    ... }''')
+    >>> (flow,) = dependences(module.functions[0]).all()
+    >>> print(distance_tableau(flow))
+    Domain: 0, Range: 2, Symbols: 0, Locals: 0
+    2 constraints
+    (None None const)
+    1 0 -2 = 0
+    0 1 0 = 0
+    """
+    _refuse_two_buffers(dependence.source, dependence.sink)
+    first, second, common = dependence.source.relation, dependence.sink.relation, len(dependence.distances)
+    with spending(BUDGET):
+        pairs = at_depth(same_element(first, second), dependence.depth, common)
+        pairs = pairs.project_out(Dim.in_, common, first.dims - common)
+        return _of_isl(pairs.project_out(Dim.out, common, second.dims - common).deltas())
+
+
+# --- Below: how
+
+
+def _ivs(of: Relation) -> tuple[Value, ...]:
+    return tuple(map(iterator, range(of.dims)))
+
+
+def _locals(of: Relation) -> tuple[Value, ...]:
+    return tuple(map(local, range(of.locals)))
+
+
+def _elements(of: Relation) -> tuple[Value, ...]:
+    return tuple(Value(INDEX, f"m{k}") for k in range(len(of.index)))
+
+
+def _meaning(of: Relation, where: Sequence[Value]) -> Alternatives:
+    """That an element is the one at the index of a relation."""
+    return (tuple(Constraint(e - m, equality=True) for e, m in zip(of.index, where, strict=True)),)
+
+
+def _refuse_two_buffers(source: Access, sink: Access) -> None:
+    if source.buffer is not sink.buffer:
+        raise ValueError(
+            f"{source.buffer.name} and {sink.buffer.name} are two buffers: which of their elements may be one is not "
+            "known; ask for two accesses to one buffer"
+        )
+
+
+def _composed(source: Access, sink: Access, order: Iterable[Constraint]) -> Tableau:
+    _refuse_two_buffers(source, sink)
+    first, second = source.relation, sink.relation
+    ivs = tuple(map(iterator, range(first.dims + second.dims)))
+    locals = tuple(map(local, range(first.locals + second.locals)))
+    moved: dict[Value, Value] = {iterator(k): ivs[first.dims + k] for k in range(second.dims)}
+    moved |= {local(k): locals[first.locals + k] for k in range(second.locals)}
+    index = [e.substitute(moved) for e in second.index]
+    meeting = tuple(Constraint(b - a, equality=True) for a, b in zip(first.index, index, strict=True))
+    later = tuple(
+        tuple(tuple(Constraint(c.expr.substitute(moved), c.equality) for c in constraints) for constraints in clause)
+        for clause in second.clauses
+    )
+    params = tuple(dict.fromkeys((*first.params, *second.params)))
+    return _tableau(ivs, ivs, params, locals, ((meeting,), *first.clauses, *later, (tuple(order),)))
+
+
+def _tableau(
+    dims: Sequence[Value],
+    named: Sequence[Value],
+    params: Sequence[Value],
+    locals: Sequence[Value],
+    clauses: Sequence[Alternatives],
+) -> Tableau:
+    """The tableau of what holds where one alternative of each clause does."""
+    systems = [tuple(c for constraints in chosen for c in constraints) for chosen in product(*clauses)]
+    divisions: dict[Atom, None] = {}
+    for constraints in systems:
+        for c in constraints:
+            _collect(c.expr, divisions)
+    columns: dict[Atom, int] = {v: k for k, v in enumerate((*dims, *params, *locals, *divisions))}
+    return Tableau(
+        tuple(v in named for v in dims),
+        len(params),
+        len(locals) + len(divisions),
+        tuple(tuple(_rows(constraints, columns)) for constraints in systems),
+    )
+
+
+def _collect(expr: Affine, divisions: dict[Atom, None]) -> None:
+    """The floor divisions of an expression, the inner ones first."""
+    for atom, _ in expr.terms:
+        if isinstance(atom, FloorDiv):
+            _collect(atom.dividend, divisions)
+            divisions[atom] = None
+
+
+def _rows(constraints: Sequence[Constraint], columns: Mapping[Atom, int]) -> Iterator[Row]:
+    """The equalities, the inequalities, and what each division that occurs is."""
+    divisions: dict[Atom, None] = {}
+    for c in constraints:
+        _collect(c.expr, divisions)
+    for equality in (True, False):
+        yield from (_row(c.expr, columns, c.equality) for c in constraints if c.equality == equality)
+    for atom in divisions:
+        match atom:
+            case FloorDiv(dividend, int() as divisor):
+                rest = _row(dividend, columns, False).numbers
+                floor = columns[atom]
+                yield Row((*rest[:floor], -divisor, *rest[floor + 1 :]), False)
+                minus = [-n for n in rest]
+                yield Row((*minus[:floor], divisor, *minus[floor + 1 : -1], minus[-1] + divisor - 1), False)
+
+
+def _row(expr: Affine, columns: Mapping[Atom, int], equality: bool) -> Row:
+    numbers = [0] * len(columns)
+    for atom, c in expr.terms:
+        numbers[columns[atom]] += c
+    return Row((*numbers, expr.constant), equality)
+
+
+def _of_isl(points: Set) -> Tableau:
+    """The tableau of a set, each of its parts a system."""
+    parts = points.coalesce().remove_redundancies().get_basic_sets()
+    dims, params = points.dim(Dim.set), points.dim(Dim.param)
+    most = max((part.dim(Dim.div) for part in parts), default=0)
+    systems = []
+    for part in parts:
+        rows = []
+        for constraint in part.get_constraints():
+            numbers = [
+                constraint.get_coefficient_val(kind, k).to_python() if k < part.dim(kind) else 0
+                for kind, count in ((Dim.set, dims), (Dim.param, params), (Dim.div, most))
+                for k in range(count)
+            ]
+            numbers.append(constraint.get_constant_val().to_python())
+            equality = bool(constraint.is_equality())
+            sign = -1 if equality and next((n for n in numbers if n), 0) < 0 else 1
+            rows.append(Row(tuple(n * sign for n in numbers), equality))
+        systems.append(
+            tuple(sorted(rows, key=lambda row: (not row.equality, [-abs(n) for n in row.numbers], row.numbers)))
+        )
+    return Tableau((False,) * dims, params, most, tuple(systems))

@@ -1,0 +1,28 @@
+"""What a pass has to say of operations: remarks, and messages that are more than that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects.func import Module
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """Messages of one severity about one operation, in order. Errors among them do not end the run."""
+
+    op: Op
+    severity: Literal["error", "warning", "remark"]
+    messages: tuple[str, ...]
+
+
+Analysis: TypeAlias = Callable[[Module], Iterator[Remarks]]
+"""A pass that changes nothing and says something."""
+
+
+def unchanged(module: Module) -> Module:
+    """The module itself, which is what an analysis makes of it."""
+    return module
