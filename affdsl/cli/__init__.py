@@ -1,12 +1,12 @@
-"""The command line: `affdsl opt`, `affdsl translate`, `affdsl run`."""
+"""The command line: `affdsl opt`, `affdsl translate`, `affdsl run`, `affdsl graph`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from affdsl.cli import opt, run, translate
 from affdsl.cli.files import complain
 from affdsl.cli.flags import UsageError
 from passes.options import nearest
@@ -19,19 +19,18 @@ commands:
   opt        run passes on MLIR text and print the result, with the flags of mlir-opt
   translate  turn a function into C
   run        call a function on numbers and arrays
+  graph      draw the dependences between the loop nests of a function
 
 examples:
   affdsl opt --canonicalize --cse kernel.mlir
   affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
   affdsl run kernel.mlir --entry matmul 64x64=random:1 64x64=random:2 64x64=zeros
+  affdsl graph kernel.mlir -o graph.svg
 
 affdsl <command> --help tells more."""
 
-COMMANDS: Mapping[str, Callable[[Sequence[str]], int]] = {
-    "opt": opt.main,
-    "translate": translate.main,
-    "run": run.main,
-}
+COMMANDS = ("opt", "translate", "run", "graph")
+"""Each is a module beside this one, imported where it is asked for: a compiler is not what `affdsl opt` waits for."""
 
 DEPTH = 10_000
 """Calls of Python inside each other: passes recurse into loops, a few calls for each level."""
@@ -43,22 +42,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given or given[0] in ("-h", "-help", "--help"):
         print(HELP)
         return 0
-    command = COMMANDS.get(given[0])
+    name = given[0]
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEPTH))
     try:
-        if command is None:
+        if name not in COMMANDS:
             raise UsageError(
-                f"affdsl: there is no command '{given[0]}'{nearest(given[0], [*COMMANDS])}: "
+                f"affdsl: there is no command '{name}'{nearest(name, COMMANDS)}: "
                 f"choose {', '.join(COMMANDS)}; affdsl --help tells more"
             )
+        command: Callable[[Sequence[str]], int] = import_module(f"affdsl.cli.{name}").main
         status = command(given[1:])
         sys.stdout.flush()
         return status
     except UsageError as error:
         complain(str(error))
     except RecursionError:
-        complain(f"affdsl {given[0]}: the text is nested too deeply")
+        complain(f"affdsl {name}: the text is nested too deeply")
     except BrokenPipeError:  # who read the output has enough of it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:

@@ -1,0 +1,146 @@
+"""`affdsl graph`: the dependences between the loop nests of a function, as a drawing or in Graphviz's language."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from affdsl.cli.diagnostics import diagnostics_of
+from affdsl.cli.entry import entry_of
+from affdsl.cli.files import complain, read_input, write_output
+from affdsl.cli.flags import Flag, UsageError, describe, read_command_line
+from affdsl.cli.text import read
+from affdsl.errors import AffdslError
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.kernel import Kernel
+from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.graph import GraphError, MemRefDependenceGraph, dependence_graph
+from passes.drawing.layout import DrawingError
+from passes.options import nearest
+
+FLAGS = (
+    Flag("o", "value", "Draw it into a file: .svg, .png (needs affdsl[draw]) or .dot (default: DOT on the standard "
+         "output)", "file"),
+    Flag("function", "value", "The function of a text (default: the only public one)", "name"),
+    Flag("loop", "value", "The statements in the body of this loop instead of the nests of the function", "name"),
+    Flag("complete", "switch", "Show also what makes buffers and values only, and arrows that follow from others"),
+    Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
+    Flag("help", "switch", "Print this, and exit"),
+)  # fmt: skip
+
+SUFFIXES = (".svg", ".png", ".dot")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command; the exit status. Raises UsageError for a command line that means nothing."""
+    line = read_command_line("graph", FLAGS, arguments)
+    if line.on("help"):
+        print(help_text())
+        return 0
+    if not line.words:
+        raise UsageError("affdsl graph: needs a file of MLIR text, - for the standard input, or MODULE:KERNEL")
+    word, output = line.only_word(), line.given("o") or "-"
+    if output != "-" and Path(output).suffix not in SUFFIXES:
+        raise UsageError(f"affdsl graph: -o {output}: the name must end in {', '.join(SUFFIXES)}")
+    text = file = ""
+    try:
+        if _is_kernel(word):
+            if line.given("function") is not None:
+                raise UsageError("affdsl graph: --function is for a text; MODULE:KERNEL says which kernel")
+            kernel = _kernel(word)
+            function, module = kernel.func, kernel.module
+        else:
+            text, file = read_input(word)
+            function, module = _function(text, file, line.given("function"), line.on("allow-unregistered-dialect"))
+        _write(_graph(function, module, line.given("loop")), output, complete=line.on("complete"))
+    except (UsageError, GraphError, DrawingError) as error:
+        message = str(error)
+        raise UsageError(message if message.startswith("affdsl graph") else f"affdsl graph: {message}") from None
+    except AffdslError as error:
+        for diagnostic in diagnostics_of(error, file):
+            complain(diagnostic.shown(text, file))
+        return 1
+    return 0
+
+
+def help_text() -> str:
+    """What `affdsl graph --help` prints."""
+    return f"""usage: affdsl graph [flags] file|module:kernel
+
+Draws which loop nests of a function must stay behind which, and why. MODULE:KERNEL imports a Python module, as
+`python -m` does, and takes a kernel of it.
+
+  affdsl graph kernel.mlir -o graph.svg
+  affdsl graph examples.gemm:gemm -o graph.png
+  affdsl graph kernel.mlir --function=main | dot -Tpdf -o graph.pdf
+
+flags:
+{describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
+
+
+def _is_kernel(word: str) -> bool:
+    return re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", word) is not None and not Path(word).exists()
+
+
+def _kernel(word: str) -> Kernel:
+    """The kernel of a Python module, which is found from the working directory on."""
+    name, _, attribute = word.partition(":")
+    folder = str(Path.cwd())
+    sys.path.insert(0, folder)
+    try:
+        module = importlib.import_module(name)
+    except AffdslError:
+        raise
+    except ModuleNotFoundError as error:
+        wanted = error.name or ""
+        if wanted == name or name.startswith(f"{wanted}."):
+            raise UsageError(f"there is no Python module {wanted}: it is looked for in {folder} first") from None
+        raise UsageError(f"importing {name} fails: {error}") from None
+    except Exception as error:  # noqa: BLE001 - whatever the user's module raises is their answer
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raise UsageError(
+            f"importing {name} fails: {last.filename}:{last.lineno}: {type(error).__name__}: {error}"
+        ) from None
+    finally:
+        sys.path.remove(folder)
+    found = vars(module).get(attribute)
+    if isinstance(found, Kernel):
+        return found
+    kernels = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
+    what = f"is of type {type(found).__name__}, no kernel" if attribute in vars(module) else "is not there"
+    listed = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels"
+    raise UsageError(f"{word}: {attribute} {what}{nearest(attribute, kernels)}; {listed}")
+
+
+def _function(text: str, file: str, name: str | None, allow_unregistered: bool) -> tuple[Func, Module]:
+    module = read(text, file, allow_unregistered=allow_unregistered)
+    return entry_of(module, name, "graph"), module
+
+
+def _graph(function: Func, module: Module, loop: str | None) -> MemRefDependenceGraph:
+    """The graph; what the analysis gave up on is said on the standard error output."""
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", AnalysisWarning)
+        graph = dependence_graph(function, module, loop)
+    for warning in given:
+        complain(f"warning: {warning.message}")
+    return graph
+
+
+def _write(graph: MemRefDependenceGraph, output: str, *, complete: bool) -> None:
+    match Path(output).suffix:
+        case ".png":
+            data = graph.to_png(complete=complete)
+            try:
+                Path(output).write_bytes(data)
+            except OSError as error:
+                raise UsageError(f"cannot open output file '{output}': {error.strerror}") from None
+        case ".svg":
+            write_output(output, graph.to_svg(complete=complete))
+        case _:
+            write_output(output, graph.to_dot(complete=complete))

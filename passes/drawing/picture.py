@@ -1,0 +1,84 @@
+"""The shapes of a drawing, for whoever turns them into a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A box with round corners, from its upper left corner on."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    stroke: str = ""
+    radius: float = 0.0
+    dashes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line: a start, then pieces: (end,) is a straight one, (control, control, end) a Bézier curve."""
+
+    start: Point
+    pieces: tuple[tuple[Point, ...], ...]
+    stroke: str
+    dashes: tuple[int, ...] = ()
+    width: float = 1.5
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """The head of an arrow."""
+
+    corners: tuple[Point, Point, Point]
+    fill: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """One line of text in a font whose characters are all as wide; y is its base line."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    fill: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    bold: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", printable(self.text))
+
+
+Shape = Rectangle | Curve | Triangle | Text
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Shapes, later ones above earlier ones, on white; y grows downward."""
+
+    title: str
+    width: float
+    height: float
+    shapes: tuple[Shape, ...]
+
+
+def printable(text: str) -> str:
+    """Text with a mark for each character that has no picture, such as the end of a line.
+
+    >>> printable("a\\x07b")
+    'a\ufffdb'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+ADVANCE = 0.605
+"""How wide a character is, for a font of size 1."""
+FONTS = ("DejaVu Sans Mono", "Menlo", "Liberation Mono", "Consolas", "monospace")
