@@ -116,10 +116,10 @@ class Accesses:
         self.function = function
         self.module = module
         self.scope = Scope(function)
-        self.storage = Storage(function, self.scope, module)
+        self._summaries = Summaries(module)
+        self.storage = Storage(function, self.scope, self._summaries, module)
         self.domains: dict[Op, Domain] = {}
         self.order: dict[Op, int] = {}
-        self._summaries = Summaries(module)
         self.accesses: tuple[Access, ...] = tuple(self._in_block(function.body, self.scope.start))
 
     def _in_block(self, block: Block, domain: Domain) -> Iterator[Access]:

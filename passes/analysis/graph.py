@@ -252,7 +252,7 @@ class MemRefDependenceGraph:
         Those are all but the ones that the block allocates and does not hand on.
         """
         touched = (*self._own(node).writes, *(access.buffer for access in node.frees))
-        return tuple(b for b in dict.fromkeys(touched) if b.escapes or b.root not in self._made)
+        return tuple(b for b in dict.fromkeys(touched) if b.escapes or b.is_returned or b.root not in self._made)
 
     def writes_live_out(self, node: Node) -> bool:
         """Whether somebody may see what a node stores when the block has ended."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,16 +11,14 @@ from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.maps import dim
 from affdsl.ir.mixed import Mixed
-from affdsl.ir.traverse import definitions, walk
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
+from passes.analysis.aliases import ANY_GLOBAL, Aliases
 from passes.analysis.domain import Domain, Scope
 from passes.analysis.polyhedral import is_empty
-from passes.analysis.views import Index, below, digits, linear
+from passes.analysis.summary import NEW, Summaries, stores_a_buffer
+from passes.analysis.views import VIEWS, Index, below, digits, linear
 
-VIEWS = (
-    memref.Cast, memref.SubView, memref.ExpandShape, memref.CollapseShape, memref.ReinterpretCast, memref.View,
-    memref.Reshape, memref.ExtractStridedMetadata,
-)  # fmt: skip
 _KNOWN_USERS = (
     *VIEWS, affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore, affine.Prefetch, affine.DmaStart,
     affine.DmaWait, memref.Load, memref.Store, memref.Copy, memref.AtomicRMW, memref.Prefetch, memref.DmaStart,
@@ -47,7 +45,9 @@ class Buffer:
     loops
         How many loops stand around the allocation: in each of their iterations it makes another array.
     escapes
-        Whether something besides loads, stores and views gets hold of it.
+        Whether something besides loads, stores and views gets hold of it while the function runs.
+    is_returned
+        Whether the function returns it, or a part of it.
     """
 
     root: Value
@@ -55,6 +55,7 @@ class Buffer:
     name: str
     loops: int = 0
     escapes: bool = False
+    is_returned: bool = False
 
     @property
     def type(self) -> MemRefType | UnrankedMemRefType:
@@ -71,12 +72,16 @@ class Buffer:
 class Storage:
     """The buffers of one function, and which of them may be one, as far as its module shows it."""
 
-    def __init__(self, function: func.Func, scope: Scope, module: func.Module | None = None) -> None:
+    def __init__(
+        self, function: func.Func, scope: Scope, summaries: Summaries, module: func.Module | None = None
+    ) -> None:
         self.function = function
         self.scope = scope
+        self._summaries = summaries
         self._escaping = _escaping(function, scope)
+        self._returned = _returned(function, scope)
         self._buffers: dict[Value | str, Buffer] = {}
-        self._aliases = _aliases(function, module) if module is not None else frozenset()
+        self._aliases = Aliases(module, summaries).of(function)
         for op in walk(function):
             for value in (*op.reads(), *op.defines(), *op.binds()):
                 if isinstance(value.type, MemRefType | UnrankedMemRefType):
@@ -90,9 +95,23 @@ class Storage:
     def buffer(self, value: Value) -> Buffer:
         """The buffer that a memref is, or is a part of."""
         root = value
-        while isinstance(maker := self.scope.makers.get(root), VIEWS):
-            root = maker.source
-        key: Value | str = maker.symbol if isinstance(maker, memref.GetGlobal) else root
+        key: Value | str = root
+        while True:
+            match self.scope.makers.get(root):
+                case memref.GetGlobal(symbol=symbol) as maker:
+                    key = symbol
+                    break
+                case func.Call(callee=callee, args=args, results=results) as maker:
+                    # What a call gives may be what it was given.
+                    of = self._summaries.of(callee).results
+                    if not of or not isinstance(place := of[results.index(root)], int):
+                        break
+                    root = args[place]
+                case maker if isinstance(maker, VIEWS):
+                    root = maker.source
+                case maker:
+                    break
+            key = root
         found = self._buffers.get(key)
         if found is None:
             found = self._buffers[key] = self._new(root, maker)
@@ -100,13 +119,20 @@ class Storage:
 
     def _new(self, root: Value, maker: Op | None) -> Buffer:
         name = root.hint or "a buffer"
-        match maker:
-            case memref.GetGlobal(symbol=symbol):
-                return Buffer(root, "global", f"@{symbol}", escapes=True)
-            case memref.Alloc() | memref.Alloca():
-                return Buffer(root, "local", name, self.scope.loops_around[root], root in self._escaping)
+        if isinstance(maker, memref.GetGlobal):
+            return Buffer(root, "global", f"@{maker.symbol}", escapes=True)
+        if isinstance(maker, memref.Alloc | memref.Alloca) or self._is_made_by(maker, root):
+            loops = self.scope.loops_around[root]
+            return Buffer(root, "local", name, loops, root in self._escaping, root in self._returned)
         kind = "argument" if root in self.function.args else "unknown"
         return Buffer(root, kind, name, escapes=True)
+
+    def _is_made_by(self, maker: Op | None, root: Value) -> bool:
+        """Whether a call certainly makes the buffer that it gives."""
+        if not isinstance(maker, func.Call):
+            return False
+        given = self._summaries.of(maker.callee).results
+        return bool(given) and given[maker.results.index(root)] == NEW
 
     def may_alias(self, a: Buffer, b: Buffer) -> bool:
         """Whether two buffers may have an element in common. Arguments have none, unless a call shows that they do."""
@@ -116,10 +142,15 @@ class Storage:
             return a.escapes and b.escapes
         if "local" in (a.kind, b.kind):
             return False
-        return bool(self._aliases) and frozenset((self._alias_key(a), self._alias_key(b))) in self._aliases
+        return bool(self._aliases) and self._are_shown_as_one(a, b)
 
-    def _alias_key(self, buffer: Buffer) -> int | str:
-        return buffer.name if buffer.kind == "global" else self.function.args.index(buffer.root)
+    def _are_shown_as_one(self, a: Buffer, b: Buffer) -> bool:
+        """Whether a call in the module shows that two arguments, or one and a global, may be one."""
+        if a.kind == b.kind == "global":
+            return False
+        keys = [x.name if x.kind == "global" else self.function.args.index(x.root) for x in (a, b)]
+        anything = [ANY_GLOBAL if x.kind == "global" else key for x, key in zip((a, b), keys, strict=True)]
+        return frozenset(keys) in self._aliases or frozenset(anything) in self._aliases
 
     def element(self, value: Value, index: Sequence[Affine], domain: Domain) -> tuple[Buffer, Index | None, Domain]:
         """The element at index of a memref as an element of its buffer; None where that cannot be said.
@@ -133,6 +164,8 @@ class Storage:
             maker = self.scope.makers.get(value)
             if isinstance(maker, memref.GetGlobal):
                 break
+            if isinstance(maker, func.Call):
+                return buffer, None, domain
             value, found, domain = self._through(maker, found, domain)
         if found is None or isinstance(buffer.type, UnrankedMemRefType) or not is_injective(buffer.type):
             return buffer, None, domain
@@ -223,7 +256,7 @@ def _escaping(function: func.Func, scope: Scope) -> frozenset[Value]:
     """The roots of which something besides loads, stores and views gets hold."""
     found: set[Value] = set()
     for op in walk(function):
-        if isinstance(op, _KNOWN_USERS) and not _stores_a_buffer(op):
+        if isinstance(op, func.Return) or (isinstance(op, _KNOWN_USERS) and not stores_a_buffer(op)):
             continue
         for value in op.reads():
             if isinstance(value.type, MemRefType | UnrankedMemRefType):
@@ -231,36 +264,13 @@ def _escaping(function: func.Func, scope: Scope) -> frozenset[Value]:
     return frozenset(found)
 
 
-def _stores_a_buffer(op: Op) -> bool:
-    value = getattr(op, "value", None)
-    return isinstance(value, Value) and isinstance(value.type, MemRefType | UnrankedMemRefType)
+def _returned(function: func.Func, scope: Scope) -> frozenset[Value]:
+    """The roots of what the function returns."""
+    returns = (op for op in function.body if isinstance(op, func.Return))
+    return frozenset(_root(value, scope.makers) for op in returns for value in op.values)
 
 
 def _root(value: Value, makers: Mapping[Value, Op]) -> Value:
     while isinstance(maker := makers.get(value), VIEWS):
         value = maker.source
     return value
-
-
-def _aliases(function: func.Func, module: func.Module) -> frozenset[frozenset[int | str]]:
-    """Which arguments, by position, and globals are one buffer in some call of the function in its module."""
-    found: set[frozenset[int | str]] = set()
-    for caller in module.functions:
-        makers = definitions(caller)
-        for call in (op for op in walk(caller) if isinstance(op, func.Call) and op.callee == function.symbol):
-            found.update(_aliases_of(call, makers))
-    return frozenset(found)
-
-
-def _aliases_of(call: func.Call, makers: Mapping[Value, Op]) -> Iterator[frozenset[int | str]]:
-    seen: dict[object, list[int]] = {}
-    for position, value in enumerate(call.args):
-        if not isinstance(value.type, MemRefType | UnrankedMemRefType):
-            continue
-        root = _root(value, makers)
-        maker = makers.get(root)
-        if isinstance(maker, memref.GetGlobal):
-            yield frozenset((position, f"@{maker.symbol}"))
-        others = seen.setdefault(maker.symbol if isinstance(maker, memref.GetGlobal) else root, [])
-        yield from (frozenset((position, other)) for other in others)
-        others.append(position)

@@ -8,20 +8,28 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import definitions, walk
-from passes.analysis.storage import VIEWS
+from affdsl.ir.types import MemRefType, UnrankedMemRefType
+from passes.analysis.views import VIEWS
 from passes.effects import effects
 
 Touched = frozenset[int | str]
 """Arguments by position, and global buffers by name."""
+NEW = ""
+"""What stands for a buffer that a function makes, in place of a position or a name."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The arguments and globals that a function reads and writes; `anything` is one of which nothing is known."""
+    """The arguments and globals that a function reads and writes; `anything` is one of which nothing is known.
+
+    `results` has for each result the argument, the global or the `NEW` buffer that it is, or is a part of, and None for
+    what is no buffer, or not known. It is empty if `anything`.
+    """
 
     reads: Touched = frozenset()
     writes: Touched = frozenset()
     anything: bool = False
+    results: tuple[int | str | None, ...] = ()
 
     def touches(self, kind: str, passed: list[int], name: str, *, escapes: bool) -> bool:
         """Whether a call reads, or writes, a buffer given at these positions, or a global one of this name."""
@@ -58,16 +66,21 @@ class Summaries:
         def add(values: tuple[Value, ...], to: set[int | str]) -> bool:
             """Take buffers into a set; False where one comes from who knows where."""
             for value in values:
-                found = _place(value, function, makers)
-                if found is None:
+                _, place = self.origin(value, function, makers)
+                if place is None:
                     return False
-                if found != "":
-                    to.add(found)
+                if place != NEW:
+                    to.add(place)
             return True
 
+        returned: tuple[Value, ...] = ()
         for op in walk(function):
+            if isinstance(op, func.Return):
+                returned = op.values
             if op is function or op.is_terminator or isinstance(op, affine.Prefetch | memref.Prefetch):
                 continue
+            if stores_a_buffer(op):
+                return ANYTHING
             if isinstance(op, func.Call):
                 inner = self.of(op.callee)
                 if inner.anything:
@@ -80,18 +93,39 @@ class Summaries:
             what = effects(op)
             if what.unknown or not add(what.reads, reads) or not add((*what.writes, *what.frees), writes):
                 return ANYTHING
-        return Summary(frozenset(reads), frozenset(writes))
+        origins = [self.origin(v, function, makers) if _is_buffer(v) else (v, None) for v in returned]
+        roots = [root for root, _ in origins]
+        results = tuple(None if place == NEW and roots.count(root) > 1 else place for root, place in origins)
+        return Summary(frozenset(reads), frozenset(writes), results=results)
+
+    def origin(self, value: Value, function: func.Func, makers: dict[Value, Op]) -> tuple[Value, int | str | None]:
+        """What a buffer in a function is, or is a part of: a memref, and where it comes from.
+
+        That is the position of an argument, the name of a global buffer, or NEW, or None where it is not known.
+        """
+        while True:
+            match makers.get(value):
+                case memref.GetGlobal(symbol=symbol):
+                    return value, f"@{symbol}"
+                case memref.Alloc() | memref.Alloca():
+                    return value, NEW
+                case func.Call(callee=callee, args=args, results=results):
+                    of = self.of(callee).results
+                    place = of[results.index(value)] if of else None
+                    if not isinstance(place, int):
+                        return value, place
+                    value = args[place]
+                case maker if isinstance(maker, VIEWS):
+                    value = maker.source
+                case _:
+                    return value, function.args.index(value) if value in function.args else None
 
 
-def _place(value: Value, function: func.Func, makers: dict[Value, Op]) -> int | str | None:
-    """The position of the argument, or the name of the global; "" is the function's own, and None is not known."""
-    while isinstance(maker := makers.get(value), VIEWS):
-        value = maker.source
-    if value in function.args:
-        return function.args.index(value)
-    match maker:
-        case memref.GetGlobal(symbol=symbol):
-            return f"@{symbol}"
-        case memref.Alloc() | memref.Alloca():
-            return ""
-    return None
+def stores_a_buffer(op: Op) -> bool:
+    """Whether an operation puts a memref itself into memory."""
+    value = getattr(op, "value", None)
+    return isinstance(value, Value) and _is_buffer(value)
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType | UnrankedMemRefType)

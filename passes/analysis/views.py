@@ -15,6 +15,12 @@ from affdsl.ir.types import MemRefType
 
 Index = tuple[Affine, ...]
 
+VIEWS = (
+    memref.Cast, memref.SubView, memref.ExpandShape, memref.CollapseShape, memref.ReinterpretCast, memref.View,
+    memref.Reshape, memref.ExtractStridedMetadata,
+)  # fmt: skip
+"""Operations whose result is a part, or all, of their source."""
+
 
 def below(view: Op | None, index: Sequence[Affine]) -> tuple[Value, Index] | None:
     """The buffer that a view is a view of, and where the element at index lies there; None if that cannot be said.

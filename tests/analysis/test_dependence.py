@@ -278,3 +278,102 @@ def test_equal_nests_are_asked_once(monkeypatch):
     twice = len(asked)
     list(of(f"func.func @f(%A: memref<9xf32>) {{ {nest} {nest} {nest} {nest} {nest} return }}").all())
     assert 0 < len(asked) == twice
+
+
+CALLED = """
+func.func private @new(%n: index) -> memref<?xf32> {
+  %t = memref.alloc(%n) : memref<?xf32>
+  return %t : memref<?xf32>
+}
+func.func private @twice(%n: index) -> (memref<?xf32>, memref<?xf32>) {
+  %t = memref.alloc(%n) : memref<?xf32>
+  return %t, %t : memref<?xf32>, memref<?xf32>
+}
+func.func private @same(%A: memref<?xf32>) -> memref<?xf32> {
+  return %A : memref<?xf32>
+}
+func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "unknown"),
+    [
+        ("%t = call @new(%n) : (index) -> memref<?xf32>", None),
+        ("%t = call @same(%A) : (memref<?xf32>) -> memref<?xf32>", "which elements of A it touches is not known"),
+        ("%s, %t = call @twice(%n) : (index) -> (memref<?xf32>, memref<?xf32>)", "A and t may be one buffer"),
+    ],
+)
+def test_what_a_call_gives_is_new_or_what_it_was_given_or_not_known(body, unknown):
+    found = listed(f"""{CALLED} {body}
+  affine.store %x, %A[0] : memref<?xf32>
+  %a = affine.load %t[0] : memref<?xf32>
+  return
+}}""")
+    assert [why for _, why in found] == ([] if unknown is None else [(unknown,)])
+
+
+def test_two_results_that_are_one_buffer_may_be_one():
+    found = listed(f"""{CALLED}
+  %s, %t = call @twice(%n) : (index) -> (memref<?xf32>, memref<?xf32>)
+  affine.store %x, %s[0] : memref<?xf32>
+  %a = affine.load %t[0] : memref<?xf32>
+  return
+}}""")
+    assert [why for _, why in found] == [("s and t may be one buffer",)]
+
+
+GIVEN = """
+func.func private @f(%A: memref<?xf32>, %B: memref<?xf32>, %x: f32) {
+  affine.store %x, %A[0] : memref<?xf32>
+  %a = affine.load %B[0] : memref<?xf32>
+  return
+}
+func.func private @between(%A: memref<?xf32>, %B: memref<?xf32>, %x: f32) {
+  call @f(%B, %A, %x) : (memref<?xf32>, memref<?xf32>, f32) -> ()
+  return
+}
+func.func private @same(%A: memref<?xf32>) -> memref<?xf32> { return %A : memref<?xf32> }
+func.func private @unknown(%A: memref<?xf32>) -> memref<?xf32>
+func.func @g(%A: memref<?xf32>, %B: memref<?xf32>, %c: i1, %n: index, %x: f32) {
+  %t = memref.alloc(%n) : memref<?xf32>
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "first", "second", "are_one"),
+    [
+        ("", "%A", "%B", False),
+        ("", "%A", "%t", False),
+        ("", "%A", "%A", True),
+        ("%s = call @same(%A) : (memref<?xf32>) -> memref<?xf32>", "%A", "%s", True),
+        ("%s = call @same(%A) : (memref<?xf32>) -> memref<?xf32>", "%B", "%s", False),
+        ("%s = call @unknown(%A) : (memref<?xf32>) -> memref<?xf32>", "%B", "%s", True),
+        ("%s = arith.select %c, %A, %B : memref<?xf32>", "%A", "%s", True),
+    ],
+)
+@pytest.mark.parametrize("through", ["f", "between"])
+def test_what_a_call_shows_of_arguments(before, first, second, are_one, through):
+    found = listed(f"""{GIVEN} {before}
+  call @{through}({first}, {second}, %x) : (memref<?xf32>, memref<?xf32>, f32) -> ()
+  return
+}}""")
+    assert [why for _, why in found] == ([("A and B may be one buffer",)] if are_one else [])
+
+
+def test_a_global_that_is_given_as_an_argument_is_one_buffer_with_it():
+    found = listed("""
+memref.global "private" @G : memref<8xf32> = dense<0.0>
+func.func private @f(%A: memref<8xf32>, %x: f32) {
+  affine.store %x, %A[0] : memref<8xf32>
+  %g = memref.get_global @G : memref<8xf32>
+  %a = affine.load %g[0] : memref<8xf32>
+  return
+}
+func.func private @between(%A: memref<8xf32>, %x: f32) { call @f(%A, %x) : (memref<8xf32>, f32) -> () return }
+func.func @g(%x: f32) {
+  %g = memref.get_global @G : memref<8xf32>
+  call @between(%g, %x) : (memref<8xf32>, f32) -> ()
+  return
+}""")
+    assert [why for _, why in found] == [("A and @G may be one buffer",)]
