@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType, FunctionType
 
 import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
-from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.verifier import verify
 from affdsl.lang.builder import active
@@ -19,6 +19,9 @@ from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
 from codegen.c.emit import CSource, emit
 from codegen.jit import compile_program, interpret_program
+from passes.analysis.bounds import Bounds
+from passes.analysis.dependence import Dependences
+from passes.analysis.graph import MemRefDependenceGraph, dependence_graph
 
 
 def kernel(function: Callable[..., object]) -> Kernel:
@@ -84,13 +87,14 @@ class Kernel(_Called):
             self._program = trace(function, parameters_of(function, namespace, skip=1), (owner,))
         elif not _is_method(function):
             self._program = trace(function, parameters_of(function, namespace))
+        self._bounds = _bounds(self._program) if self._program is not None else None
 
     def _first_call(self, /, *arguments: object, **keywords: object) -> object:
         """Compile, and take the compiled kernel for all later calls."""
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        self.__call__ = compile_program(self.program, self._build_call)
+        self.__call__ = compile_program(self.program, self.check(), self._build_call)
         return self.__call__(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
@@ -176,7 +180,46 @@ class Kernel(_Called):
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
-        return interpret_program(self.program, arguments, keywords)
+        return interpret_program(self.program, self.check(), arguments, keywords)
+
+    def check(self) -> Bounds:
+        """Whether each access lies inside of its array: proved for all sizes, checked by each call, or not known.
+
+        Printed it is a line for each access. An access that is certainly wrong is refused when the kernel is built.
+
+        >>> import affdsl as af
+        >>> N, M = af.symbols("N M")
+        >>> @af.kernel
+        ... def copy(x: af.f64[N], y: af.f64[M], place: af.i32[N]):
+        ...     with af.for_(N) as i:
+        ...         y[i] = x[i]
+        ...         y[place[i]] = 0.0
+        >>> [f"{finding.access} is {finding.verdict}" for finding in copy.check().findings]
+        ['x[i] is proved', 'y[i] is conditional', 'place[i] is proved', 'y[...] is unknown']
+        """
+        return _bounds(self.program) if self._bounds is None else self._bounds
+
+    def dependences(self) -> Dependences:
+        """Which iterations must run before which: the dependences between its accesses, exactly, for all sizes.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def shift(a: af.f64[N]):
+        ...     with af.for_(2, N) as i:
+        ...         a[i] = a[i - 2]
+        >>> print(*shift.dependences().all())
+        flow dependence of a at depth 1: [2, 2]
+        """
+        return Dependences(self.func, self.module)
+
+    def graph(self, loop: str | None = None) -> MemRefDependenceGraph:
+        """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.
+
+        With the name of a loop, it is that of the statements in its body. Raises GraphError where there is no such loop
+        or several are called so; then ask `passes.analysis.graph.dependence_graph` with the induction variable.
+        """
+        return dependence_graph(self.func, self.module, loop)
 
     def __reduce__(self) -> str:
         """Pickled and copied as functions are: by name. So another process can be handed a kernel of a module."""
@@ -189,6 +232,15 @@ class Kernel(_Called):
         if self._program is None:
             return f"<affdsl kernel {self._function.__qualname__}, a method>"
         return f"<affdsl kernel {self.name}({', '.join(f'{p.name}: {p.type!r}' for p in self._program.parameters)})>"
+
+
+def _bounds(program: Program) -> Bounds:
+    """What is known of the accesses of a program. Raises ProgramIndexError for one that is certainly wrong."""
+    module = program.module
+    found = Bounds(module.functions[-1], module, len(program.sizes))
+    for wrong in found.violations:
+        raise problem(ProgramIndexError, *wrong.explained(), location=wrong.location or program.func.location)
+    return found
 
 
 def _is_method(function: FunctionType) -> bool:

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.verifier import verify
@@ -30,34 +30,39 @@ from codegen.cache import default_cache
 from codegen.caller import Caller, TakeOver, load
 from codegen.errors import SizeError
 from codegen.toolchain import jit_flags
+from passes.analysis.bounds import Bounds
 
 
-def compile_program(program: Program, take_over: TakeOver | None = None) -> Caller:
+def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
     """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
+
+    A call with sizes with which an access would leave its array, as `bounds` knows them, is refused.
 
     Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
     type.
     """
     module = program.module
     verify(module)
-    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes))
+    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes), against=bounds.against())
     cache = default_cache()
     compiler = cache.compiler()
     library = cache.library(compiler, source, jit_flags(compiler))
 
     def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
-        check_sizes(program, shapes, scalars)
+        check_sizes(program, shapes, scalars, bounds)
         raise InternalError(f"{program.func.symbol}: the compiled kernel refused sizes that are right: {shapes}")
 
     return load(library, signature_of(program), explain, take_over)
 
 
-def interpret_program(program: Program, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> object:
+def interpret_program(
+    program: Program, bounds: Bounds, arguments: tuple[object, ...], keywords: Mapping[str, object]
+) -> object:
     """Run program by the interpreter, with the checks and the results of a compiled call."""
     values = check(signature_of(program), arguments, keywords)
     shapes = tuple(x.shape for x in values if isinstance(x, np.ndarray))
     scalars = tuple(x for x in values if not isinstance(x, np.ndarray))
-    sizes = check_sizes(program, shapes, scalars)
+    sizes = check_sizes(program, shapes, scalars, bounds)
     module = program.module
     function = module.functions[-1]
     results = run(function, *(sizes[s] for s in program.sizes), *values, module=module)
@@ -82,11 +87,13 @@ def signature_of(program: Program) -> Signature:
     return Signature(program.func.symbol, arguments, results)
 
 
-def check_sizes(program: Program, shapes: Shapes, scalars: Sequence[object]) -> dict[Value, int]:
+def check_sizes(
+    program: Program, shapes: Shapes, scalars: Sequence[object], bounds: Bounds | None = None
+) -> dict[Value, int]:
     """The sizes that arrays of these shapes, and these scalar arguments, have.
 
-    Raises SizeError where two of them disagree, where a size is not possible, or where an assumption fails; it names
-    the symbol, the arguments and both values.
+    Raises SizeError where two of them disagree, where a size is not possible, where an assumption fails, or where an
+    access would leave its array, as `bounds` knows; it names the symbol, the arguments and both values.
     """
     name = program.func.symbol
     arrays = [(p, p.type) for p in program.parameters if isinstance(p.type, ArrayType)]
@@ -123,6 +130,8 @@ def check_sizes(program: Program, shapes: Shapes, scalars: Sequence[object]) -> 
     numbers = {v: number for v, number in own.items() if number is not None}
     _check_assumptions(program, numbers)
     _check_results(program, known | numbers)
+    if bounds is not None:
+        _check_bounds(program, bounds, numbers)
     return known
 
 
@@ -156,6 +165,28 @@ def _check_results(program: Program, values: dict[Value, int]) -> None:
                     f"{name}: dimension {d} of the array {type!r} that it returns would be {spell(expr)} = {number}, "
                     f"where {shown}"
                 )
+
+
+def _check_bounds(program: Program, bounds: Bounds, values: dict[Value, int]) -> None:
+    """No access leaves its array with these sizes."""
+    for reason in bounds.refusals(values):
+        raise SizeError(f"{program.func.symbol}: {reason}")
+    # The compiled check computes with 64 bits, and refuses where they are too few.
+    for constraint in (c for constraints in bounds.against() for c in constraints):
+        if _magnitude(constraint.expr, values) >= 2**63:
+            shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(constraint.values()))
+            raise SizeError(f"{program.func.symbol}: {spell_constraint(constraint)} cannot be checked for {shown}")
+
+
+def _magnitude(expr: Affine, values: dict[Value, int]) -> int:
+    """No number that occurs while an expression is computed is larger."""
+    total = abs(expr.constant)
+    for atom, factor in expr.terms:
+        inner = (
+            _magnitude(atom.dividend, values) if isinstance(atom, FloorDiv) else abs(Affine.of(atom).evaluate(values))
+        )
+        total += abs(factor) * inner
+    return total
 
 
 def known_arguments(program: Program, known: dict[Value, int], scalars: Sequence[object]) -> list[int | None]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
+from affdsl.ir.expr import Constraint
 from codegen.c.entry import entry_points
 from codegen.c.header import header
 from codegen.c.names import Scope, function_identifier
@@ -43,15 +44,16 @@ def emit(
     return CSource(source, header(found[entry], prototypes[entry], file), file)
 
 
-def emit_jit(module: Module, entry: str, *, sizes: int = 0) -> str:
+def emit_jit(module: Module, entry: str, *, sizes: int = 0, against: Sequence[Sequence[Constraint]] = ()) -> str:
     """One C file whose only visible symbols are the packed entry points, see codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
+    A call is refused where all constraints of one of `against` hold.
     """
     found = plans(module, entry, sizes=sizes)
     unit = Unit()
     bodies, prototypes = _functions(found, unit, set(), {})
-    last = entry_points(found[entry], prototypes[entry], sizes, unit)
+    last = entry_points(found[entry], prototypes[entry], sizes, unit, against)
     return unit.file("\n".join([*bodies, last]))
 
 

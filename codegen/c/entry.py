@@ -12,7 +12,7 @@ import numpy as np
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import IndexType, MemRefType, ScalarType, Type
 from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
@@ -55,12 +55,14 @@ def signature(module: Module, entry: str, *, sizes: int = 0, names: Sequence[str
     return Signature(f.symbol, tuple(arguments), tuple(results))
 
 
-def entry_points(plan: Plan, made: Prototype, sizes: int, unit: Unit) -> str:
-    """The text of the entry points of a planned function."""
+def entry_points(
+    plan: Plan, made: Prototype, sizes: int, unit: Unit, against: Sequence[Sequence[Constraint]] = ()
+) -> str:
+    """The text of the entry points of a planned function; they refuse sizes for which all of one of `against` holds."""
     f = plan.func
     _refuse(f, sizes)
     indices = [a for a in f.args if isinstance(a.type, IndexType)]
-    parts = [_binder(f, sizes, indices, unit)]
+    parts = [_binder(f, sizes, indices, unit, against)]
     lines = _bind_lines(indices)
     arguments: list[str] = []
     pointer = 0
@@ -121,7 +123,9 @@ def _bind_lines(indices: Sequence[Value]) -> list[str]:
     ]
 
 
-def _binder(f: Func, sizes: int, indices: Sequence[Value], unit: Unit) -> str:
+def _binder(
+    f: Func, sizes: int, indices: Sequence[Value], unit: Unit, against: Sequence[Sequence[Constraint]] = ()
+) -> str:
     """The function that fills in the index arguments, and checks all that the kernel's contract says."""
     scope = Scope()
     for name in ("pointers", "sizes", "symbols", "failed"):
@@ -146,6 +150,9 @@ def _binder(f: Func, sizes: int, indices: Sequence[Value], unit: Unit) -> str:
     for constraint in f.assumes:
         shown = _checked(constraint.expr, known, unit)
         checks.append(f"{shown} {'!=' if constraint.equality else '<'} 0")
+    for constraints in against:
+        tests = [f"{_checked(c.expr, known, unit)} {'==' if c.equality else '>='} 0" for c in constraints]
+        checks.append(tests[0] if len(tests) == 1 else f"({' && '.join(tests)})" if tests else "1")
     stores = [f"symbols[{k}] = {known[v]};" for k, v in enumerate(indices)]
     if not stores:
         stores = ["symbols[0] = 0;"]

@@ -1,0 +1,374 @@
+"""Whether every access lies inside of its array for all sizes: proved, refuted by an example, or bound to some sizes.
+
+Of each operation that touches elements (and of each view, copy and call) it is asked whether it leaves an array in some
+iteration, for some sizes that the function's contract allows. There are four answers:
+
+    proved        never
+    violated      whenever it runs at all, or for all but finitely many sizes: the program is wrong
+    conditional   for some sizes and not for others: the condition on the sizes is exact
+    unknown       what it touches, or whether it runs, is known only at run time; or isl needs too long
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func, memref
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.location import Location
+from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.types import IndexType
+from passes.analysis.claims import Claim, Demand, Demands, Need
+from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.obvious import facts_of, is_obvious
+from passes.analysis.outside import Example, Outside
+from passes.analysis.polyhedral import Set, UnknownError, spending
+from passes.analysis.relations import BUDGET, Alternatives, remembered
+from passes.analysis.size_conditions import (
+    alternatives,
+    assumption,
+    holds,
+    involved,
+    is_finite,
+    opposite,
+    sizes_where,
+    written,
+)
+
+Verdict = Literal["proved", "violated", "conditional", "unknown"]
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What is known of one operation.
+
+    Attributes
+    ----------
+    demand
+        The operation, and what it must keep to.
+    verdict
+        "proved", "violated", "conditional" or "unknown".
+    against, safe
+        Of a conditional one the sizes with which it leaves its array, and those with which it does not.
+    condition
+        The latter in words.
+    example
+        Of a violated or conditional one: sizes and an iteration with which it leaves its array, checked by evaluating.
+    unknown
+        Why nothing more is known.
+    """
+
+    demand: Demand
+    verdict: Verdict
+    against: Alternatives = ()
+    safe: Alternatives = ()
+    condition: str = ""
+    example: Example | None = None
+    unknown: tuple[str, ...] = ()
+    outside: Outside | None = field(default=None, repr=False)
+
+    @property
+    def location(self) -> Location | None:
+        """Where the operation was written."""
+        return self.demand.op.location
+
+    @property
+    def access(self) -> str:
+        """The access as a person writes it: `A[i + 1]`."""
+        return _shown(self.demand)
+
+    def explained(self) -> tuple[str, ...]:
+        """What is wrong, an example with numbers, and what to do: a line each. Empty if there is no example."""
+        if self.example is None or self.outside is None:
+            return ()
+        try:
+            with spending(BUDGET):
+                words = self.outside.words(self.access, self.example)
+        except UnknownError:
+            words = (f"{self.access} is out of bounds", f"for example it {self.example.said()}")
+        lines = [*words, _remedy(self.demand, self.example)]
+        if self.verdict == "violated" and self.safe:
+            lines[-1] = f"it is in bounds only where {self.condition}"
+            if assumption(self.safe):
+                lines[-1] += f"; write {assumption(self.safe)} if the kernel is for such sizes only"
+        return tuple(lines)
+
+    def refusal(self, sizes: Mapping[Value, int]) -> str:
+        """Why the function must not run with these sizes; "" if this operation allows them."""
+        if self.verdict != "conditional" or not holds(self.against, sizes):
+            return ""
+        given = ", ".join(f"{v.hint} = {sizes[v]}" for v in _values(self.against))
+        where = f" ({self.location})" if self.location is not None else ""
+        text = f"{self.access}{where} is in bounds only where {self.condition}, but {given}"
+        try:
+            example = None
+            if self.outside is not None and self.example is not None:
+                with spending(BUDGET):
+                    found = (self.outside.example(claim, sizes) for claim in self.outside.claims)
+                    example = next((e for e in found if e is not None), None)
+        except UnknownError:
+            example = None
+        return text if example is None else f"{text}: it would {example.said(imperative=True)}"
+
+    def __str__(self) -> str:
+        match self.verdict:
+            case "proved":
+                more = ""
+            case "conditional":
+                more = f": inside where {self.condition}"
+            case "violated":
+                more = f": {self.explained()[0]}"
+            case "unknown":
+                more = f": {'; '.join(self.unknown)}"
+        verb = f"{self.demand.verb} " if self.demand.verb in ("reads", "writes") else ""
+        return f"{verb}{self.access}: {self.verdict}{more}"
+
+
+class Bounds:
+    """What is known of every access of one function.
+
+    The first `sizes` arguments are not negative, as those are that a call finds in the shapes of arrays.
+    """
+
+    def __init__(
+        self,
+        function: func.Func,
+        module: func.Module | None = None,
+        sizes: int = 0,
+        budget: int = BUDGET,
+        needs: Mapping[str, Need] | None = None,
+    ) -> None:
+        self.function = function
+        self.budget = budget
+        natural = [Constraint(Affine.of(v)) for v in function.args[:sizes]]
+        function = with_fields(function, assumes=(*function.assumes, *natural))
+        if needs is None:
+            needs = _needs(function, module, budget)
+        self._demands = Demands(function, module, needs)
+        sizes_of = self._demands.scope.sizes.items()
+        self.extents = {(buffer, axis): s for (buffer, axis), s in sizes_of if buffer in function.args}
+        """The sizes of array arguments of which the function says nothing, by argument and dimension."""
+        self.sizes = (*(v for v in function.args if isinstance(v.type, IndexType)), *self.extents.values())
+        """What a call decides: index arguments and such sizes."""
+        self.findings = tuple(map(self._judged, self._demands.demands))
+
+    @property
+    def violations(self) -> tuple[Finding, ...]:
+        """The accesses that are wrong."""
+        return tuple(f for f in self.findings if f.verdict == "violated")
+
+    @property
+    def conditions(self) -> tuple[Finding, ...]:
+        """The accesses that need some sizes."""
+        return tuple(f for f in self.findings if f.verdict == "conditional")
+
+    @property
+    def unknown(self) -> tuple[Finding, ...]:
+        """The accesses that are not proved and that no condition on sizes guards."""
+        return tuple(f for f in self.findings if f.verdict == "unknown")
+
+    @property
+    def are_proved(self) -> bool:
+        """Whether all accesses lie inside of their arrays, for all sizes."""
+        return all(f.verdict == "proved" for f in self.findings)
+
+    def against(self) -> Alternatives:
+        """The sizes with which the function must not run: those of all conditional accesses together."""
+        return _distinct(f.against for f in self.conditions)
+
+    def need(self) -> Need:
+        """What a call of the function must keep to."""
+        text = " and ".join(dict.fromkeys(f.condition for f in self.conditions))
+        return Need(_distinct(f.against for f in (*self.conditions, *self.violations)), text)
+
+    def refusals(self, sizes: Mapping[Value, int]) -> Iterator[str]:
+        """Why the function must not run with these sizes: a reason for each access that would leave its array."""
+        for finding in self.conditions:
+            text = finding.refusal(sizes)
+            if text:
+                yield text
+
+    def __str__(self) -> str:
+        counts = ((len([f for f in self.findings if f.verdict == v]), text) for v, text in _WORDS.items())
+        title = ", ".join(f"{n} {text}" for n, text in counts if n)
+        lines = [f"{self.function.symbol}: {title or 'no accesses'}"]
+        rows = [(str(f.location or ""), str(f)) for f in self.findings]
+        width = max((len(at) for at, _ in rows), default=0)
+        return "\n".join([*lines, *(f"    {at:<{width}}  {text}" for at, text in rows)])
+
+    # --- How
+
+    def _judged(self, demand: Demand) -> Finding:
+        facts = facts_of(demand.domain)
+        claims = tuple(c for c in demand.claims if not is_obvious(c.expr, facts))
+        if not claims:
+            return Finding(demand, "unknown" if demand.unknown else "proved", unknown=demand.unknown)
+        outside = Outside(demand, claims, self._demands.function, self.sizes, self.extents)
+        try:
+            with spending(self.budget):
+                return self._found(demand, outside)
+        except UnknownError as error:
+            where = f" at {demand.op.location}" if demand.op.location is not None else ""
+            reason = f"{error}, for what {demand.verb} {_shown(demand)}{where}"
+            warnings.warn(reason, AnalysisWarning, stacklevel=2)
+            return Finding(demand, "unknown", unknown=(reason,))
+
+    def _found(self, demand: Demand, outside: Outside) -> Finding:
+        wrong = [claim for claim in outside.claims if outside.fails(claim)]
+        if not wrong:
+            return Finding(demand, "unknown" if demand.unknown else "proved", unknown=demand.unknown)
+        unknown = demand.domain.unknown or outside.from_data(wrong)
+        if unknown:
+            return Finding(demand, "unknown", unknown=unknown)
+        contract, reached = self._contract(), outside.reached()
+        against = outside.against(wrong[0])
+        for claim in wrong[1:]:
+            against = against.union(outside.against(claim))
+        hopeless = next((c for c in wrong if _is_hopeless(c, reached, outside.against(c), self.sizes)), None)
+        if hopeless is None and reached.is_subset(against):
+            hopeless = wrong[0]
+        if hopeless is None and demand.unknown:
+            return Finding(demand, "unknown", unknown=demand.unknown)
+        example = outside.example(hopeless or wrong[0])
+        if example is None:
+            reason = "an assumption that is not affine may exclude the sizes with which it leaves its array"
+            return Finding(demand, "unknown", unknown=(reason,))
+        if hopeless is None:
+            safe = opposite(against, contract, self.sizes)
+            running = written(alternatives(reached.subtract(against).gist(reached), self.sizes))
+            condition = min(written(safe), f"{running}, or where it does not run", key=len)
+        else:
+            safe = alternatives(reached.subtract(against).gist(contract), self.sizes)
+            condition = written(safe)
+        return Finding(
+            demand,
+            "conditional" if hopeless is None else "violated",
+            alternatives(against.gist(contract), self.sizes),
+            safe,
+            condition,
+            example,
+            demand.unknown,
+            outside,
+        )
+
+    def _contract(self) -> Set:
+        """The sizes that the function allows."""
+        natural = (Constraint(Affine.of(v)) for v in self.sizes if v not in self.function.args)
+        facts = (*(c for clause in self._demands.scope.start.clauses for c in clause[0]), *natural)
+        return remembered(("sizes", facts, self.sizes), lambda: sizes_where(facts, self.sizes))
+
+
+def bounds(function: func.Func, module: func.Module | None = None) -> Bounds:
+    """What is known of the accesses of a function; `module` shows what its calls need.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (s0)>}) {
+    ...   affine.for %i = 0 to %N { %a = affine.load %A[%i + 1] : memref<?xf32> }
+    ...   return
+    ... }''')
+    >>> print("; ".join(bounds(module.functions[0]).violations[0].explained()))
+    A[i + 1] reads A[N] when i = N - 1; ...
+    """
+    return Bounds(function, module)
+
+
+# --- Below: helpers
+
+_WORDS = {
+    "proved": "proved",
+    "conditional": "inside for some sizes, which each call checks",
+    "violated": "wrong",
+    "unknown": "not proved",
+}
+
+
+def _needs(function: func.Func, module: func.Module | None, budget: int) -> dict[str, Need]:
+    """What the functions need that a function may call: those before it in the module, callees first."""
+    found: dict[str, Need] = {}
+    called = _called(function, module)
+    for symbol, callee in called.items():
+        found[symbol] = Bounds(callee, module, 0, budget, found).need()
+    return found
+
+
+def _called(function: func.Func, module: func.Module | None) -> dict[str, func.Func]:
+    """The functions with a body that a function calls, and those that these call, callees first."""
+    functions = {f.symbol: f for f in module.functions if not f.external} if module is not None else {}
+    order: dict[str, func.Func] = {}
+    entered: set[str] = {function.symbol}
+
+    def enter(op: Op) -> None:
+        for block in op.blocks():
+            for inner in block:
+                if isinstance(inner, func.Call) and inner.callee in functions and inner.callee not in entered:
+                    entered.add(inner.callee)
+                    enter(functions[inner.callee])
+                    order[inner.callee] = functions[inner.callee]
+                enter(inner)
+
+    enter(function)
+    return order
+
+
+def _distinct(conditions: Iterator[Alternatives]) -> Alternatives:
+    """At least one of some conditions."""
+    return tuple(dict.fromkeys(constraints for condition in conditions for constraints in condition))
+
+
+def _is_hopeless(claim: Claim, reached: Set, against: Set, sizes: Sequence[Value]) -> bool:
+    """Whether an access is wrong for all sizes with which it runs, but for finitely many.
+
+    An array of a size that is a number sets a limit by its nature, so do a view, a copy and a call: a condition.
+    """
+    safe = reached.subtract(against)
+    if safe.is_empty():
+        return True
+    if claim.is_fixed or claim.end in ("size", "call"):
+        return False
+    about = involved(against.gist(reached), sizes)
+    return is_finite(safe, about) and not is_finite(reached, about)
+
+
+def _values(condition: Alternatives) -> tuple[Value, ...]:
+    return tuple(dict.fromkeys(v for constraints in condition for c in constraints for v in c.values()))
+
+
+def _shown(demand: Demand) -> str:
+    op = demand.op
+    name = demand.memref.hint or "the array" if demand.memref is not None else "an array"
+    match op:
+        case func.Call(callee=callee):
+            return f"the call of {callee}"
+        case memref.Copy(source=source, target=target):
+            return f"the copy of {source.hint or 'an array'} to {target.hint or 'an array'}"
+        case memref.SubView():
+            return f"the view {op.result.hint or ''} of {name}".replace("  ", " ")
+        case affine.DmaStart() | memref.DmaStart() if demand.verb != "views" and len(demand.claims) == 1:
+            return f"the copy from {op.source.hint} to {op.target.hint}"
+    index: tuple[Affine, ...] | None = getattr(op, "index", None)
+    if index is None:
+        values: tuple[Value, ...] | None = getattr(op, "indices", None)
+        index = tuple(map(Affine.of, values)) if values is not None else None
+    if index is None:
+        return name
+    if any(not v.hint for e in index for v in e.values()) and demand.index is not None and not demand.domain.unknown:
+        index = demand.index
+    return f"{name}[{', '.join(spell(e) if all(v.hint for v in e.values()) else '...' for e in index)}]"
+
+
+def _remedy(demand: Demand, example: Example) -> str:
+    match example.claim.end:
+        case "lower":
+            return "begin the loop later, or put the access into affdsl.if_(...)"
+        case "upper":
+            return "end the loop earlier, make the array larger, or put the access into affdsl.if_(...)"
+        case "size":
+            return "give it sizes that fit"
+        case "call":
+            return f"it needs {demand.needed}"

@@ -1,0 +1,402 @@
+"""What must hold for the accesses of a function to lie inside of their arrays: numbers that are not negative."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func, memref
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.layouts import kept, strided
+from affdsl.ir.layouts import subview as subview_layout
+from affdsl.ir.types import MemRefType, Type
+from passes.analysis.access import Access, Accesses
+from passes.analysis.domain import Domain, Scope
+from passes.analysis.relations import Alternatives
+from passes.analysis.storage import Buffer
+from passes.analysis.views import VIEWS, linear
+
+Verb = Literal["reads", "writes", "views", "copies", "calls"]
+End = Literal["lower", "upper", "size", "call"]
+
+_WITHIN = (memref.Cast, memref.SubView, memref.ExpandShape, memref.CollapseShape)
+"""Views whose elements are elements of their source, if they were made rightly."""
+_SILENT = (memref.Dealloc, memref.DmaWait, affine.DmaWait, func.Call, *VIEWS)
+"""Operations that are said to touch a buffer anywhere, but have no subscripts that could be wrong."""
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """That an expression is not negative: a subscript, or what is left of the dimension behind it.
+
+    `end` is the side on which the subscript of dimension `axis` would leave it; "size" is of the sizes of two arrays
+    that are copied, "call" of what a function that is called needs.
+    """
+
+    expr: Affine
+    axis: int
+    end: End
+    is_fixed: bool = False
+    """Whether the dimension has a size that is a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """What one operation must keep to in every iteration in which it runs.
+
+    Attributes
+    ----------
+    op, verb
+        The operation, and what it does.
+    memref
+        The array, or view, on which it is written. None where any may be touched.
+    domain
+        When it runs. All expressions are over its induction variables and locals, and over symbols.
+    index
+        The subscripts, those of any lane; None where they are not known.
+    sizes
+        Of the array, as far as they are known.
+    claims
+        What must hold.
+    unknown
+        Why the claims say less than there is to say.
+    """
+
+    op: Op
+    verb: Verb
+    memref: Value | None
+    domain: Domain
+    index: tuple[Affine, ...] | None = None
+    sizes: tuple[Affine | None, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    unknown: tuple[str, ...] = ()
+    needed: str = ""
+    """What the function that is called needs; then `index` are the arguments that it is about, called so:"""
+    names: tuple[str, ...] = ()
+    breaks: tuple[Constraint, ...] = ()
+    """With what values, of those with which it runs, the claims do not hold: the arguments of a call."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """Sizes with which a function must not be called: over its arguments, at least one alternative holds for them."""
+
+    against: Alternatives
+    text: str
+
+
+class Demands(Accesses):
+    """The accesses of one function, and what each of them demands.
+
+    `needs` says for each function of the module by its symbol with which sizes it must not be called.
+    """
+
+    def __init__(
+        self, function: func.Func, module: func.Module | None = None, needs: Mapping[str, Need] | None = None
+    ) -> None:
+        self.demands: list[Demand] = []
+        self._needs = needs or {}
+        self._functions = {f.symbol: f for f in module.functions} if module is not None else {}
+        super().__init__(function, module)
+
+    # --- What is written
+
+    def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
+        match op:
+            case memref.SubView():
+                self._subview(op, domain)
+            case memref.Cast() | memref.ExpandShape():
+                self._resized(op, domain)
+            case memref.Copy():
+                self._copied(op, domain)
+            case func.Call():
+                self._called(op, domain)
+        yield from super()._of(op, domain)
+
+    def _element(self, op: Op, kind: str, value: Value, index: Sequence[Affine], domain: Domain) -> Access:
+        exprs, domain = self.scope.exprs(index, domain)
+        access = super()._element(op, kind, value, exprs, domain)
+        if isinstance(op, affine.DmaWait | memref.DmaWait) and kind == "write":
+            return access  # the tag, which it reads too
+        verb: Verb = "writes" if kind == "write" else "reads"
+        sizes, claims, domain, unknown = self._inside(value, exprs, domain)
+        self.demands.append(Demand(op, verb, value, domain, exprs, sizes, claims, unknown))
+        if not self._is_within(value):
+            self._in_buffer(op, verb, access)
+        return access
+
+    def _whole(self, op: Op, kind: str, value: Value, domain: Domain) -> Access:
+        """Every element of an array lies inside of it; only the sizes of two arrays may differ."""
+        return Accesses._anywhere(self, op, kind, self.storage.buffer(value), domain)
+
+    def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain) -> Access:
+        if not isinstance(op, _SILENT):
+            verb: Verb = "writes" if kind == "write" else "reads"
+            reason = "which elements it touches is known only at run time"
+            self.demands.append(Demand(op, verb, buffer.root, domain, unknown=(reason,)))
+        return super()._anywhere(op, kind, buffer, domain)
+
+    # --- Subscripts
+
+    def _inside(
+        self, value: Value, index: Sequence[Affine], domain: Domain
+    ) -> tuple[tuple[Affine | None, ...], tuple[Claim, ...], Domain, tuple[str, ...]]:
+        """The sizes of an array, and that an element of it lies inside."""
+        type = value.type
+        if not isinstance(type, MemRefType):
+            return (), (), domain, ("its rank is known only at run time",)
+        sizes: list[Affine | None] = []
+        claims: list[Claim] = []
+        unknown: list[str] = []
+        for axis, expr in enumerate(index):
+            size, domain = self.size(value, axis, domain)
+            sizes.append(size)
+            is_fixed = type.shape[axis] is not None
+            claims.append(Claim(expr, axis, "lower", is_fixed))
+            if size is None:
+                unknown.append(f"the size of dimension {axis} of {value.hint or 'the array'} is not known")
+            else:
+                claims.append(Claim(size - 1 - expr, axis, "upper", is_fixed))
+        return tuple(sizes), tuple(claims), domain, tuple(unknown)
+
+    def _is_within(self, value: Value) -> bool:
+        """Whether each element of a view is an element of its buffer because of how the view is made."""
+        while isinstance(maker := self.scope.makers.get(value), VIEWS):
+            if not isinstance(maker, _WITHIN):
+                return False
+            value = maker.source
+        return True
+
+    def _in_buffer(self, op: Op, verb: Verb, access: Access) -> None:
+        """That an element of a view which may reach anywhere lies inside of the buffer."""
+        root, found = access.buffer.root, access.index
+        if found is None or access.buffer.rank == 0:
+            name = access.buffer.name
+            reason = f"where the element of the view lies in {name} is not known"
+            self.demands.append(Demand(op, verb, root, access.domain, unknown=(reason,)))
+            return
+        index = found[access.buffer.loops :]
+        sizes, claims, domain, unknown = self._inside(root, index, access.domain)
+        self.demands.append(Demand(op, verb, root, domain, index, sizes, claims, unknown))
+
+    # --- Views, copies and calls
+
+    def _subview(self, op: memref.SubView, domain: Domain) -> None:
+        """The part of an array that a view is lies inside of it, unless it has no element."""
+        for axis, (offset, count, stride) in enumerate(zip(*op.parts, strict=True)):
+            (first, many, step), inside = self.scope.exprs(tuple(map(Affine.of, (offset, count, stride))), domain)
+            if not many.is_constant:
+                below = Claim(many, axis, "size")
+                self.demands.append(Demand(op, "views", op.source, inside, (many,), (), (below,)))
+                inside = inside.where(((Constraint(many - 1),),))
+            elif many.constant == 0:
+                continue
+            (last,), inside = self.scope.exprs((first + (many - 1) * step,), inside)
+            size, inside = self.size(op.source, axis, inside)
+            is_fixed = size is not None and size.is_constant
+            claims = [Claim(first, axis, "lower", is_fixed)]
+            if not step.is_constant or step.constant < 0:
+                claims.append(Claim(last, axis, "lower", is_fixed))
+            unknown: tuple[str, ...] = ()
+            if size is None:
+                unknown = (f"the size of dimension {axis} of {op.source.hint or 'the array'} is not known",)
+            else:
+                claims.append(Claim(size - 1 - last, axis, "upper", is_fixed))
+                if not step.is_constant or step.constant < 0:
+                    claims.append(Claim(size - 1 - first, axis, "upper", is_fixed))
+            self.demands.append(Demand(op, "views", op.source, inside, (first, last), (size,), tuple(claims), unknown))
+
+    def _resized(self, op: memref.Cast | memref.ExpandShape, domain: Domain) -> None:
+        """A view has the sizes that its source has, or sizes whose product is that."""
+        source, result = op.source.type, op.result.type
+        if not isinstance(source, MemRefType) or not isinstance(result, MemRefType):
+            return
+        groups = op.groups if isinstance(op, memref.ExpandShape) else tuple((k,) for k in range(source.rank))
+        for axis, group in enumerate(groups):
+            parts = [self._size_as_written(op.result, k) for k in group]
+            known = [part for part in parts if part is not None]
+            if len(known) < len(parts):
+                continue
+            given, inside = self.size(op.source, axis, domain)
+            (made,), inside = self.scope.exprs((prod(known, start=Affine.of(1)),), inside)
+            if given is None:
+                reason = f"the size of dimension {axis} of {op.source.hint or 'the array'} is not known"
+                self.demands.append(Demand(op, "views", op.source, inside, unknown=(reason,)))
+            elif made != given:
+                claims = (Claim(given - made, axis, "size"), Claim(made - given, axis, "size"))
+                self.demands.append(Demand(op, "views", op.source, inside, (made,), (given,), claims))
+
+    def _copied(self, op: memref.Copy, domain: Domain) -> None:
+        """Both arrays of a copy have the same sizes."""
+        if not isinstance(op.source.type, MemRefType) or not isinstance(op.target.type, MemRefType):
+            reason = "its rank is known only at run time"
+            self.demands.append(Demand(op, "copies", op.source, domain, unknown=(reason,)))
+            return
+        claims: list[Claim] = []
+        unknown: list[str] = []
+        sizes: list[Affine | None] = []
+        for axis in range(op.source.type.rank):
+            from_, domain = self.size(op.source, axis, domain)
+            to, domain = self.size(op.target, axis, domain)
+            sizes += [from_, to]
+            if from_ is None or to is None:
+                unknown.append(f"the sizes of dimension {axis} are not known")
+            else:
+                claims += [Claim(from_ - to, axis, "size"), Claim(to - from_, axis, "size")]
+        demand = Demand(op, "copies", op.source, domain, (), tuple(sizes), tuple(claims), tuple(unknown))
+        self.demands.append(demand)
+
+    def _run(
+        self, op: affine.DmaStart | memref.DmaStart, kind: str, value: Value, index: Sequence[Affine], domain: Domain
+    ) -> Access:
+        """As many elements in row-major order as a copy has; its first element lies inside, and its last one."""
+        verb: Verb = "writes" if kind == "write" else "reads"
+        found, inside = self.scope.exprs((Affine.of(op.elements), *index), domain)
+        count, start = found[0], found[1:]
+        self.demands.append(Demand(op, verb, value, inside, (count,), (), (Claim(count, 0, "size"),)))
+        inside = inside.where(((Constraint(count - 1),),))
+        sizes, claims, inside, unknown = self._inside(value, start, inside)
+        type = value.type
+        last = _last_of_run(op, type, start, count)
+        if last is None:
+            unknown = (*unknown, "where the copy ends is not known")
+        else:
+            known = [s.constant for s in sizes if s is not None and s.is_constant]
+            behind: Affine | None = None
+            if len(start) == 1:
+                behind = sizes[0]
+            elif len(known) == len(sizes):
+                behind = Affine.of(prod(known))
+            elif sizes[0] is not None and isinstance(type, MemRefType) and None not in type.shape[1:]:
+                behind = sizes[0] * prod(n for n in type.shape[1:] if n is not None)
+            if behind is None:
+                unknown = (*unknown, "where the copy ends is not known")
+            else:
+                claims = (*claims, Claim(behind - 1 - last, 0, "upper", behind.is_constant))
+        self.demands.append(Demand(op, verb, value, inside, start, sizes, claims, unknown))
+        return Accesses._anywhere(self, op, kind, self.storage.buffer(value), domain)
+
+    def _called(self, op: func.Call, domain: Domain) -> None:
+        """The function that is called gets sizes with which its accesses lie inside."""
+        need, callee = self._needs.get(op.callee), self._functions.get(op.callee)
+        if callee is None or callee.external:
+            return
+        self._keeps_contract(op, callee, domain)
+        if need is None:
+            reason = f"what {op.callee} needs is not known, because it calls itself"
+            self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
+            return
+        inner = dict(zip(callee.args, op.args, strict=True))
+        about = tuple(dict.fromkeys(v for constraints in need.against for c in constraints for v in c.values()))
+        given, domain = self.scope.exprs([Affine.of(v).substitute(inner) for v in about], domain)
+        names = tuple(v.hint for v in about)
+        for constraints in need.against:
+            exprs, inside = self.scope.exprs([c.expr.substitute(inner) for c in constraints], domain)
+            here = tuple(Constraint(e, c.equality) for e, c in zip(exprs, constraints, strict=True))
+            never = Claim(Affine.of(-1), 0, "call")
+            demand = Demand(op, "calls", None, inside, given, (), (never,), (), need.text, names, here)
+            self.demands.append(demand)
+
+    def _keeps_contract(self, op: func.Call, callee: func.Func, domain: Domain) -> None:
+        """The arguments of a call have the sizes that the function promises itself, and all that it assumes holds."""
+        inner = dict(zip(callee.args, op.args, strict=True))
+        wanted: list[Affine] = []
+        for position, shape in enumerate(callee.shapes):
+            for axis, expr in enumerate(shape or ()):
+                size, domain = self.size(op.args[position], axis, domain)
+                (promised,), domain = self.scope.exprs((expr.substitute(inner),), domain)
+                if size is None:
+                    reason = f"the size of dimension {axis} of {op.args[position].hint or 'an argument'} is not known"
+                    self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
+                elif size != promised:
+                    wanted += [size - promised, promised - size]
+        for constraint in callee.assumes:
+            (expr,), domain = self.scope.exprs((constraint.expr.substitute(inner),), domain)
+            wanted += [expr, -expr] if constraint.equality else [expr]
+        if wanted:
+            claims = tuple(Claim(expr, 0, "call") for expr in wanted)
+            text = "arguments that keep to its contract"
+            self.demands.append(Demand(op, "calls", None, domain, (), (), claims, needed=text))
+
+    # --- Sizes
+
+    def size(self, value: Value, axis: int, domain: Domain) -> tuple[Affine | None, Domain]:
+        """The size of an array or view along a dimension, where it is used; None if nothing is known of it."""
+        found = self._size_as_written(value, axis)
+        if found is None:
+            return None, domain
+        return self.scope.expr(found, domain)
+
+    def _size_as_written(self, value: Value, axis: int) -> Affine | None:
+        type = value.type
+        assert isinstance(type, MemRefType)
+        size = type.shape[axis]
+        if size is not None:
+            return Affine.of(size)
+        match self.scope.makers.get(value):
+            case memref.Alloc(sizes=sizes) | memref.Alloca(sizes=sizes) | memref.View(sizes=sizes):
+                return Affine.of(sizes[type.shape[:axis].count(None)])
+            case memref.Cast(source=source) if isinstance(source.type, MemRefType):
+                return self._size_as_written(source, axis)
+            case memref.SubView() as view:
+                source_axis = _axis_of_source(view, axis)
+                return None if source_axis is None else Affine.of(view.parts[1][source_axis])
+            case memref.ReinterpretCast() as view:
+                return Affine.of(view.parts[1][axis])
+            case memref.ExpandShape() as view:
+                return Affine.of(view.sizes[view.static_sizes[:axis].count(None)])
+            case memref.CollapseShape(source=source, groups=groups):
+                parts = [self._size_as_written(source, k) for k in groups[axis]]
+                known = [p for p in parts if p is not None]
+                return prod(known, start=Affine.of(1)) if len(known) == len(parts) else None
+            case func.Call() as call:
+                return self._size_of_result(call, value, axis)
+        return self.scope.size_of(value, axis)
+
+    def _size_of_result(self, call: func.Call, value: Value, axis: int) -> Affine | None:
+        """The size of an array that a function allocates and returns, as the caller can say it."""
+        callee = self._functions.get(call.callee)
+        if callee is None or not callee.body or not isinstance(callee.body[-1], func.Return):
+            return None
+        returned = callee.body[-1].values[call.results.index(value)]
+        scope = Scope(callee)
+        match scope.makers.get(returned):
+            case memref.Alloc(sizes=sizes) if isinstance(returned.type, MemRefType):
+                size = returned.type.shape[axis]
+                if size is not None:
+                    return Affine.of(size)
+                expr, end = scope.value(sizes[returned.type.shape[:axis].count(None)], scope.start)
+                known = set(callee.args)
+                if end.locals != scope.start.locals or any(v not in known for v in expr.values()):
+                    return None
+                return expr.substitute(dict(zip(callee.args, call.args, strict=True)))
+        return None
+
+
+# --- Below: helpers
+
+
+def _axis_of_source(view: memref.SubView, axis: int) -> int | None:
+    """Which dimension of its source a dimension of a view is."""
+    source, result = view.source.type, view.result.type
+    assert isinstance(source, MemRefType)
+    assert isinstance(result, MemRefType)
+    layout, wanted = strided(source), strided(result)
+    if layout is None or wanted is None:
+        return None
+    inferred = subview_layout(layout, view.static_offsets, view.static_strides)
+    axes = kept(view.static_sizes, inferred, result.shape, wanted)
+    return None if axes is None else axes[axis]
+
+
+def _last_of_run(
+    op: affine.DmaStart | memref.DmaStart, type: Type, start: Sequence[Affine], count: Affine
+) -> Affine | None:
+    """The position of the last element of a copy in a row-major array; None where it is not known."""
+    if op.stride or not isinstance(type, MemRefType) or type.layout is not None:
+        return None
+    first = linear(start, type.shape)
+    return None if first is None else first + count - 1

@@ -1,0 +1,187 @@
+"""Conditions on the sizes of a function: sets of isl's parameters as constraints, evaluated and written down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from affdsl.ir.spelling import spell
+from passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, set_of
+from passes.analysis.relations import Alternatives
+
+
+def sizes_where(constraints: Sequence[Constraint], sizes: Sequence[Value]) -> Set:
+    """The sizes for which all constraints hold, as isl's parameters. Raises UnknownError where one is semi-affine."""
+    return set_of(constraints, (), sizes).params()
+
+
+def alternatives(points: Set, sizes: Sequence[Value]) -> Alternatives:
+    """A set of parameters as constraints: those of one alternative hold in every point, in no other.
+
+    Raises UnknownError where a parameter is none of sizes.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> n, m = Value(INDEX, "N"), Value(INDEX, "M")
+    >>> even = sizes_where([Constraint(n % 2, equality=True), Constraint(n - m - 1)], [n, m])
+    >>> print(written(alternatives(even, [n, m])))
+    N % 2 == 0 and N > M
+    """
+    named = {name_of(value): value for value in sizes}
+    found = []
+    known = points.coalesce().compute_divs().remove_unknown_divs()
+    if not known.is_equal(points):
+        raise UnknownError("isl cannot say a condition on the sizes as divisions")
+    for part in known.get_basic_sets():
+        local = part.get_local_space()
+        params, divs = range(local.dim(Dim.param)), range(local.dim(Dim.div))
+        values = [named.get(str(local.get_dim_name(Dim.param, k))) for k in params]
+        divisions: list[Affine] = []
+        for k in divs:
+            division = local.get_div(k)
+            divisor = division.get_denominator_val()
+            whole = division.scale_val(divisor)
+            factors = [whole.get_coefficient_val(Dim.param, n).to_python() for n in params]
+            of_divisions = [whole.get_coefficient_val(Dim.div, n).to_python() for n in range(k)]
+            dividend = _sum(whole.get_constant_val().to_python(), factors, values, of_divisions, divisions)
+            divisions.append(dividend // divisor.to_python())
+        constraints = []
+        for row in part.get_constraints():
+            factors = [row.get_coefficient_val(Dim.param, n).to_python() for n in params]
+            of_divisions = [row.get_coefficient_val(Dim.div, n).to_python() for n in divs]
+            total = _sum(row.get_constant_val().to_python(), factors, values, of_divisions, divisions)
+            constraint = Constraint(total, bool(row.is_equality()))
+            if not (total.is_constant and constraint.holds({})):
+                constraints.append(constraint)
+        found.append(tuple(constraints))
+    return tuple(found)
+
+
+def opposite(points: Set, contract: Set, sizes: Sequence[Value]) -> Alternatives:
+    """The sizes that a contract allows and that are not in a set: as a person would say it, alternatives may overlap.
+
+    Raises UnknownError as `alternatives`.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> n, m = Value(INDEX, "N"), Value(INDEX, "M")
+    >>> natural = sizes_where([Constraint(Affine.of(n)), Constraint(Affine.of(m))], [n, m])
+    >>> empty = sizes_where([Constraint(Affine.of(n), equality=True), Constraint(m - 1)], [n, m])
+    >>> written(opposite(empty, natural, [n, m]))
+    'N >= 1 or M == 0'
+    """
+    against = alternatives(points.gist(contract), sizes)
+    if len(against) != 1:
+        return alternatives(contract.subtract(points).gist(contract), sizes)
+    negations = [Constraint(-c.expr - 1) for c in against[0]]
+    negations += [Constraint(c.expr - 1) for c in against[0] if c.equality]
+    order = {v: k for k, v in enumerate(sizes)}
+    negations.sort(key=lambda c: min((order[v] for v in c.values()), default=0))
+    found: list[tuple[Constraint, ...]] = []
+    for negation in negations:
+        part = sizes_where([negation], sizes).intersect(contract).detect_equalities().gist(contract)
+        if not part.is_empty():
+            found += alternatives(part, sizes)
+    return tuple(found)
+
+
+def holds(condition: Alternatives, sizes: Mapping[Value, int]) -> bool:
+    """Whether a condition holds for these sizes.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> n = Value(INDEX, "N")
+    >>> holds(((Constraint(n - 2),), (Constraint(-n),)), {n: 1})
+    False
+    """
+    return any(all(c.holds(sizes) for c in constraints) for constraints in condition)
+
+
+def written(condition: Alternatives) -> str:
+    """A condition as Python has it: `N >= 2 and M <= N`.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> n, m = Value(INDEX, "N"), Value(INDEX, "M")
+    >>> written(((Constraint(n - 2), Constraint(m - n * 2, equality=True)),))
+    'N >= 2 and M == 2 * N'
+    """
+    if not condition:
+        return "never"
+    parts = [" and ".join(map(_comparison, constraints)) or "always" for constraints in condition]
+    return parts[0] if len(parts) == 1 else " or ".join(f"({part})" if " and " in part else part for part in parts)
+
+
+def assumption(condition: Alternatives) -> str:
+    """The call that states a condition in a kernel; "" where no conjunction says it.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> assumption(((Constraint(Value(INDEX, "N") - 2),),))
+    'affdsl.assume(N >= 2)'
+    """
+    if len(condition) != 1 or not condition[0]:
+        return ""
+    return f"affdsl.assume({', '.join(map(_comparison, condition[0]))})"
+
+
+def is_finite(points: Set, sizes: Sequence[Value]) -> bool:
+    """Whether only finitely many values of some sizes occur in a set of parameters."""
+    names = {name_of(value) for value in sizes}
+    for k in reversed(range(points.dim(Dim.param))):
+        if str(points.get_dim_name(Dim.param, k)) not in names:
+            points = points.project_out(Dim.param, k, 1)
+    flat = points.from_params()
+    return bool(flat.move_dims(Dim.set, 0, Dim.param, 0, flat.dim(Dim.param)).is_bounded())
+
+
+def involved(points: Set, sizes: Sequence[Value]) -> tuple[Value, ...]:
+    """The sizes of which a set of parameters says something, in order."""
+    found = []
+    for value in sizes:
+        k = points.find_dim_by_name(Dim.param, name_of(value))
+        if k >= 0 and points.involves_dims(Dim.param, k, 1):
+            found.append(value)
+    return tuple(found)
+
+
+# --- Below: how
+
+
+def _sum(
+    constant: int,
+    factors: Sequence[int],
+    values: Sequence[Value | None],
+    of_divisions: Sequence[int],
+    divisions: Sequence[Affine],
+) -> Affine:
+    """A row of isl as an expression."""
+    total = Affine.of(constant)
+    for factor, value in zip(factors, values, strict=True):
+        if factor and value is None:
+            raise UnknownError("the condition is about a number that no argument says")
+        total += Affine() if value is None else value * factor
+    return sum((d * factor for factor, d in zip(of_divisions, divisions, strict=True)), total)
+
+
+def _comparison(constraint: Constraint) -> str:
+    """One constraint with what is added on the left and what is subtracted on the right."""
+    expr, is_equality = constraint.expr, constraint.equality
+    more, less, constant = Affine(), Affine(), expr.constant
+    if any(isinstance(atom, FloorDiv) for atom, _ in expr.terms):
+        rest = expr - constant
+        sign = -1 if spell(rest).startswith("-") else 1
+        operator = "==" if is_equality else ">=" if sign > 0 else "<="
+        return f"{_python(rest * sign)} {operator} {-constant * sign}"
+    for atom, c in expr.terms:
+        if c > 0:
+            more += Affine(((atom, c),))
+        else:
+            less += Affine(((atom, -c),))
+    if not more.terms:
+        return f"{_python(less)} {'==' if is_equality else '<='} {constant}"
+    if constant == -1 and less.terms and not is_equality:
+        return f"{_python(more)} > {_python(less)}"
+    return f"{_python(more + max(constant, 0))} {'==' if is_equality else '>='} {_python(less - min(constant, 0))}"
+
+
+def _python(expr: Affine) -> str:
+    match expr.terms:
+        case ((Value() as value, c),) if c > 1 and not expr.constant:
+            return f"{c} * {value.hint}"
+    return spell(expr).replace(" floordiv ", " // ").replace(" mod ", " % ")
