@@ -22,6 +22,7 @@ from codegen.jit import compile_program, interpret_program
 from passes.analysis.bounds import Bounds
 from passes.analysis.dependence import Dependences
 from passes.analysis.graph import MemRefDependenceGraph, dependence_graph
+from passes.analysis.parallelism import Loops, of_loops
 
 
 def kernel(function: Callable[..., object]) -> Kernel:
@@ -212,6 +213,20 @@ class Kernel(_Called):
         flow dependence of a at depth 1: [2, 2]
         """
         return Dependences(self.func, self.module)
+
+    def loops(self) -> Loops:
+        """Which of its loops may run in parallel, for all sizes, and what prevents it of the others; printed a table.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def total(x: af.f64[N, N], sums: af.f64[N]):
+        ...     with af.for_(N) as i, af.for_(N) as j:
+        ...         sums[i] += x[i, j]
+        >>> [f"{loop.iv.hint}: {loop.verdict}" for loop in total.loops()]
+        ['i: parallel', 'j: parallel with reductions']
+        """
+        return of_loops(self.dependences())
 
     def graph(self, loop: str | None = None) -> MemRefDependenceGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.

@@ -166,7 +166,7 @@ class Accesses:
                 yield self._whole(op, "read", op.source, domain)
                 yield self._whole(op, "write", op.target, domain)
             case memref.Dealloc():
-                yield self._anywhere(op, "write", self.storage.buffer(op.memref), domain)
+                yield self._whole(op, "write", op.memref, domain)
             case affine.DmaStart():
                 yield from self._dma(op, op.source_index, op.target_index, op.tag_index, domain)
             case memref.DmaStart():

@@ -87,7 +87,16 @@ class Parallelism:
         return ": ".join((f"{shown(self.iv)} is {self.verdict}", *("; ".join(self.why),) * bool(self.why)))
 
 
-def parallelism(function: func.Func, module: func.Module | None = None) -> tuple[Parallelism, ...]:
+class Loops(tuple[Parallelism, ...]):
+    """The verdicts on the loops of a function, in the order of the text. Printed they are a table."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return table(self)
+
+
+def parallelism(function: func.Func, module: func.Module | None = None) -> Loops:
     """The verdict on every loop of a function, in the order of the text; `module` shows what its calls do.
 
     >>> from affdsl.mlir.readers import parse
@@ -108,11 +117,11 @@ def parallelism(function: func.Func, module: func.Module | None = None) -> tuple
     return of_loops(Dependences(function, module))
 
 
-def of_loops(dependences: Dependences) -> tuple[Parallelism, ...]:
+def of_loops(dependences: Dependences) -> Loops:
     """The verdict on every loop of the function whose dependences these are, in the order of the text."""
     reductions = Reductions(dependences)
     summaries = Summaries(dependences.of.module)
-    return tuple(_of_loop(iv, loop, reductions, summaries) for loop, iv in _loops(dependences.of.function))
+    return Loops(_of_loop(iv, loop, reductions, summaries) for loop, iv in _loops(dependences.of.function))
 
 
 def table(found: Iterable[Parallelism]) -> str:

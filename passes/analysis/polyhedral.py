@@ -129,7 +129,8 @@ def map_of(
 def spending(budget: int = BUDGET) -> Iterator[None]:
     """Let the isl operations inside spend so many operations together; then they raise UnknownError.
 
-    A budget within a budget is not possible: the inner one ends the outer one.
+    So does any other error of isl: an answer that it does not give is not known. A budget within a budget is not
+    possible: the inner one ends the outer one.
     """
     context = _context()
     context.reset_operations()
@@ -138,7 +139,7 @@ def spending(budget: int = BUDGET) -> Iterator[None]:
         yield
     except isl.Error as error:
         if "maximal number of operations" not in str(error):
-            raise
+            raise UnknownError(f"isl fails: {error}") from error
         raise UnknownError(f"isl needs more than {budget} operations") from None
     finally:
         context.set_max_operations(0)

@@ -179,8 +179,8 @@ def named(pairs: Map, inputs: Sequence[str], outputs: Sequence[str], params: Seq
 def last_of(pairs: Map) -> Map:
     """For each input the last output, in the order of words. Raises UnknownError where isl loses an input.
 
-    The isl of 2026 says of some sets whose constraints are redundant that they have no last point, and has to be asked
-    once more without those.
+    Of some sets with redundant constraints islpy 2026.2 says that they have no last point, and has to be asked once
+    more without those.
     """
     inputs = pairs.domain()
     for each in (pairs, pairs.remove_redundancies(), pairs.compute_divs().remove_redundancies()):
@@ -197,10 +197,14 @@ def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
     flat = points.flatten().move_dims(Dim.set, 0, Dim.param, 0, params)
     if flat.is_empty():
         return None
-    has_first = all(ends(flat, k)[0] is not None for k in range(params + dims))
-    first = flat.remove_redundancies().lexmin() if has_first else flat
-    point = (flat if first.is_empty() else first).sample_point()  # isl loses some first points, as in `last_of`
-    numbers = [point.get_coordinate_val(Dim.set, k).to_python() for k in range(params + dims)]
+    numbers: list[int] = []
+    for k in range(params + dims):  # not by lexmin, which islpy 2026.2 gets wrong for some sets with divisions
+        low, high = ends(flat, k)
+        number = low if low is not None else high if high is not None else 0
+        if low is None and high is None and flat.fix_val(Dim.set, k, number_of(0)).is_empty():
+            number = flat.sample_point().get_coordinate_val(Dim.set, k).to_python()
+        numbers.append(number)
+        flat = flat.fix_val(Dim.set, k, number_of(number))
     return dict(zip(names, numbers[:params], strict=True)), tuple(numbers[params:])
 
 
