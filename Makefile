@@ -36,6 +36,7 @@ lint: $(STAMP)-dev
 bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.call_overhead
 	@$(BIN)/python -m benchmarks.text
+	@$(BIN)/python -m benchmarks.analysis
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
