@@ -11,8 +11,8 @@ from affdsl.ir.applied import meaning
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from affdsl.ir.integers import wrap
 from affdsl.ir.location import Location
-from affdsl.ir.numeric import wrap
 from affdsl.ir.spelling import spell, tree_of
 from affdsl.ir.types import I1, INDEX, Type
 from affdsl.ir.written import Tree

@@ -16,7 +16,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType
+from affdsl.ir.integers import signed as signed
+from affdsl.ir.integers import unsigned as unsigned
+from affdsl.ir.integers import width as width
+from affdsl.ir.integers import wrap as wrap
+from affdsl.ir.types import FloatType, IntegerType, ScalarType
 
 Number: TypeAlias = int | np.floating
 Rounder: TypeAlias = Callable[[float | np.floating], np.floating]
@@ -25,29 +29,6 @@ quiet = partial(np.errstate, all="ignore")
 """`with quiet(): ...` around float arithmetic: overflow and NaN are results here, not warnings."""
 
 _FLOATS: dict[str, type[np.floating]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.float32}
-
-
-def width(type: IndexType | IntegerType) -> int:
-    """The bits of an integer; index has 64."""
-    return 64 if isinstance(type, IndexType) else type.width
-
-
-def wrap(number: int, width: int) -> int:
-    """The integer of `width` bits that number is equal to modulo 2**width."""
-    if width == 1:
-        return number & 1
-    half = 1 << (width - 1)
-    return ((number + half) & (2 * half - 1)) - half
-
-
-def signed(number: int, width: int) -> int:
-    """A held integer as the signed number that it stands for: it is that already, but for i1."""
-    return -number if width == 1 else number
-
-
-def unsigned(number: int, width: int) -> int:
-    """A held integer as the unsigned number with the same bits."""
-    return number & ((1 << width) - 1)
 
 
 def rounder(type: FloatType) -> Rounder:

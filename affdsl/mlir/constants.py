@@ -8,7 +8,6 @@ from affdsl.ir.attributes import Attribute, Attributes, DenseAttr, FloatAttr, In
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.numeric import from_bits
 from affdsl.ir.types import (
     I1,
     FloatType,
@@ -22,7 +21,7 @@ from affdsl.ir.types import (
 )
 from affdsl.mlir.elements import NotNumbersError as NotNumbersError
 from affdsl.mlir.elements import check_number, elements, value_of
-from affdsl.mlir.literals import constant_name, literal, nearest
+from affdsl.mlir.literals import constant_name, from_bits, literal, nearest
 from affdsl.mlir.parser import Head, Parser
 
 Numbers = int | float | bool | tuple[int | float | bool, ...]
@@ -73,7 +72,7 @@ def number(text: str, type: ScalarType) -> int | float | bool:
     check_number(text, str(type))
     if isinstance(type, FloatType):
         if "0x" in text:
-            found = float(from_bits(int(text, 16), type))
+            found = from_bits(int(text, 16), type)
             if found != found and literal(found, type).lower() != text.lower():
                 raise NotNumbersError(f"{text} is a NaN with a payload", opaque=True)
             return found

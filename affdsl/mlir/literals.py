@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import struct
 
-from affdsl.ir.types import FloatName, FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import F32, FloatName, FloatType, IndexType, IntegerType, Type, VectorType
 
 # Bits of the significand with the hidden one, the exponent of the smallest number, bits of the exponent.
 _FORMATS: dict[FloatName, tuple[int, int, int]] = {
     "f16": (11, -24, 5), "bf16": (8, -133, 8), "f32": (24, -149, 8), "f64": (53, -1074, 11),
 }  # fmt: skip
+
+_LETTERS = {"f16": "<e", "f32": "<f", "f64": "<d"}
+"""What the struct module calls the formats of IEEE 754."""
 
 
 def literal(value: int | float | bool, type: Type) -> str:
@@ -68,6 +72,19 @@ def nearest(value: float, type: FloatType) -> float:
     count = round(math.ldexp(abs(value), -unit))
     overflows = count.bit_length() + unit > 2 ** (exponent_bits - 1)
     return math.copysign(math.inf if overflows else math.ldexp(count, unit), value)
+
+
+def from_bits(bits: int, type: FloatType) -> float:
+    """The number of a type that has the given bits.
+
+    >>> from affdsl.ir.types import BF16, F16
+    >>> from_bits(0x3C00, F16), from_bits(0xC000, BF16)
+    (1.0, -2.0)
+    """
+    if type.name == "bf16":  # the upper half of an f32
+        return from_bits(bits << 16, F32)
+    number: float = struct.unpack(_LETTERS[type.name], bits.to_bytes(type.width // 8, "little"))[0]
+    return number
 
 
 def _special(number: float, type: FloatType) -> str:

@@ -15,9 +15,11 @@ from typing import Literal
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from passes.analysis.access import Access, Accesses
+from passes.analysis.grid import overlap
 from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
 from passes.analysis.relations import (
     BUDGET,
+    Relation,
     at_depth,
     distances,
     elements,
@@ -135,7 +137,7 @@ class Dependence:
         Raises UnknownError where isl needs too long.
         """
         with spending(BUDGET):
-            pairs = _pairs(self.source, self.sink, self.depth, len(self.distances))
+            pairs = _pairs(self.source.relation, self.sink.relation, self.depth, len(self.distances))
             params = (*self.source.relation.params, *self.sink.relation.params)
             return named(pairs, [v.hint for v in self.source.ivs], [f"{v.hint}'" for v in self.sink.ivs], params)
 
@@ -147,7 +149,7 @@ class Dependence:
         if self.source.buffer is not self.sink.buffer:
             return self.distances
         with spending(BUDGET):
-            pairs = fixed(_pairs(self.source, self.sink, self.depth, len(self.distances)), sizes)
+            pairs = fixed(_pairs(self.source.relation, self.sink.relation, self.depth, len(self.distances)), sizes)
             return _distances(pairs, len(self.distances))
 
     def witness(self) -> Witness | None:
@@ -202,14 +204,8 @@ class Dependences:
             both = f"{source.buffer.name} and {sink.buffer.name} may be one buffer"
             return Dependence(source, sink, depth, _any(depth, common), (*unknown, both))
 
-        def find() -> tuple[Distance, ...] | None:
-            with spending(self.budget):
-                if not common:  # nothing is asked but whether there is a pair
-                    return () if meet(source.relation, sink.relation) else None
-                return _distances(_pairs(source, sink, depth, common), common)
-
         try:
-            found = remembered(("distances", source.relation, sink.relation, depth, common), find)
+            found = self._found(source.relation, sink.relation, depth, common)
         except UnknownError as error:
             reason = f"{error}, for {described(source)} and {described(sink)}"
             warnings.warn(reason, AnalysisWarning, stacklevel=2)
@@ -217,6 +213,19 @@ class Dependences:
         if found is None:
             return None
         return Dependence(source, sink, depth, found, unknown)
+
+    def _found(self, source: Relation, sink: Relation, depth: int, common: int) -> tuple[Distance, ...] | None:
+        """The distances, None if there is no pair. Raises UnknownError where isl needs too long."""
+        if not common and source.grid is not None and sink.grid is not None:
+            return () if overlap(source.grid, sink.grid) else None
+
+        def find() -> tuple[Distance, ...] | None:
+            with spending(self.budget):
+                if not common:  # nothing is asked but whether there is a pair
+                    return () if meet(source, sink) else None
+                return _distances(_pairs(source, sink, depth, common), common)
+
+        return remembered(("distances", source, sink, depth, common), find)
 
     def between(self, source: Access, sink: Access) -> Iterator[Dependence]:
         """The dependences of sink on source, by depth."""
@@ -276,8 +285,8 @@ def _precedes(source: Access, sink: Access) -> bool:
     return source.order < sink.order
 
 
-def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
-    return at_depth(same_element(source.relation, sink.relation), depth, common)
+def _pairs(source: Relation, sink: Relation, depth: int, common: int) -> Map:
+    return at_depth(same_element(source, sink), depth, common)
 
 
 def _distances(pairs: Map, common: int) -> tuple[Distance, ...] | None:
@@ -293,7 +302,7 @@ def _any(depth: int, common: int) -> tuple[Distance, ...]:
 
 def _witness(of: Dependence) -> Witness | None:
     first, second = of.source.relation, of.sink.relation
-    pairs = _pairs(of.source, of.sink, of.depth, len(of.distances))
+    pairs = _pairs(first, second, of.depth, len(of.distances))
     found = some_point(elements(first, second, pairs).wrap())
     if found is None:
         return None

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
+from passes.analysis.grid import Grid, grid_of
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, number_of, set_of
 
 Answer = TypeVar("Answer")
@@ -25,7 +27,7 @@ Ends = tuple[int | None, int | None]
 """The smallest and the largest number of a set; None where there is none such."""
 
 MOST_ANSWERS = 20_000
-"""How many answers each thread keeps."""
+"""How many answers each thread keeps: those that were asked for last."""
 BUDGET = 200_000
 """How many operations isl may spend on one question about a pair of accesses: some tens of milliseconds."""
 
@@ -55,6 +57,16 @@ class Relation:
     clauses: tuple[Alternatives, ...]
     index: tuple[Affine, ...]
 
+    @cached_property
+    def inputs(self) -> tuple[Value, ...]:
+        """What stands for the loops, and for the locals."""
+        return (*map(iterator, range(self.dims)), *map(local, range(self.locals)))
+
+    @cached_property
+    def grid(self) -> Grid | None:
+        """The elements, where they plainly are a grid."""
+        return None if self.params else grid_of(self.inputs, self.clauses, self.index)
+
 
 _relations: WeakValueDictionary[object, Relation] = WeakValueDictionary()
 
@@ -77,7 +89,7 @@ class _Kept(threading.local):
     """What this thread has found: isl's objects must not meet those of another context."""
 
     def __init__(self) -> None:
-        self.answers: dict[object, object] = {}
+        self.answers: OrderedDict[object, object] = OrderedDict()
 
 
 _kept = _Kept()
@@ -87,10 +99,11 @@ def remembered(question: object, find: Callable[[], Answer]) -> Answer:
     """An answer found before, or now. The relations that are part of a question live as long as its answer."""
     answers = _kept.answers
     if question in answers:
+        answers.move_to_end(question)
         return answers[question]  # type: ignore[return-value]
-    if len(answers) >= MOST_ANSWERS:
-        answers.clear()
     answer = answers[question] = find()
+    if len(answers) > MOST_ANSWERS:
+        answers.popitem(last=False)
     return answer
 
 
@@ -212,7 +225,7 @@ def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
 
 
 def _map_from(of: Relation) -> Map:
-    dims = [*map(iterator, range(of.dims)), *map(local, range(of.locals))]
+    dims = of.inputs
     always = [c for clause in of.clauses if len(clause) == 1 for c in clause[0]]
     found = map_of(of.index, always, dims, of.params)
     for clause in of.clauses:
@@ -221,7 +234,7 @@ def _map_from(of: Relation) -> Map:
     return found.project_out(Dim.in_, of.dims, of.locals).coalesce() if of.locals else found
 
 
-def _any_of(alternatives: Alternatives, dims: list[Value], params: tuple[Value, ...]) -> Set:
+def _any_of(alternatives: Alternatives, dims: tuple[Value, ...], params: tuple[Value, ...]) -> Set:
     if not alternatives:
         nothing = set_of((), dims, params)
         return nothing.subtract(nothing)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
-
-import numpy as np
 
 from affdsl.ir.attributes import (
     ArrayAttr,
@@ -21,13 +20,14 @@ from affdsl.ir.attributes import (
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.integers import width, wrap
 from affdsl.ir.layouts import Groups
 from affdsl.ir.location import Location
 from affdsl.ir.mixed import Static
-from affdsl.ir.numeric import dtype, from_bits
 from affdsl.ir.types import I1, I64, FloatType, MemRefType, OpaqueType, ScalarType
 from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, many, named, one
+from affdsl.mlir.literals import from_bits
 
 DYNAMIC = -(1 << 63)
 """How MLIR writes a number that is known only at run time."""
@@ -100,24 +100,24 @@ def _from_bytes(text: str, type: MemRefType) -> Numbers:
     element = type.element
     if not isinstance(element, ScalarType):
         raise NotNumbersError(f"constants of type {type} have no numbers here", opaque=True)
-    count = int(np.prod([size or 0 for size in type.shape], dtype=np.int64))
+    count = prod(size or 0 for size in type.shape)
     try:
         data = bytes.fromhex(text.strip('"').removeprefix("0x"))
     except ValueError:
         raise NotNumbersError(f"{text} are no hexadecimal digits of bytes") from None
-    if element == I1:
-        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
-        if len(bits) // 8 == -(-count // 8):
-            return tuple([bool(bit) for bit in bits[:count]])
-    stored = np.dtype(f"<u{dtype(element).itemsize}")
-    if element == I1 or len(data) % stored.itemsize or len(data) // stored.itemsize not in (1, count):
+    if element == I1 and len(data) == -(-count // 8):
+        return tuple([bool(data[k // 8] >> k % 8 & 1) for k in range(count)])
+    bits_of = element.width if isinstance(element, FloatType) else width(element)
+    size = next(n for n in (1, 2, 4, 8) if 8 * n >= bits_of)
+    if element == I1 or len(data) % size or len(data) // size not in (1, count):
         raise NotNumbersError(f"{len(data)} bytes are not those of {count} elements of type {element}")
     found: list[int | float | bool] = []
-    for number_bits in np.frombuffer(data, stored):
-        number = from_bits(int(number_bits), element)
-        if number != number and int(number_bits) != _plain_nan(element):
+    for start in range(0, len(data), size):
+        bits = int.from_bytes(data[start : start + size], "little")
+        number = from_bits(bits, element) if isinstance(element, FloatType) else wrap(bits, bits_of)
+        if number != number and bits != _plain_nan(element):
             raise NotNumbersError("a NaN with a payload", opaque=True)
-        found.append(float(number) if isinstance(element, FloatType) else int(number))
+        found.append(number)
     return found[0] if len(found) == 1 and count != 1 else tuple(found)
 
 

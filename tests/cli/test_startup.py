@@ -1,0 +1,45 @@
+"""What `affdsl opt` does not wait for."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+TEXT = """
+func.func @f(%A: memref<100xf32>) {
+  affine.for %i = 2 to 100 {
+    %a = affine.load %A[%i - 2] : memref<100xf32>
+    affine.store %a, %A[%i] : memref<100xf32>
+  }
+  return
+}
+"""
+RUN = """
+import sys
+from affdsl.cli import main
+assert main(sys.argv[1:]) == 0
+print(*sys.modules)
+"""
+
+
+def modules_after(*arguments):
+    """What has been imported when a command is done."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, "opt", "-o", os.devnull, *arguments],
+        cwd=ROOT, input=TEXT, capture_output=True, check=True, text=True,
+    )  # fmt: skip
+    return set(done.stdout.split())
+
+
+def test_a_text_is_read_and_printed_without_foreign_libraries():
+    assert not modules_after() & {"numpy", "islpy", "networkx", "subprocess", "ctypes", "codegen"}
+
+
+def test_a_pass_imports_what_it_needs_and_no_other_pass():
+    loaded = modules_after("--test-memref-dependence-check")
+    assert {"islpy", "passes.memref_dependence_check"} <= loaded
+    assert not loaded & {"numpy", "networkx", "codegen", "passes.canonicalize", "passes.memref_bound_check"}
+    loaded = modules_after("--strip-debuginfo")
+    assert "passes.strip_debuginfo" in loaded
+    assert not loaded & {"islpy", "passes.canonicalize", "passes.cse"}
