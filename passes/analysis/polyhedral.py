@@ -21,6 +21,8 @@ Answer = TypeVar("Answer")
 Set: TypeAlias = isl.Set
 Map: TypeAlias = isl.Map
 Dim: TypeAlias = isl.dim_type
+Ast: TypeAlias = isl.AstNode
+AstExpr: TypeAlias = isl.AstExpr
 """What other modules need to say of isl."""
 
 BUDGET = 20_000
@@ -123,6 +125,20 @@ def map_of(
         images = images.add(_aff(expr, local, columns))
     function = isl.MultiAff.from_aff_list(local.get_space().map_from_domain_and_range(results), images)
     return isl.Map.from_multi_aff(function).intersect_domain(domain)
+
+
+def ast_of(points: Set) -> Ast:
+    """Loops that visit the points of a set in the order of its dimensions. Raises isl's errors: see `spending`."""
+    order = isl.UnionMap.from_map(isl.Map.identity(points.get_space().map_from_set()).intersect_domain(points))
+    return isl.AstBuild.from_context(isl.Set.universe(points.get_space().params())).node_from_schedule_map(order)
+
+
+def kind_of(part: Ast | AstExpr) -> str:
+    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ..."""
+    kind: object = part.get_type()
+    if isinstance(part, isl.AstExpr) and kind == isl.ast_expr_type.op:
+        kind = part.get_op_type()
+    return str(kind).rpartition(".")[2].rstrip("_")
 
 
 @contextmanager

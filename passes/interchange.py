@@ -1,0 +1,197 @@
+"""Runs perfectly nested loops in another order, triangles included, by new bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.expr import Constraint, Term, Value
+from affdsl.ir.traverse import with_fields
+from passes.affine_ast import scan
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependences
+from passes.analysis.polyhedral import UnknownError, set_of
+from passes.legality import (
+    Candidate,
+    Time,
+    new_order,
+    reassociated,
+    refusal,
+    require_order,
+    reversed_first,
+    skewed,
+    text_time,
+)
+from passes.legality_words import name
+from passes.loop_nests import band_of, replaced
+
+
+def interchange(
+    function: func.Func,
+    outer: Value,
+    inner: Value,
+    *,
+    reassociate: bool = False,
+    module: func.Module | None = None,
+) -> func.Func:
+    """Swap two perfectly nested loops, one right inside of the other.
+
+        for i = 0 to n: for j = 0 to i: S      ->      for j = 0 to n - 1: for i = j + 1 to n: S
+
+    Refuses if a dependence has direction (<, >), or may have.
+
+    Parameters
+    ----------
+    outer, inner
+        The induction variables of the loops, which they keep.
+    reassociate
+        Allow sums and other reductions in memory to be made in another order, which may round in another way.
+    module
+        What the function stands in: it shows what calls do, and which arguments are one buffer.
+
+    Raises
+    ------
+    IllegalTransform
+        With the dependence, its distance and two iterations; or if the loops are not perfectly nested, carry values
+        (iter_args), or have new bounds that affine.for cannot say.
+
+    References
+    ----------
+    Wolfe, "High Performance Compilers for Parallel Computing", ch. 9.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @copy(%A: memref<9x9xf32>, %B: memref<9x9xf32>) {
+    ...   affine.for %i = 0 to 9 {
+    ...     affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
+    ...       %a = affine.load %A[%i, %j] : memref<9x9xf32>
+    ...       affine.store %a, %B[%j, %i] : memref<9x9xf32>
+    ...     }
+    ...   }
+    ...   return
+    ... }''').functions[0]
+    >>> i, j = f.body[0].iv, f.body[0].body[0].iv
+    >>> print(interchange(f, i, j))
+    func.func @copy(%A: memref<9x9xf32>, %B: memref<9x9xf32>) {
+      affine.for %j = 0 to 8 {
+        affine.for %i = affine_map<(d0) -> (d0 + 1)>(%j) to 9 {
+          %a = affine.load %A[%i, %j] : memref<9x9xf32>
+          affine.store %a, %B[%j, %i] : memref<9x9xf32>
+        }
+      }
+      return
+    }
+    """
+    what = f"interchange loops {name(outer)} and {name(inner)}"
+    band = band_of(function, (outer, inner), what)
+    return _permuted(function, band, (band[1].iv, band[0].iv), what, module, reassociate)
+
+
+def permute(
+    function: func.Func, ivs: Sequence[Value], *, reassociate: bool = False, module: func.Module | None = None
+) -> func.Func:
+    """Bring perfectly nested loops into the order of their induction variables in `ivs`, outermost first.
+
+        for i: for j: for k: S      ->      for k: for i: for j: S
+
+    Refuses and raises as `interchange`.
+    """
+    what = f"bring loops into the order {', '.join(map(name, ivs))}"
+    return _permuted(function, band_of(function, ivs, what), tuple(ivs), what, module, reassociate)
+
+
+def is_permutable(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> bool:
+    """Whether a band of perfectly nested loops may run in another order."""
+    return new_order(dependences, band[0], _time(dependences, band, order)) is None
+
+
+def reordered(band: Sequence[affine.For], order: Sequence[Value]) -> tuple[Op, ...]:
+    """A band in another order, whether that is legal or not.
+
+    Raises
+    ------
+    UnknownError
+        Where affine.for cannot say its bounds.
+    """
+    loop_of = {loop.iv: loop for loop in band}
+    first = 0
+    while first < len(band) and band[first].iv is order[first]:
+        first += 1
+    last = len(band)
+    while last > first and band[last - 1].iv is order[last - 1]:
+        last -= 1
+    changed = band[first:last]
+    if not changed:
+        return (band[0],)
+    loops = [loop_of[iv] for iv in order[first:last]]
+    own = {loop.iv for loop in changed}
+    if any(value in own for loop in changed for expr in (*loop.lower, *loop.upper) for value in expr.values()):
+        constraints = [c for loop in changed for c in _within(loop)]
+        dims = [loop.iv for loop in loops]
+        params = tuple(dict.fromkeys(v for c in constraints for v in c.values() if v not in own))
+        inside = scan(set_of(constraints, dims, params), loops, params, changed[-1].body)
+    else:
+        inside = changed[-1].body
+        for loop in reversed(loops):
+            inside = (with_fields(loop, body=inside),)
+    for loop in reversed(band[:first]):
+        inside = (with_fields(loop, body=inside),)
+    return inside
+
+
+# --- Below: how
+
+
+def _permuted(
+    function: func.Func,
+    band: Sequence[affine.For],
+    order: Sequence[Value],
+    what: str,
+    module: func.Module | None,
+    reassociate: bool,
+) -> func.Func:
+    if all(loop.iv is iv for loop, iv in zip(band, order, strict=True)):
+        return function
+    dependences = Dependences(function, module)
+    require_order(
+        dependences,
+        band[0],
+        _time(dependences, band, order),
+        what=what,
+        reductions=reassociated(dependences, order) if reassociate else (),
+        candidates=_candidates(dependences, band, order),
+    )
+    try:
+        new = reordered(band, order)
+    except UnknownError as error:
+        raise refusal(band[0], what, f"the new bounds cannot be written as those of affine.for: {error}") from error
+    return replaced(function, band[0], *new)
+
+
+def _time(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> Time:
+    inside = len(dependences.of.domains[band[0]].ivs) + len(band)
+
+    def time(access: Access) -> Sequence[Term]:
+        return (*order, *text_time(dependences, access, inside))
+
+    return time
+
+
+def _candidates(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> Iterator[Candidate]:
+    time = _time(dependences, band, order)
+    for outer, inner in pairwise(band):
+        yield from skewed(time, outer.iv, inner.iv)
+    yield Candidate("the same with reassociate=True", (time,), reassociated(dependences, order))
+    for loop in reversed(band):
+        yield from reversed_first(dependences, time, loop.iv)
+
+
+def _within(loop: affine.For) -> Iterator[Constraint]:
+    """What holds of the induction variable of a loop."""
+    yield from (Constraint(loop.iv - lower) for lower in loop.lower)
+    yield from (Constraint(upper - loop.iv - 1) for upper in loop.upper)
+    if loop.step > 1:
+        if len(loop.lower) > 1:
+            raise UnknownError(f"{name(loop.iv)} begins at the largest of several numbers, in steps of {loop.step}")
+        yield Constraint((loop.iv - loop.lower[0]) % loop.step, equality=True)

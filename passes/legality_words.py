@@ -1,0 +1,97 @@
+"""What a refusal says: which two statements, how they depend, and two iterations that anybody can check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.messages import op_name
+from affdsl.ir.spelling import spell
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependence, Distance, Witness
+
+_VERBS = {"flow": "feeds", "anti": "must come before", "output": "is overwritten by", "input": "reads the same as"}
+_BEFORE = {"read": "reads", "write": "writes"}
+_AFTER = {"flow": "reads", "anti": "writes", "output": "writes again", "input": "reads again"}
+
+
+def heading(op: Op, what: str, reason: str, alternative: str = "") -> str:
+    """A whole message: where, what cannot be done, why, and what can be done instead.
+
+    >>> from affdsl.ir.dialects.func import Module
+    >>> print(heading(Module(()), "swap i and j", "they are one loop", "leave them"))
+    cannot swap i and j
+        they are one loop
+        legal: leave them
+    """
+    place = op.location
+    lines = [f"{f'{place}: ' if place is not None else ''}cannot {what}", *reason.splitlines()]
+    if alternative:
+        lines.append(f"legal: {alternative}")
+    return "\n    ".join(lines)
+
+
+def explained(dependence: Dependence, witness: Witness | None) -> str:
+    """Why a dependence is in the way: its statements, its distance, and two iterations with the element they share."""
+    source, sink = dependence.source, dependence.sink
+    vector = ", ".join(map(_distance, dependence.distances))
+    kind = dependence.kind
+    if isinstance(source.op, affine.Yield) and source.op is sink.op:
+        return f"{source.buffer.name} is carried from each iteration of its loop to the next, in this order"
+    distance = f" with distance ({vector})" if vector else ""
+    text = f"{_named(source)} {_VERBS[kind]} {_named(sink)}{distance}"
+    if dependence.unknown:
+        return f"it may be that {text}:\n" + "; ".join(dict.fromkeys(dependence.unknown))
+    if witness is None:
+        return f"{text}; no two iterations are known"
+    element = f"{source.buffer.name}[{', '.join(map(str, witness.element))}]"
+    first, second = _iteration(source.ivs, witness.source), _iteration(sink.ivs, witness.sink)
+    example = f"e.g. {first} {_BEFORE[source.kind]} {element}, which {second} {_AFTER[kind]}"
+    sizes = ", ".join(f"{name} = {number}" for name, number in witness.params.items())
+    return f"{text},\n{example}{f' (for {sizes})' if sizes else ''}; the new order does not run them in this order"
+
+
+# --- Below: parts
+
+
+def _named(access: Access) -> str:
+    """An access as its author wrote it, and where."""
+    doing = {"read": "load", "write": "store"}[access.kind]
+    match access.op:
+        case affine.Load(memref=buffer, index=index) | affine.Store(memref=buffer, index=index):
+            what = f"the {doing} {_element(buffer, index)}"
+        case memref.Load(memref=buffer, indices=indices) | memref.Store(memref=buffer, indices=indices):
+            what = f"the {doing} {_element(buffer, tuple(map(Affine.of, indices)))}"
+        case affine.VectorLoad(memref=buffer, index=index) | affine.VectorStore(memref=buffer, index=index):
+            what = f"the vector {doing} {_element(buffer, index)}"
+        case op:
+            what = f"the {access.kind} of {access.buffer.name} by {op_name(op)}"
+    return f"{what} at line {access.location.line}" if access.location is not None else what
+
+
+def _element(buffer: Value, index: Sequence[Affine]) -> str:
+    return f"{buffer.hint or 'memref'}[{', '.join(spell(e, name) for e in index)}]"
+
+
+def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
+    match ivs:
+        case ():
+            return "the only iteration"
+        case (iv,):
+            return f"{name(iv)} = {numbers[0]}"
+    return f"({', '.join(map(name, ivs))}) = ({', '.join(map(str, numbers))})"
+
+
+def name(value: Value) -> str:
+    """What messages call a loop."""
+    return value.hint or repr(value).removeprefix("%")
+
+
+def _distance(distance: Distance) -> str:
+    return str(distance.value) if distance.value is not None else f"{_end(distance.low)}..{_end(distance.high)}"
+
+
+def _end(number: int | None) -> str:
+    return "*" if number is None else str(number)

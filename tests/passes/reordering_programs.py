@@ -1,0 +1,87 @@
+"""Random programs before and after a reordering, and triangular nests that show in which order they ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.verifier import verify
+from passes.distribute import distribute
+from passes.interchange import interchange
+from passes.reverse import reverse
+from passes.shift import shift
+from passes.skew import skew
+from tests.analysis.programs import Program
+
+Step = tuple[str, Callable[[], func.Func]]
+
+TRIANGLES = {
+    "lower": "affine.for %i = 0 to %n { affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {",
+    "upper": "affine.for %i = 0 to %n { affine.for %j = affine_map<(d0) -> (d0)>(%i) to %n {",
+    "diagonal": "affine.for %i = 0 to %n { affine.for %j = affine_map<(d0) -> (d0)>(%i) "
+    "to affine_map<(d0) -> (d0 + 1)>(%i) {",
+    "band": "affine.for %i = -2 to %n { affine.for %j = max affine_map<(d0) -> (0, d0 - 2)>(%i) "
+    "to min affine_map<(d0)[s0] -> (s0, d0 + 3)>(%i)[%n] {",
+    "steps": "affine.for %i = 1 to %n step 3 { affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) step 2 {",
+    "steps from i": "affine.for %i = 0 to %n { affine.for %j = affine_map<(d0) -> (d0)>(%i) to %n step 2 {",
+    "steep": "affine.for %i = 0 to %n { affine.for %j = affine_map<(d0) -> (d0 * 2)>(%i) "
+    "to affine_map<(d0) -> (d0 * 3 + 2)>(%i) {",
+    "halves": "affine.for %i = 0 to %n { affine.for %j = affine_map<(d0) -> (d0 floordiv 2)>(%i) "
+    "to affine_map<(d0)[s0] -> (s0 ceildiv 2 + d0)>(%i)[%n] {",
+    "empty in the middle": "affine.for %i = -4 to %n { affine.for %j = affine_map<(d0) -> (-d0)>(%i) "
+    "to affine_map<(d0) -> (d0 - 1)>(%i) {",
+    "rectangle": "affine.for %i = 3 to %n step 2 { affine.for %j = 0 to 5 step 3 {",
+}  # fmt: skip
+"""Two loops each, whose bounds depend on each other and on %n."""
+
+
+def triangle(name: str) -> str:
+    """A function that makes of each element in its iterations something of those before in its row and its column."""
+    return f"""func.func @f(%V: memref<80x80xi64>, %n: index) {{
+      %one = arith.constant 1 : i64
+      {TRIANGLES[name]}
+        %a = affine.load %V[%i + 20, %j + 20] : memref<80x80xi64>
+        %b = affine.load %V[%i + 19, %j + 20] : memref<80x80xi64>
+        %c = affine.load %V[%i + 20, %j + 19] : memref<80x80xi64>
+        %d = arith.addi %a, %b : i64
+        %e = arith.muli %d, %c : i64
+        %g = arith.addi %e, %one : i64
+        affine.store %g, %V[%i + 20, %j + 20] : memref<80x80xi64>
+      }} }}
+      return
+    }}"""
+
+
+def loops(root: Op) -> list[affine.For]:
+    """The affine loops inside of an operation, in the order of the text."""
+    return [op for op in walk(root) if isinstance(op, affine.For)]
+
+
+def steps(function: func.Func, module: func.Module) -> Iterator[Step]:
+    """Every reordering that can be asked for of a function."""
+    for outer in loops(function):
+        iv = outer.iv
+        yield "reverse", lambda iv=iv: reverse(function, iv, module=module)
+        yield "shift", lambda iv=iv: shift(function, iv, 3)
+        yield "distribute", lambda iv=iv: distribute(function, iv, module=module)
+        for inner in loops(outer):
+            if inner is not outer:
+                pair = (iv, inner.iv)
+                yield "skew", lambda pair=pair: skew(function, *pair, -2)
+                if outer.body == (inner,):
+                    yield "interchange", lambda pair=pair: interchange(function, *pair, module=module)
+
+
+def result(program: Program, function: func.Func) -> list[bytes]:
+    """What a program leaves in its arguments where this function stands for its own."""
+    body = tuple(function if op is program.function else op for op in program.module.body)
+    module = with_fields(program.module, body=body)
+    verify(module)
+    given = program.arguments()
+    made = run(function, *given, module=module, externals=program.externals, uninitialised="poison")
+    return [np.asarray(a).tobytes() for a in (*made, *given)]
