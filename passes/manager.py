@@ -162,7 +162,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     try:
         if step.row.says is not None:
             tell("says", op, step.row.says(op if isinstance(op, Module) else Module((op,))))
-        new = _called(step, op)
+        new = _called(step, op, place)
     except AffdslError as error:
         tell("failed", op)
         raise PassError(step, f"failed: {error}") from error
@@ -176,10 +176,12 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     return new
 
 
-def _called(step: PassStep, op: Root) -> Root:
-    keywords = {option.keyword: step.options[option.name] for option in step.row.options if not option.fixed}
+def _called(step: PassStep, op: Root, place: Place) -> Root:
+    keywords: dict[str, object] = {o.keyword: step.options[o.name] for o in step.row.options if not o.fixed}
     if isinstance(op, Module):
         return step.row.run(op, **keywords)
+    if step.row.sees_around:
+        keywords["context"] = place(op)
     if step.row.anchor == "symbol table":
         raise AffdslError(f"it needs a symbol table, which @{op.symbol} does not define; run it on the module")
     made = step.row.run(Module((op,)), **keywords)

@@ -22,6 +22,7 @@ class Pass:
     """One pass. `run` takes a module and the options by their names, as keywords with _ for -.
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
+    One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
     `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks.
     """
 
@@ -32,6 +33,7 @@ class Pass:
     run: Callable[..., Module]
     options: tuple[Option, ...] = ()
     says: Analysis | None = None
+    sees_around: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,42 @@ PASSES: tuple[Pass, ...] = (
          _in("expand_index_ops", "expand_index_ops_as_affine")),
     Pass("affine-fold-memref-alias-ops", "AffineFoldMemRefAliasOps", "any",
          "Let loads and stores reach through views to the buffer below", _in("affine_fold_memref_alias_ops")),
+    Pass("affine-loop-coalescing", "LoopCoalescing", "func",
+         "Make one loop of nested loops whose bounds do not depend on each other", _in("affine_loop_coalescing")),
+    Pass("affine-loop-invariant-code-motion", "AffineLoopInvariantCodeMotion", "func",
+         "Do once before an affine loop what is the same in all of its iterations",
+         _in("affine_loop_invariant_code_motion"), sees_around=True),
     Pass("affine-loop-normalize", "AffineLoopNormalize", "func",
          "Make affine loops count from 0 in steps of 1", _in("affine_loop_normalize"),
          (Option("promote-single-iter", "bool", False, "Put the body of a loop that runs once in its place"),)),
+    Pass("affine-parallelize", "AffineParallelize", "func",
+         "Let the iterations of loops that do not depend on each other run in any order", _in("affine_parallelize"),
+         (Option("max-nested", "uint", 2**32 - 1, "The largest number of parallel loops around each other"),
+          Option("parallel-reductions", "bool", False, "Also loops that carry sums, products, minima and the like")),
+         sees_around=True),
+    Pass("affine-loop-tile", "AffineLoopTiling", "func",
+         "Tile the outermost perfect bands of affine loops", _in("affine_loop_tile"),
+         (Option("cache-size", "uint", 512, "Choose sizes by how often the data of a band fill so many KiB"),
+          Option("separate", "bool", False, "Run full tiles by loops without min"),
+          Option("tile-size", "uint", 0, "The size of all loops; 0 for none"),
+          Option("tile-sizes", "list", (), "The sizes of the loops of each band, outermost first")), sees_around=True),
+    Pass("affine-loop-unroll", "AffineLoopUnroll", "function interface",
+         "Run several iterations of the innermost affine loops in each turn", _in("affine_loop_unroll"),
+         (Option("cleanup-unroll", "bool", False, "Unroll a loop entirely where iterations would be left over"),
+          Option("unroll-factor", "int", 4, "How many iterations one turn has; -1 is all of them"),
+          Option("unroll-full-threshold", "uint", 1,
+                 "With the factor -1, any number but 1: all loops that run that often at most, inner or not"),
+          Option("unroll-num-reps", "uint", 1, "How often the innermost loops are unrolled"),
+          Option("unroll-up-to-factor", "bool", False, "Unroll loops entirely that run less often than the factor"))),
+    Pass("affine-loop-unroll-jam", "AffineLoopUnrollAndJam", "function interface",
+         "Run iterations of the first loop of a function together", _in("affine_loop_unroll_jam"),
+         (Option("unroll-jam-factor", "uint", 4, "How many iterations run together"),), sees_around=True),
     Pass("affine-raise-from-memref", "RaiseMemrefDialect", "func",
          "Turn memref.load and memref.store with affine indices into affine ones",
          _in("affine_raise_from_memref")),
+    Pass("affine-scalrep", "AffineScalarReplacement", "func",
+         "Take values from stores and loads before, and leave out stores that nobody reads", _in("affine_scalrep"),
+         sees_around=True),
     Pass("affine-simplify-min-max", "SimplifyAffineMinMaxPass", "function interface",
          "Leave out of affine.min and affine.max what never decides", _in("affine_simplify_min_max")),
     Pass("affine-simplify-structures", "SimplifyAffineStructures", "func",
@@ -98,6 +130,13 @@ PASSES: tuple[Pass, ...] = (
          "Give buffers with an affine layout the shape that the layout makes of them", _in("normalize_memrefs")),
     Pass("strip-debuginfo", "StripDebugInfo", "any", "Forget where everything was written", _in("strip_debuginfo")),
     Pass("symbol-dce", "SymbolDCE", "symbol table", "Remove private symbols that nothing refers to", _in("symbol_dce")),
+    Pass("test-affine-loop-unswitch", "(anonymous namespace)::TestAffineLoopUnswitching", "any",
+         "Ask one condition before the loops that it does not depend on", _in("unswitch", "affine_loop_unswitch")),
+    Pass("test-loop-permutation", "(anonymous namespace)::TestLoopPermutation", "any",
+         "Permute the loops of perfect nests where that is legal", _in("loop_permutation"),
+         (Option("check-validity", "bool", False, "mlir-opt's option to check at all: here that is always done"),
+          Option("permutation-map", "list", (), "For each loop, outermost first, the position that it gets")),
+         sees_around=True),
     Pass("test-memref-bound-check", "(anonymous namespace)::TestMemRefBoundCheck", "any",
          "Name the affine loads and stores that leave their memref", unchanged, says=_in("memref_bound_check")),
     Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",

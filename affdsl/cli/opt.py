@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from affdsl.cli.diagnostics import Diagnostic, diagnostics_of
 from affdsl.cli.dumps import Dumps
@@ -13,10 +16,13 @@ from affdsl.cli.remarks import Listener
 from affdsl.cli.text import DIALECTS, Style, read, read_without_module, show
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
-from passes.manager import AnchorName, Event, PassError, PassStep, Pipeline, PipelineError, Root
+from passes.manager import AnchorName, Event, Observer, PassError, PassStep, Pipeline, PipelineError, Root
 from passes.options import OptionError, describe_options
 from passes.pipeline import dump_pipeline, nested, parse_pipeline, pass_step
 from passes.registry import PASSES
+
+if TYPE_CHECKING:
+    from passes.validation import Report
 
 MARKER = "// -----"
 
@@ -25,6 +31,8 @@ FLAGS = (
     Flag("pass-pipeline", "value", "Passes as text: builtin.module(func.func(cse,canonicalize{top-down=false}),...)"),
     Flag("dump-pass-pipeline", "switch", "Print the pipeline that will run, on the standard error output"),
     Flag("verify-each", "switch", "Run the verifier after each pass (default: true)"),
+    Flag("validate", "optional", "Check the result against the input by running both on small sizes; where they "
+         "differ, name the first pass at fault and save all that shows it (default: in a temporary folder)", "folder"),
     Flag("split-input-file", "optional", "Treat the parts between lines with a marker one by one", "marker",
          default=MARKER),
     Flag("output-split-marker", "value", "What is written between the results of the parts", "marker"),
@@ -176,6 +184,7 @@ class _Plan:
         What passes say of operations is for the listener: an error that an analysis finds does not end the run.
         """
         line = self.line
+        notes: list[Diagnostic] = []
         try:
             reader = read_without_module if line.on("no-implicit-module") else read
             root: Root = reader(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
@@ -188,14 +197,26 @@ class _Plan:
                 elif dump is not None:
                     dump(event)
 
-            root = pipeline.run(root, observe=observe, verify_each=line.on("verify-each", default=True))
+            run = pipeline.run if line.given("validate") is None else partial(self._validated, pipeline, notes)
+            root = run(root, observe=observe, verify_each=line.on("verify-each", default=True))
         except PassError as error:
             cause = error.__cause__
             found = diagnostics_of(cause if isinstance(cause, AffdslError) else error, file)
             return "", [*found, Diagnostic("note", str(error).split(":")[0], file if found[-1].file else "")]
         except AffdslError as error:
             return "", diagnostics_of(error, file)
-        return show(root, self.style), []
+        return show(root, self.style), notes
+
+    def _validated(
+        self, pipeline: Pipeline, notes: list[Diagnostic], root: Root, *, observe: Observer, verify_each: bool
+    ) -> Root:
+        """root after all passes, checked against root; notes get what could not be checked."""
+        # The interpreter comes with NumPy, for which no other run of the command waits.
+        validated: Callable[..., tuple[Root, Report]] = import_module("passes.validation_pipeline").run_validated
+        folder = self.line.given("validate") or None
+        root, report = validated(pipeline, root, observe=observe, verify_each=verify_each, folder=folder)
+        notes += [Diagnostic("note", f"--validate: {each}") for each in report.unchecked]
+        return root
 
 
 def _complain(messages: Iterator[str] | Sequence[str]) -> None:

@@ -138,7 +138,8 @@ def test_where_others_are_wrong(name: str) -> None:
     made = run_pipeline(read()[name], PROGRAMS[name].pipeline)
     assert wrong({name: made}, by_interpreter) == {}
     absent = PROGRAMS[name].absent
-    assert absent is None or absent not in print_op(made)
+    # Its @main is ours where the file has none, and may become what the program must not.
+    assert absent is None or not any(absent in print_op(f) for f in made.functions if f.symbol != "main")
 
 
 def test_clean_up_passes_have_a_program_each() -> None:

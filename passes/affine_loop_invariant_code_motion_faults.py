@@ -1,0 +1,163 @@
+"""Whether an operation may run where it did not run before: it changes nothing, cannot fail, and cannot be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from affdsl.ir.core import Op, roles
+from affdsl.ir.dialects import affine, arith, func, math, memref, vector
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
+from passes.analysis.access import Accesses
+from passes.analysis.domain import Domain
+from passes.analysis.obvious import facts_of, is_obvious
+from passes.analysis.polyhedral import UnknownError, spending
+from passes.analysis.relations import BUDGET, domain_of, remembered
+
+_TOTAL = (
+    affine.If, affine.For, affine.Parallel, affine.Yield, affine.Apply, affine.Min, affine.Max,
+    arith.Constant, arith.Extended, arith.Negate, arith.Compare, arith.Select,
+    math.Unary, math.Fma, memref.Rank, memref.GetGlobal,
+    vector.Fma, vector.Broadcast, vector.Shuffle, vector.Transpose, vector.ShapeCast, vector.Step,
+)  # fmt: skip
+"""Operations that have a result for all operands, if their affine expressions have one."""
+_OPEN = frozenset(
+    ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi", "shli", "shrsi", "shrui")
+)
+"""Kinds of arith that LLVM leaves open for some right operands, whatever they give here."""
+_OPEN_CASTS = frozenset(("fptosi", "fptoui"))
+"""Casts that LLVM leaves open for some operands."""
+_LOADS = (affine.Load, affine.VectorLoad)
+
+
+class Faults:
+    """What may go wrong where an operation of one function runs more often than it did."""
+
+    def __init__(self, accesses: Accesses) -> None:
+        self._of = accesses
+        self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
+        self._frees = [
+            a for a in accesses.accesses if a.kind == "write" and isinstance(a.op, memref.Dealloc | func.Call | Opaque)
+        ]
+
+    def are_impossible(self, op: Op, loop: affine.For) -> bool:
+        """Whether an operation in the body of a loop may run before it too, though the loop may not run at all."""
+        if isinstance(op, _LOADS):
+            return self._has_content(op, loop) and self._is_inside(op, self._of.domains[loop])
+        return never_fails(op, self._constants)
+
+    def _has_content(self, op: affine.Load | affine.VectorLoad, loop: affine.For) -> bool:
+        """Whether what is read was certainly written, and not given back: it is an argument that nothing frees."""
+        buffer = self._of.storage.buffer(op.memref)
+        around = self._of.domains[loop].ivs[:1]
+        freed = any(
+            self._of.storage.may_alias(buffer, free.buffer)
+            and (self._of.order[free.op] < self._of.order[loop] or (around and free.ivs[:1] == around))
+            for free in self._frees
+        )
+        return buffer.kind == "argument" and not freed
+
+    def _is_inside(self, op: affine.Load | affine.VectorLoad, domain: Domain) -> bool:
+        """Whether a load lies inside of its buffer wherever a loop is reached, though it may not run."""
+        type = op.memref.type
+        if not isinstance(type, MemRefType):
+            return False
+        lanes = [1] * type.rank
+        if isinstance(op, affine.VectorLoad) and not isinstance(type.element, VectorType):
+            assert isinstance(op.result.type, VectorType)
+            if any(op.result.type.scalable):
+                return False
+            lanes[type.rank - op.result.type.rank :] = op.result.type.shape
+        exprs, domain = self._of.scope.exprs(op.index, domain)
+        for axis, (expr, lane) in enumerate(zip(exprs, lanes, strict=True)):
+            size = self._of.scope.size_of(op.memref, axis)
+            if size is None:
+                return False
+            size, domain = self._of.scope.expr(size, domain)
+            if not (_holds(expr, domain) and _holds(size - lane - expr, domain)):
+                return False
+        return True
+
+
+def never_fails(op: Op, constants: Mapping[Value, object]) -> bool:
+    """Whether an operation, with its blocks, has a result for all operands, touches no memory and ends.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> x, y, seven, result = (Value(INDEX) for _ in range(4))
+    >>> never_fails(arith.Binary(result, "divsi", x, y), {}), never_fails(arith.Binary(result, "addi", x, y), {})
+    (False, True)
+    >>> never_fails(arith.Binary(result, "divsi", x, seven), {seven: 7})
+    True
+    """
+    for inner in walk(op):
+        match inner:
+            case _ if isinstance(inner, _TOTAL):
+                if any(_divides_by_a_symbol(expr) for expr in _exprs(inner)):
+                    return False
+            case arith.Binary(kind=kind, right=right, result=result) if kind in _OPEN:
+                if not _is_defined(kind, constants.get(right), result.type):
+                    return False
+            case arith.Binary():
+                pass
+            case math.Binary(kind=kind) if kind != "ipowi":
+                pass
+            case arith.Cast(kind=kind) if kind not in _OPEN_CASTS:
+                pass
+            case _:
+                return False
+    return True
+
+
+# --- Below: how
+
+
+def _is_defined(kind: str, right: object, type: Type) -> bool:
+    """Whether a kind of arith has a result for any left operand and this right one."""
+    if isinstance(right, bool) or not isinstance(right, int) or right < 1:
+        return False
+    bits = type.width if isinstance(type, IntegerType) else 64 if isinstance(type, IndexType) else 0
+    return not kind.startswith("sh") or right < bits
+
+
+def _exprs(op: Op) -> Iterator[Affine]:
+    """The affine expressions of an operation."""
+    stack: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
+    while stack:
+        match stack.pop():
+            case Affine() as expr:
+                yield expr
+            case Constraint(expr=expr):
+                yield expr
+            case tuple() as several:
+                stack += several
+
+
+def _divides_by_a_symbol(expr: Affine) -> bool:
+    """Whether an expression has no value where some symbol is not positive."""
+    for atom, _ in expr.terms:
+        match atom:
+            case FloorDiv(dividend, divisor):
+                if not isinstance(divisor, int) or _divides_by_a_symbol(dividend):
+                    return True
+            case Product(factors):
+                if any(_divides_by_a_symbol(Affine.of(factor)) for factor in factors):
+                    return True
+    return False
+
+
+def _holds(expr: Affine, domain: Domain) -> bool:
+    """Whether an expression is certainly not negative in a domain."""
+    if is_obvious(expr, facts_of(domain)):
+        return True
+    relation = domain.where(((Constraint(-expr - 1),),)).relation(())
+
+    def find() -> bool:
+        with spending(BUDGET):
+            return bool(domain_of(relation).is_empty())
+
+    try:
+        return remembered(("empty", relation), find)
+    except UnknownError:
+        return False

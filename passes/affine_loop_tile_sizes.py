@@ -1,0 +1,74 @@
+"""The tile sizes that affine-loop-tile takes for a band: given ones, or by how much its data exceed a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, prod
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.types import IndexType, MemRefType
+from passes.analysis.access import Accesses
+from passes.analysis.boxes import width_of
+from passes.analysis.region import Region, footprints
+from passes.analysis.trip_count import trip_count
+
+DEFAULT_SIZE = 4
+
+
+def sizes_of(
+    band: Sequence[affine.For], of: Accesses, cache_size: int, tile_size: int, tile_sizes: Sequence[int]
+) -> tuple[int, ...]:
+    """A size for each loop of a band.
+
+    One size for all, or a list of sizes, goes before the model: sizes whose product is the number of times that the
+    data of the band are larger than the cache, each made a divisor of the trip count where that is a number.
+    """
+    if tile_size > 0:
+        return (tile_size,) * len(band)
+    if tile_sizes:
+        given = (*tile_sizes, *(DEFAULT_SIZE,) * len(band))
+        return tuple(given[: len(band)])
+    if cache_size == 0:
+        return (1,) * len(band)
+    data = _bytes(band[0], of)
+    if data is None:
+        return _dividing(band, of, [DEFAULT_SIZE] * len(band))
+    excess = -(-data // (cache_size * 1024))
+    if excess <= 1:
+        return (1,) * len(band)
+    each = floor(excess ** (1 / len(band)))
+    outer = [each] * (len(band) - 1)
+    return _dividing(band, of, [*outer, max(1, excess // prod(outer))])
+
+
+def _bytes(root: affine.For, of: Accesses) -> int | None:
+    """How many bytes the boxes of all buffers that a loop touches have together."""
+    sizes = [_box_bytes(region) for region in footprints(of, root)]
+    known = [size for size in sizes if size is not None]
+    return sum(known) if len(known) == len(sizes) else None
+
+
+def _box_bytes(region: Region) -> int | None:
+    type = region.buffer.type
+    if not isinstance(type, MemRefType) or isinstance(type.element, IndexType):
+        return None
+    width = width_of(type.element)
+    extents = [
+        min((n for n in (extent, size) if n is not None), default=None)
+        for extent, size in zip(region.box.extents, type.shape, strict=True)
+    ]
+    known = [extent for extent in extents if extent is not None]
+    return None if width is None or len(known) < len(extents) else prod(known) * width
+
+
+def _dividing(band: Sequence[affine.For], of: Accesses, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Each size, or the largest number below it that divides the trip count of its loop."""
+    found = []
+    for loop, size in zip(band, sizes, strict=True):
+        trips = trip_count(loop, loop.iv, of).number
+        if trips is not None:
+            size = min(size, trips // 2) if trips > 1 else size
+            while trips % size:
+                size -= 1
+        found.append(size)
+    return tuple(found)

@@ -1,0 +1,295 @@
+"""Unrolls a loop and runs its copies together inside the loops that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.messages import shown
+from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
+from passes.affine_loop_unroll_jam_copies import Copies
+from passes.affine_loop_unroll_jam_reductions import kinds_of, started, together
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependences
+from passes.analysis.trip_count import TripCount, trip_count
+from passes.legality import Candidate, IllegalTransform, Time, refusal, require_order, skewed, text_time
+from passes.options import OptionError
+from passes.renaming import renamed
+
+MOST_OPERATIONS = 100_000
+"""How many operations are made of one loop at most."""
+
+
+def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, context: Module | None = None) -> Module:
+    """The same program with the loop that each function starts with unrolled and jammed, where that is legal.
+
+    As in mlir-opt, a loop stays that is not the first operation of its function, that runs less often than the factor,
+    or that holds a loop whose bounds it moves; `unroll_jam` takes these too.
+
+    Parameters
+    ----------
+    unroll_jam_factor
+        How many iterations run together.
+    context
+        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
+        stands around it.
+    """
+    if unroll_jam_factor < 1:
+        raise OptionError(f"affine-loop-unroll-jam: option unroll-jam-factor is at least 1, got {unroll_jam_factor}")
+
+    def jammed(function: Func) -> Func:
+        first = function.body[0] if function.body else None
+        if not isinstance(first, affine.For) or not _body(first):
+            return function
+        dependences = Dependences(function, module if context is None else context)
+        if unroll_jam_factor == 1:
+            trips = trip_count(first, first.iv, dependences.of)
+            return _in_place(function, (first,)) if trips.number == 1 else function
+        if any(v in _inside(first) for op in _loops(first.body) for e in (*op.lower, *op.upper) for v in e.values()):
+            return function
+        try:
+            loops = _jammed(first, unroll_jam_factor, dependences)
+        except IllegalTransform:
+            return function
+        return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
+
+    body = tuple(jammed(op) if isinstance(op, Func) else op for op in module.body)
+    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
+
+
+def unroll_jam(
+    function: Func,
+    iv: Value,
+    factor: int,
+    *,
+    reassociate: bool = False,
+    dependences: Dependences | None = None,
+) -> Func:
+    """Run several iterations of a loop together, statement by statement, inside the loops that it holds.
+
+        for i = 0 to n {          for i = 0 to n - n mod 2 step 2 {
+          A(i)                      A(i); A(i + 1)
+          for j = 0 to m {   ->     for j = 0 to m { B(i, j); B(i + 1, j) }
+            B(i, j)               }
+          }                       for i = n - n mod 2 to n { A(i); for j = 0 to m { B(i, j) } }
+        }
+
+    Values that the loops inside carry are carried for each copy. A number that the loop itself reduces is reduced in
+    each copy, and the numbers of all copies are combined in the end; what it starts with counts once. Loops inside
+    whose bounds move with i run together where all copies run, and each copy alone before and after that.
+
+    Refuses where a dependence runs against the new order, where a loop with loops inside carries a value that it does
+    not reduce, and where the bounds of i, or those of a loop inside that move with it, cannot be split by affine ones.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop.
+    factor
+        How many iterations run together; the rest runs in a loop of its own.
+    reassociate
+        Let sums and products of floats that the loop carries be rounded in another order.
+    dependences
+        Those of the function, if they are known: they also say what its module shows of aliases.
+
+    Raises
+    ------
+    IllegalTransform
+        With the dependence, its distance and two iterations, or with what else is in the way.
+    ValueError
+        For an iv that no affine.for of the function counts, or a factor below 2.
+
+    References
+    ----------
+    Allen and Cocke, "A catalogue of optimizing transformations", 1972; Carr and Kennedy, "Improving the ratio of
+    memory operations to floating-point operations in loops", TOPLAS 1994.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> function = parse('''func.func @f(%A: memref<8x9xf32>, %x: f32) {
+    ...     affine.for %i = 0 to 8 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<8x9xf32> } }
+    ...     return
+    ... }''').functions[0]
+    >>> print(unroll_jam(function, function.body[0].iv, 2))
+    func.func @f(%A: memref<8x9xf32>, %x: f32) {
+      affine.for %i = 0 to 8 step 2 {
+        affine.for %j = 0 to 9 {
+          affine.store %x, %A[%i, %j] : memref<8x9xf32>
+          %i_1 = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)
+          affine.store %x, %A[%i_1, %j] : memref<8x9xf32>
+        }
+      }
+      return
+    }
+    """
+    loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
+    if iv not in loops:
+        listed = ", ".join(map(shown, loops)) or "none"
+        raise ValueError(f"no affine.for of @{function.symbol} counts {shown(iv)}; its loops are {listed}")
+    if factor < 2:
+        raise ValueError(f"at least 2 iterations are jammed, not {factor}")
+    known = Dependences(function) if dependences is None else dependences
+    new = _jammed(loops[iv], factor, known, reassociate)
+    return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is iv else None)
+
+
+# --- Below: how
+
+
+def _jammed(loop: affine.For, factor: int, dependences: Dependences, reassociate: bool = False) -> Block:
+    """The loop of jammed iterations, and the loop over the rest where there may be one."""
+    what = f"unroll and jam the loop {shown(loop.iv)} by {factor}"
+    trips = trip_count(loop, loop.iv, dependences.of)
+    if trips.number is not None and trips.number < factor:
+        raise refusal(loop, what, f"it runs {trips.number} times, fewer than {factor}", "a factor that is not larger")
+    size = sum(1 for _ in walk(loop))
+    if size * factor > MOST_OPERATIONS:
+        reason = f"its {size} operations would become {size * factor}, and at most {MOST_OPERATIONS} are made"
+        raise refusal(loop, what, reason, "a smaller factor")
+    main_end = _main_end(loop, factor, trips, what)
+    copies = Copies(loop, factor, what)
+    kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
+    new = copies.body()
+    _check(loop, factor, dependences, what)
+    upper = loop.upper if main_end is None else (main_end,)
+    main = with_fields(loop, body=new, step=loop.step * factor, upper=upper)
+    if main_end is None:
+        return _with_reductions(main, copies, kinds, loop.results)
+    (rest,) = clone_block((loop,), {})
+    assert isinstance(rest, affine.For)
+    lower = (*(loop.lower if trips.may_be_negative else ()), main_end)
+    between = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+    rest = with_fields(rest, lower=lower, inits=between, results=loop.results)
+    return (*_with_reductions(main, copies, kinds, between), rest)
+
+
+def _with_reductions(
+    main: affine.For, copies: Copies, kinds: Sequence[str | None], results: tuple[Value, ...]
+) -> Block:
+    """The loop of jammed iterations with what it carries: a number for each copy, which are combined in the end."""
+    if not kinds:
+        return (with_fields(main, results=results),)
+    before, inits = started(main, kinds, copies.factor)
+    found = [
+        tuple(
+            old if k == 0 and kind is None else Value(old.type, old.hint, old.location)
+            for old, kind in zip(results, kinds, strict=True)
+        )
+        for k in range(copies.factor)
+    ]
+    given, carried, made = ([v for each in values for v in each] for values in (inits, copies.carried, found))
+    loop = with_fields(main, inits=tuple(given), carried=tuple(carried), results=tuple(made))
+    return (*before, loop, *together(main, kinds, found, results))
+
+
+def _main_end(loop: affine.For, factor: int, trips: TripCount, what: str) -> Affine | None:
+    """Where the jammed iterations end; None where that is the end of the loop."""
+    if len(loop.lower) > 1:
+        raise refusal(loop, what, f"{shown(loop.iv)} has several lower bounds: where its iterations lie is not affine")
+    if not trips.unknown and trips.divisor % factor == 0:
+        return None
+    if len(loop.upper) > 1:
+        reason = f"{shown(loop.iv)} has several upper bounds: where the last whole group of {factor} ends is not affine"
+        raise refusal(loop, what, reason)
+    (low,), (high,) = loop.lower, loop.upper
+    return low + (high - low).ceildiv(loop.step) // factor * (loop.step * factor)
+
+
+def _in_place(function: Func, loops: Block) -> Func:
+    """A function in which those of some loops that certainly run once are replaced by their bodies."""
+    counts = Dependences(function).of
+    once = [
+        op for op in loops
+        if isinstance(op, affine.For) and len(op.lower) == 1 and trip_count(op, op.iv, counts).number == 1
+    ]  # fmt: skip
+    replaced: dict[Value, Value] = {}
+    body: list[Op] = []
+    for op in function.body:
+        if not isinstance(op, affine.For) or op not in once:
+            body.append(op)
+            continue
+        (low,) = op.lower
+        if low.value is not None:
+            replaced[op.iv] = low.value
+        elif low.is_constant:
+            body.append(arith.Constant(op.iv, low.constant, location=op.location))
+        else:
+            body.append(affine.Apply(op.iv, low, location=op.location))
+        body += _body(op)
+        if op.results:
+            replaced.update(zip(op.carried, op.inits, strict=True))
+            replaced.update(zip(op.results, _yielded(op), strict=True))
+    return renamed(with_fields(function, body=tuple(body)), replaced) if once else function
+
+
+def _body(loop: affine.For) -> Block:
+    return tuple(op for op in loop.body if not op.is_terminator)
+
+
+def _yielded(loop: affine.For) -> tuple[Value, ...]:
+    end = loop.body[-1]
+    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
+    return end.values
+
+
+def _loops(block: Block) -> Iterator[affine.For]:
+    return (inner for op in block for inner in walk(op) if isinstance(inner, affine.For))
+
+
+def _inside(loop: affine.For) -> set[Value]:
+    """The values that a loop defines."""
+    return {v for op in walk(loop) for v in (*op.binds(), *(op.defines() if op is not loop else ()))}
+
+
+# --- Legality
+
+
+def _check(loop: affine.For, factor: int, dependences: Dependences, what: str) -> None:
+    """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
+    around = len(dependences.of.domains[loop].ivs)
+    places: dict[Op, tuple[Term, ...]] = {}
+    _number(loop.body, (), places)
+    number = (loop.iv - loop.lower[0]) // (loop.step * factor)
+
+    def time(access: Access) -> tuple[Affine, ...]:
+        place = places[access.op]
+        inner = around + 1 + sum(isinstance(part, Value) for part in place)
+        tail = text_time(dependences, access, inner)
+        return (number, *map(Affine.of, place), Affine.of(loop.iv), *tail)
+
+    def alternatives() -> Iterator[Candidate]:
+        for inner in islice(_loops(loop.body), 2):
+            if inner.iv not in {v for e in (*loop.lower, *loop.upper) for v in e.values()}:
+                yield from skewed(time, loop.iv, inner.iv, (1, 2))
+
+    checked: Time = time
+    require_order(dependences, loop, checked, what=what, candidates=alternatives())
+
+
+def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
+    """Where each operation runs, but for the copy: the loops around that are shared, and places in their bodies.
+
+    Operations between two loops have one place: each copy runs them all before the next copy does.
+    """
+    place = 0
+    in_run = False
+    for op in block:
+        if isinstance(op, affine.For):
+            place += 1
+            places[op] = (*before, place)
+            _number(op.body, (*before, place, op.iv), places)
+            in_run = False
+        else:
+            place += not in_run
+            places.update(dict.fromkeys(walk(op), (*before, place)))
+            in_run = True
+
+
+# Where the bounds of a loop j inside move with i, the copies of j run in three parts one after the other: each copy
+# alone below all starts, all together, and each copy alone beyond the first end. For one group of iterations of i, a
+# part is a function of j and grows with j. So it is enough that the order is right in which j comes first and then i: a
+# dependence from a smaller j to a larger one goes from a part to the same or a later one, and one within a part where
+# copies run alone goes from an iteration of i to the same or a later one, as it did.

@@ -1,0 +1,259 @@
+"""Makes parallel bands of the affine loops whose iterations may run in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import shown
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.verifier.types import reduction
+from passes.analysis.dependence import Dependences
+from passes.analysis.parallelism import Loops, Parallelism, of_loops
+from passes.analysis.reduction import DECLARED
+from passes.legality import IllegalTransform, refusal
+from passes.legality_words import explained, heading, name
+from passes.renaming import renamed
+
+MOST_NESTED = 2**32 - 1
+
+_DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Carried:
+    """A value that a loop carries: handed on as it is, or combined by one operation with a value that it does not see.
+
+    `combine` is that operation, `other` its other operand, and `kind` what affine.parallel calls it.
+    """
+
+    combine: arith.Binary | None = None
+    other: Value | None = None
+    kind: str = ""
+
+
+def affine_parallelize(
+    module: Module, *, max_nested: int = MOST_NESTED, parallel_reductions: bool = False, context: Module | None = None
+) -> Module:
+    """The same program with each affine.for whose iterations are independent made an affine.parallel of one counter.
+
+        affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
+
+    Loops that are not certainly parallel stay; so do those that only would be with private arrays or atomic updates.
+
+    Parameters
+    ----------
+    max_nested
+        The largest number of parallel bands around each other: loops inside of so many stay.
+    parallel_reductions
+        Also loops that carry sums, products, minima and the like, where affine.parallel has them for their type. Sums
+        and products of floats are then rounded in another order.
+    context
+        The module around, whose calls show which arguments are one buffer; the same one if it is not given.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(affine_parallelize(parse('''func.func @f(%A: memref<99xi32>, %x: i32) -> i32 {
+    ...     %s = affine.for %i = 0 to 99 iter_args(%t = %x) -> (i32) {
+    ...       %a = affine.load %A[%i] : memref<99xi32>
+    ...       %u = arith.addi %t, %a : i32
+    ...       affine.yield %u : i32
+    ...     }
+    ...     return %s : i32
+    ... }'''), parallel_reductions=True).functions[0])
+    func.func @f(%A: memref<99xi32>, %x: i32) -> i32 {
+      %0 = affine.parallel (%i) = (0) to (99) reduce ("addi") -> (i32) {
+        %a = affine.load %A[%i] : memref<99xi32>
+        affine.yield %a : i32
+      }
+      %s = arith.addi %x, %0 : i32
+      return %s : i32
+    }
+    """
+    around = module if context is None else context
+
+    def parallelized(function: Func) -> Func:
+        if not any(isinstance(op, affine.For) for op in walk(function)):
+            return function
+        can = {each.iv: each for each in of_loops(Dependences(function, around)) if _refusal(each) is None}
+        chosen = {iv: can[iv] for iv in _outermost(function.body, can, max_nested, parallel_reductions)}
+        return _rewritten(function, chosen)
+
+    return with_fields(module, body=tuple(parallelized(op) if isinstance(op, Func) else op for op in module.body))
+
+
+def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
+    """Let the iterations of a loop run in any order, also at once.
+
+        affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
+
+    Refuses if an iteration may depend on another one, and if the loop carries what affine.parallel cannot combine.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop.
+    module
+        Where the functions are that it calls; without it a call may do anything.
+    reassociate
+        Whether sums and products of floats may be rounded in another order.
+
+    Raises
+    ------
+    IllegalTransform
+        With what prevents it: dependences with their distances, or a value that one iteration hands to the next.
+
+    References
+    ----------
+    Wolfe, "High Performance Compilers for Parallel Computing", section 9.1.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> (f,) = parse('''func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
+    ...     affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<?xf32> }
+    ...     return
+    ... }''').functions
+    >>> print(parallelize(f, f.body[0].iv).body[0])
+    affine.parallel (%i) = (0) to (symbol(%n)) {
+      affine.store %x, %A[%i] : memref<?xf32>
+    }
+    """
+    what = f"make {name(iv)} parallel"
+    loops = of_loops(Dependences(func, module))
+    verdict = next((each for each in loops if each.iv is iv), None)
+    if verdict is None:
+        known = ", ".join(name(each.iv) for each in loops) or "none"
+        raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
+    why = _refusal(verdict)
+    if why is not None:
+        raise _illegal(verdict, what, why, loops)
+    rounded = [r for r in verdict.reductions if r.needs_reassociation]
+    if rounded and not reassociate:
+        reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
+        raise refusal(verdict.loop, what, reason, f"parallelize(func, {name(iv)}, reassociate=True)")
+    return _rewritten(func, {iv: verdict})
+
+
+# --- What can be done
+
+
+def _refusal(verdict: Parallelism) -> str | None:
+    """Why a loop cannot be made parallel, where that is no dependence between iterations; None if it can."""
+    loop = verdict.loop
+    if not isinstance(loop, affine.For):
+        return f"it is a counter of {loop.name}, not of affine.for"
+    if verdict.verdict not in ("parallel", "parallel with reductions"):
+        return f"it is {verdict.verdict}: {'; '.join(verdict.why)}"
+    for each in verdict.reductions:
+        if each.value is None:
+            return f"all iterations update the same elements: {each}"
+    for position, result in enumerate(loop.results):
+        carried = _carried(verdict, position)
+        if carried is None:
+            return f"{shown(loop.carried[position])} is combined by more than one operation of the body"
+        if carried.kind and any(True for _ in reduction(carried.kind, result)):
+            return f"affine.parallel has no reduction {carried.kind} of type {result.type}"
+    return None
+
+
+def _illegal(verdict: Parallelism, what: str, why: str, loops: Loops) -> IllegalTransform:
+    """The refusal, with the first dependence in the way and the nearest loop that can be made parallel."""
+    nest = [each for each in loops if each.loop is not verdict.loop and _are_nested(verdict.loop, each.loop)]
+    nearest = sorted(nest, key=lambda each: abs(each.depth - verdict.depth))
+    free = next((each for each in nearest if _refusal(each) is None and not each.reductions), None)
+    alternative = f"parallelize(func, {name(free.iv)})" if free is not None else ""
+    if not verdict.prevented_by:
+        return refusal(verdict.loop, what, why, alternative)
+    first = min(verdict.prevented_by, key=lambda dependence: not dependence.is_exact)
+    witness = first.witness()
+    text = heading(verdict.loop, what, explained(first, witness), alternative)
+    return IllegalTransform(text, dependence=first, witness=witness, alternative=alternative)
+
+
+def _are_nested(a: Op, b: Op) -> bool:
+    return any(op is b for op in walk(a)) or any(op is a for op in walk(b))
+
+
+def _carried(verdict: Parallelism, position: int) -> _Carried | None:
+    """What happens to a value that a loop carries, as far as affine.parallel can say it."""
+    loop = verdict.loop
+    assert isinstance(loop, affine.For)
+    start, last = loop.carried[position], loop.body[-1]
+    assert isinstance(last, affine.Yield)
+    if last.values[position] is start:
+        return _Carried()
+    found = next((r for r in verdict.reductions if r.value is start), None)
+    match found.steps if found is not None else ():
+        case (arith.Binary() as op,) if (
+            found is not None and op.kind == found.kind and op.result is last.values[position] and op in loop.body
+        ):
+            other = op.right if op.left is start else op.left
+            return _Carried(op, other, _DECLARED_AS[op.kind])
+    return None
+
+
+def _outermost(block: Block, can: dict[Value, Parallelism], room: int, with_reductions: bool) -> Iterator[Value]:
+    """The loops that are made parallel, outer ones first; `room` is how many bands may still be nested here."""
+    for op in block:
+        inside = room - isinstance(op, affine.Parallel)
+        if isinstance(op, affine.For) and room > 0:
+            verdict = can.get(op.iv)
+            if verdict is not None and (with_reductions or not verdict.reductions):
+                inside -= 1
+                yield op.iv
+        for inner in op.blocks():
+            yield from _outermost(inner, can, inside, with_reductions)
+
+
+# --- How it is done
+
+
+def _rewritten(function: Func, chosen: dict[Value, Parallelism]) -> Func:
+    replaced: dict[Value, Value] = {}
+
+    def rule(op: Op) -> tuple[Op, ...] | None:
+        if not isinstance(op, affine.For) or op.iv not in chosen:
+            return None
+        return tuple(_band(op, chosen[op.iv], replaced))
+
+    return renamed(rewrite(function, rule), replaced)
+
+
+def _band(op: affine.For, verdict: Parallelism, replaced: dict[Value, Value]) -> Iterator[Op]:
+    """The parallel band of a loop, and what combines its results with the initial values.
+
+    A band starts from the neutral number of each reduction, so the operation that combined goes behind it.
+    """
+    kinds: list[str] = []
+    others: list[Value] = []
+    results: list[Value] = []
+    combined: list[Op] = []
+    after: list[Op] = []
+    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
+        carried = _carried(verdict, position)
+        assert carried is not None, "a loop that carries something else is not chosen"
+        if carried.combine is None or carried.other is None:
+            replaced[start] = replaced[result] = init
+            continue
+        total = Value(result.type, location=result.location)
+        kinds.append(carried.kind)
+        others.append(carried.other)
+        results.append(total)
+        combined.append(carried.combine)
+        after.append(with_fields(carried.combine, left=init, right=total, result=result))
+    body, ends = op.body, op.ends
+    if op.results:
+        *inner, last = op.body
+        body = tuple(o for o in inner if o not in combined)
+        if others:
+            body = (*body, with_fields(last, values=tuple(others)))
+        else:
+            ends = (last.location,)
+    written = {name: map for name, map in (op.written or {}).items() if name in ("lower", "upper")}
+    yield affine.Parallel(
+        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, tuple(kinds), tuple(results),
+        location=op.location, attributes=op.attributes, written=written or None, ends=ends,
+    )  # fmt: skip
+    yield from after

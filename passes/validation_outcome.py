@@ -1,0 +1,299 @@
+"""What a call of a function leaves and gives, and how that of another program differs from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affdsl.errors import AffdslError
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.interpreter import Argument, InterpreterError, Order, Result, run
+from affdsl.ir.interpreter.externals import STANDARD
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import BF16, FloatType, IndexType, IntegerType, MemRefType, Type
+from passes.validation_inputs import Array, names_of
+
+Named: TypeAlias = tuple[tuple[str, Type, Array], ...]
+
+Fresh: TypeAlias = Literal["error", "poison", "low", "high"]
+
+TICK, FILL = "affdsl.tick", "affdsl.fill"
+TOLERANCE = {"f64": 1e-9, "f32": 1e-3, "f16": 5e-2, "bf16": 2e-1}
+"""How far floats may lie from each other, of the largest one of their array, where sums may be made in any order."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a call left.
+
+    Attributes
+    ----------
+    values
+        The arrays of the caller, the results, and global buffers, with their names and types.
+    calls
+        What it told functions without a body, in order.
+    error
+        What went wrong, if something did.
+    open
+        For some of the values, by position, which elements may be anything.
+    """
+
+    values: Named = ()
+    calls: tuple[tuple[object, ...], ...] = ()
+    error: str = ""
+    open: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
+
+
+class TooLongError(AffdslError):
+    """A run was stopped after as many iterations of loops as it was allowed."""
+
+
+class Subject:
+    """A module that is run again and again, each time for a limited number of iterations.
+
+    `buffers` are global ones, which each run shows as well.
+
+    Attributes
+    ----------
+    iterations
+        How many iterations of loops have run by now, in all runs.
+    """
+
+    def __init__(self, module: Module, buffers: Sequence[memref.Global] = ()) -> None:
+        self.module = module
+        self.has_bands = any(isinstance(op, affine.Parallel | scf.Parallel) for op in walk(module))
+        self.rounds_bands = any(_rounds(op) for op in walk(module))
+        self.externals = tuple(f for f in module.functions if f.external)
+        self.iterations = 0
+        self._functions = {f.symbol: f for f in module.functions}
+        self._metered = _metered(module)
+        self._buffers = tuple(f"@{buffer.symbol}" for buffer in buffers)
+        self._entries = {f.symbol: _entry(f, buffers) for f in self._metered.functions}
+
+    @property
+    def orders(self) -> tuple[Order, ...]:
+        """The orders of parallel bands that are worth a try."""
+        return ("forward", "reverse", "shuffled") if self.has_bands else ("forward",)
+
+    def call(
+        self, symbol: str, given: Sequence[Argument], order: Order, limit: int, fresh: Fresh = "poison"
+    ) -> Outcome:
+        """The outcome of a call; the arguments stay as they are. Raises TooLongError.
+
+        fresh
+            What is in new buffers: to read it is an error, or it is some number.
+        """
+        passed = [_copied(a) for a in given]
+        calls: list[tuple[object, ...]] = []
+        left = limit
+
+        def tick() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise TooLongError(f"@{symbol} runs for more than {limit} iterations")
+
+        externals: dict[str, Callable[..., object]] = {f.symbol: _stand_in(f, calls) for f in self.externals}
+        entry = self._entries[symbol]
+        error = ""
+        results: tuple[Result, ...] = ()
+        try:
+            results = run(
+                entry, *passed, module=self._metered, order=order,
+                uninitialised="error" if fresh == "error" else "poison",
+                externals={**externals, TICK: tick, FILL: partial(_fill, fresh)},
+            )  # fmt: skip
+        except InterpreterError as problem:
+            error = str(problem)
+        finally:
+            self.iterations += limit - max(left, 0)
+        return Outcome(self._named(symbol, passed, results), tuple(calls), error)
+
+    def _named(self, symbol: str, passed: Sequence[Argument], results: Sequence[Any]) -> Named:
+        function, entry = self._functions[symbol], self._entries[symbol]
+        arrays = tuple(
+            (name, value.type, given)
+            for name, value, given in zip(names_of(function), function.args, passed, strict=True)
+            if isinstance(given, np.ndarray)
+        )
+        names = (*(f"result {k}" for k in range(len(function.result_types))), *self._buffers)
+        # After an error there are no results.
+        return (*arrays, *zip(names, entry.result_types, map(np.array, results), strict=False))
+
+
+def difference(expected: Outcome, found: Outcome, *, exact: bool) -> str | None:
+    """What differs first between two outcomes, in words; None if nothing does.
+
+    Numbers are the same to the last bit, and so are NaN of any bits; unless `exact`, floats may differ by rounding.
+    """
+    if found.error:
+        return f"it fails: {found.error}"
+    if expected.calls != found.calls:
+        place = next(
+            (k for k, pair in enumerate(zip(expected.calls, found.calls, strict=False)) if pair[0] != pair[1]),
+            min(len(expected.calls), len(found.calls)),
+        )
+        return f"call {place} of a function without a body is another one, or has other arguments"
+    for k, ((name, type, before), (_, _, after)) in enumerate(zip(expected.values, found.values, strict=True)):
+        element = type.element if isinstance(type, MemRefType) else type
+        if before.shape != after.shape:
+            return f"{name} has sizes {after.shape} instead of {before.shape}"
+        wrong = _unequal(before, after, element, exact=exact)
+        if k in expected.open:
+            wrong &= ~expected.open[k]
+        if wrong.any():
+            index = tuple(int(k) for k in np.argwhere(wrong)[0])
+            shown = f"{name}[{', '.join(map(str, index))}]" if index else name
+            count = int(wrong.sum())
+            more = f", and {count - 1} more of its elements differ" if count > 1 else ""
+            return f"{shown} is {after[index]} instead of {before[index]}{more}"
+    return None
+
+
+def combined(first: Outcome, second: Outcome) -> Outcome:
+    """The first outcome of two, where what differs between them may be anything.
+
+    Where already the calls differ, a function without a body is given what nobody wrote: then the first one counts.
+    """
+    if first.error or second.error:
+        return first if first.error else second
+    if first.calls != second.calls or any(a.shape != b.shape for (*_, a), (*_, b) in _pairs(first, second)):
+        return first
+    differ = {k: np.asarray(a != b) for k, ((*_, a), (*_, b)) in enumerate(_pairs(first, second))}
+    return replace(first, open={k: wrong for k, wrong in differ.items() if wrong.any()})
+
+
+def _pairs(first: Outcome, second: Outcome) -> Iterator[tuple[Any, Any]]:
+    return zip(first.values, second.values, strict=True)
+
+
+# --- Below: comparing
+
+
+def _unequal(before: Array, after: Array, type: object, *, exact: bool) -> NDArray[np.bool_]:
+    if not isinstance(type, FloatType):
+        return np.asarray(before != after)
+    same_bits = _bits(before) == _bits(after)
+    a, b = _floats(before, type), _floats(after, type)
+    same = same_bits | (np.isnan(a) & np.isnan(b))
+    if not exact:
+        largest = float(np.max(np.abs(a), initial=1.0, where=np.isfinite(a)))
+        with np.errstate(all="ignore"):
+            same |= (a == b) | (np.abs(a - b) <= TOLERANCE[type.name] * largest)
+    return np.asarray(~same)
+
+
+def _bits(array: Array) -> Array:
+    return np.ascontiguousarray(array).view(f"u{array.itemsize}").reshape(array.shape)
+
+
+def _floats(array: Array, type: FloatType) -> NDArray[np.float64]:
+    if type == BF16 and array.dtype == np.uint16:
+        return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    return array.astype(np.float64)
+
+
+# --- Below: running
+
+
+def _copied(given: Argument) -> Argument:
+    """A copy of an argument, in memory that is laid out in the same way."""
+    if not isinstance(given, np.ndarray) or given.flags.c_contiguous:
+        return np.copy(given) if isinstance(given, np.ndarray) else given
+    if given.size == 0:
+        return given.copy()
+    ends = [(n - 1) * s for n, s in zip(given.shape, given.strides, strict=True)]
+    low, high = sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
+    cells = np.zeros((high - low) // given.itemsize + 1, given.dtype)
+    copy = np.lib.stride_tricks.as_strided(cells[-low // given.itemsize :], given.shape, given.strides)
+    copy[...] = given
+    return copy
+
+
+def _rounds(op: Op) -> bool:
+    """Whether a band sums or multiplies floats, in an order that is open."""
+    match op:
+        case affine.Parallel():
+            return any(kind in ("addf", "mulf") for kind in op.reductions)
+        case scf.Parallel():
+            return any(isinstance(result.type, FloatType) for result in op.results)
+    return False
+
+
+def _stand_in(function: Func, calls: list[tuple[object, ...]]) -> Callable[..., object]:
+    """What stands for a function without a body: it takes down what it is given, and changes arrays of numbers."""
+    prints = function.symbol in STANDARD
+    types = [a.type for a in function.args]
+
+    def called(*given: object) -> object:
+        seen = [(a.shape, a.tobytes()) if isinstance(a, np.ndarray) else repr(a) for a in given]
+        calls.append((function.symbol, *seen))
+        if not prints:
+            for a, type in zip(given, types, strict=True):
+                element = getattr(type, "element", None)
+                is_number = isinstance(element, FloatType) or (isinstance(element, IntegerType) and element.width > 1)
+                if isinstance(a, np.ndarray) and is_number and element != BF16:
+                    a += a.dtype.type(1)
+        results = tuple(len(calls) % 4 for _ in function.result_types)
+        return results or None
+
+    return called
+
+
+def _metered(module: Module) -> Module:
+    """The module with a call at the start of each iteration of a loop, and after each allocation."""
+
+    def rule(op: Op) -> Op | tuple[Op, ...] | None:
+        match op:
+            case memref.Alloc() | memref.Alloca():
+                return _filled(op)
+            case affine.For() | affine.Parallel() | scf.For() | scf.Parallel():
+                return with_fields(op, body=_ticking(op.body))
+            case scf.While():
+                return with_fields(op, before=_ticking(op.before))
+        return None
+
+    # They take whatever they are given: nothing here is verified again.
+    added = [Func(symbol, (), (), private=True, external=True) for symbol in (TICK, FILL)]
+    return with_fields(module, body=(*added, *(rewrite(op, rule) for op in module.body)))
+
+
+def _filled(op: memref.Alloc | memref.Alloca) -> tuple[Op, ...] | None:
+    type = op.result.type
+    is_plain = isinstance(type, MemRefType) and isinstance(type.element, IndexType | IntegerType | FloatType)
+    return (op, func.Call((), FILL, (op.result,))) if is_plain else None
+
+
+def _fill(fresh: Fresh, array: Array) -> None:
+    if fresh in ("low", "high") and array.size:
+        is_float = array.dtype.kind == "f"
+        array[...] = (1.25 if is_float else 0) if fresh == "low" else (-3.5 if is_float else 1)
+
+
+def _ticking(body: Block) -> Block:
+    return (func.Call((), TICK, ()), *body)
+
+
+def _entry(function: Func, buffers: Sequence[memref.Global]) -> Func:
+    """What calls a function and gives, after its results, the global buffers: the function itself if there are none."""
+    if not buffers:
+        return function
+    args = tuple(Value(a.type, a.hint) for a in function.args)
+    results = tuple(Value(type) for type in function.result_types)
+    handles = tuple(Value(buffer.type) for buffer in buffers)
+    body: list[Op] = [func.Call(results, function.symbol, args)]
+    body += [memref.GetGlobal(handle, b.symbol) for handle, b in zip(handles, buffers, strict=True)]
+    body.append(func.Return((*results, *handles)))
+    types = (*function.result_types, *(buffer.type for buffer in buffers))
+    return Func(
+        f"{function.symbol}.entry", args, tuple(body), types,
+        unsigned=function.unsigned, unsigned_results=function.unsigned_results,
+    )  # fmt: skip

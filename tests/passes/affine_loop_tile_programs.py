@@ -1,0 +1,192 @@
+"""Kernels on triangles with symbolic sizes, and whether a function does what it did before a loop was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.expr import Value
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.types import IndexType, MemRefType
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from tests.analysis.programs import Program
+
+TRIANGLES = {
+    "cholesky": """func.func @cholesky(%A: memref<?x?xf64>, %n: index) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
+      affine.for %k = 0 to affine_map<(d0) -> (d0)>(%j) {
+        %a = affine.load %A[%i, %k] : memref<?x?xf64>
+        %b = affine.load %A[%j, %k] : memref<?x?xf64>
+        %c = affine.load %A[%i, %j] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.subf %c, %p : f64
+        affine.store %s, %A[%i, %j] : memref<?x?xf64>
+      }
+      %d = affine.load %A[%j, %j] : memref<?x?xf64>
+      %e = affine.load %A[%i, %j] : memref<?x?xf64>
+      %q = arith.divf %e, %d : f64
+      affine.store %q, %A[%i, %j] : memref<?x?xf64>
+    }
+    affine.for %k2 = 0 to affine_map<(d0) -> (d0)>(%i) {
+      %a = affine.load %A[%i, %k2] : memref<?x?xf64>
+      %c = affine.load %A[%i, %i] : memref<?x?xf64>
+      %p = arith.mulf %a, %a : f64
+      %s = arith.subf %c, %p : f64
+      affine.store %s, %A[%i, %i] : memref<?x?xf64>
+    }
+    %d2 = affine.load %A[%i, %i] : memref<?x?xf64>
+    %r = math.sqrt %d2 : f64
+    affine.store %r, %A[%i, %i] : memref<?x?xf64>
+  }
+  return
+}""",
+    "lu": """func.func @lu(%A: memref<?x?xf64>, %n: index) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%i) {
+      affine.for %k = 0 to affine_map<(d0) -> (d0)>(%j) {
+        %a = affine.load %A[%i, %k] : memref<?x?xf64>
+        %b = affine.load %A[%k, %j] : memref<?x?xf64>
+        %c = affine.load %A[%i, %j] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.subf %c, %p : f64
+        affine.store %s, %A[%i, %j] : memref<?x?xf64>
+      }
+      %d = affine.load %A[%j, %j] : memref<?x?xf64>
+      %e = affine.load %A[%i, %j] : memref<?x?xf64>
+      %q = arith.divf %e, %d : f64
+      affine.store %q, %A[%i, %j] : memref<?x?xf64>
+    }
+    affine.for %j2 = affine_map<(d0) -> (d0)>(%i) to %n {
+      affine.for %k2 = 0 to affine_map<(d0) -> (d0)>(%i) {
+        %a = affine.load %A[%i, %k2] : memref<?x?xf64>
+        %b = affine.load %A[%k2, %j2] : memref<?x?xf64>
+        %c = affine.load %A[%i, %j2] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.subf %c, %p : f64
+        affine.store %s, %A[%i, %j2] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}""",
+    "lu_kij": """func.func @lu_kij(%A: memref<?x?xf64>, %n: index) {
+  affine.for %k = 0 to %n {
+    affine.for %i = affine_map<(d0) -> (d0 + 1)>(%k) to %n {
+      %d = affine.load %A[%k, %k] : memref<?x?xf64>
+      %e = affine.load %A[%i, %k] : memref<?x?xf64>
+      %q = arith.divf %e, %d : f64
+      affine.store %q, %A[%i, %k] : memref<?x?xf64>
+      affine.for %j = affine_map<(d0) -> (d0 + 1)>(%k) to %n {
+        %a = affine.load %A[%i, %k] : memref<?x?xf64>
+        %b = affine.load %A[%k, %j] : memref<?x?xf64>
+        %c = affine.load %A[%i, %j] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.subf %c, %p : f64
+        affine.store %s, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}""",
+    "cholesky_update": """func.func @cholesky_update(%A: memref<?x?xf64>, %n: index) {
+  affine.for %k = 0 to %n {
+    affine.for %i = affine_map<(d0) -> (d0 + 1)>(%k) to %n {
+      affine.for %j = affine_map<(d0) -> (d0 + 1)>(%k) to affine_map<(d0) -> (d0 + 1)>(%i) {
+        %a = affine.load %A[%i, %k] : memref<?x?xf64>
+        %b = affine.load %A[%j, %k] : memref<?x?xf64>
+        %c = affine.load %A[%i, %j] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.subf %c, %p : f64
+        affine.store %s, %A[%i, %j] : memref<?x?xf64>
+      }
+    }
+  }
+  return
+}""",
+    "trmm": """func.func @trmm(%A: memref<?x?xf64>, %B: memref<?x?xf64>, %n: index, %alpha: f64) {
+  affine.for %i = 0 to %n {
+    affine.for %j = 0 to %n {
+      affine.for %k = affine_map<(d0) -> (d0 + 1)>(%i) to %n {
+        %a = affine.load %A[%k, %i] : memref<?x?xf64>
+        %b = affine.load %B[%k, %j] : memref<?x?xf64>
+        %c = affine.load %B[%i, %j] : memref<?x?xf64>
+        %p = arith.mulf %a, %b : f64
+        %s = arith.addf %c, %p : f64
+        affine.store %s, %B[%i, %j] : memref<?x?xf64>
+      }
+      %e = affine.load %B[%i, %j] : memref<?x?xf64>
+      %q = arith.mulf %e, %alpha : f64
+      affine.store %q, %B[%i, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}""",
+}
+"""Cholesky, LU and trmm as their loops are usually written; kernels of which whole nests are perfect."""
+
+
+def triangle(name: str, extra: str = "") -> func.Func:
+    """A kernel of TRIANGLES; `extra` stands before its other arguments."""
+    text = TRIANGLES[name].replace(f"@{name}(", f"@{name}({extra}")
+    return parse(text).functions[0]
+
+
+def loops(function: func.Func) -> dict[str, Value]:
+    """The induction variables of a function by their names, the first of each name."""
+    found: dict[str, Value] = {}
+    for op in walk(function):
+        if isinstance(op, affine.For):
+            found.setdefault(op.iv.hint, op.iv)
+    return found
+
+
+def band(root: affine.For) -> list[Value]:
+    """The induction variables of the largest perfect band of a loop."""
+    ivs = [root.iv]
+    while len(root.body) == 1 and isinstance(root.body[0], affine.For):
+        root = root.body[0]
+        ivs.append(root.iv)
+    return ivs
+
+
+def results(function: func.Func, n: int, *first: int) -> list[bytes]:
+    """What a kernel of TRIANGLES leaves in its arrays of n by n numbers; `first` are its extra arguments."""
+    random, sizes = np.random.default_rng(n), list(first)
+    given: list[np.ndarray | int | float] = []
+    for argument in function.args:
+        match argument.type:
+            case MemRefType():
+                given.append(random.random((n, n)) + n * np.eye(n))
+            case IndexType():
+                given.append(sizes.pop(0) if sizes else n)
+            case _:
+                given.append(1.5)
+    run(function, *given)
+    return [g.tobytes() for g in given if isinstance(g, np.ndarray)]
+
+
+def assert_same(before: func.Func, after: func.Func, sizes: Iterable[int]) -> None:
+    """That two versions of a kernel of TRIANGLES leave the same, to the last bit."""
+    verify(after)
+    for n in sizes:
+        assert results(after, n) == results(before, n), f"n = {n}\n{after}"
+
+
+def outputs(program: Program, module: func.Module) -> Sequence[bytes]:
+    """What a random program, or what was made of it, returns and leaves in its arguments."""
+    (function,) = [f for f in module.functions if f.symbol == "f"]
+    given = program.arguments()
+    found = run(function, *given, module=module, externals=program.externals, uninitialised="poison")
+    return [np.asarray(x).tobytes() for x in (*found, *given)]
+
+
+def replaced(module: func.Module, old: func.Func, new: func.Func) -> func.Module:
+    """A module with another version of one of its functions, which keeps the rules."""
+    made = with_fields(module, body=tuple(new if op is old else op for op in module.body))
+    verify(made)
+    return made

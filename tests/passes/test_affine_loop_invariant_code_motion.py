@@ -1,0 +1,403 @@
+"""affine-loop-invariant-code-motion: next to mlir-opt's where that is right, and run before and after."""
+
+import pytest
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk, with_fields
+from passes.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion, hoist
+from passes.legality import IllegalTransform
+from tests.fuzz.check import check_seeds, pipelines
+from tests.oracles import mlir_opt
+from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
+from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
+
+NAME = "affine-loop-invariant-code-motion"
+HEAD = "func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %n: index, %m: index, %x: f32)"
+
+ALIKE = {
+    "values, loads and stores": """{
+        affine.for %i = 0 to 9 {
+          %c = arith.constant 2.0 : f32
+          %y = arith.addf %x, %c : f32
+          %b = affine.load %B[0] : memref<9xf32>
+          %z = arith.mulf %y, %b : f32
+          affine.store %z, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "a store of the same": """{
+        affine.for %i = 0 to 9 { affine.store %x, %A[3] : memref<9xf32> }
+        affine.for %i = 0 to 9 {
+          %c = affine.vector_load %B[0] : memref<9xf32>, vector<4xf32>
+          affine.vector_store %c, %A[0] : memref<9xf32>, vector<4xf32>
+        }
+        return }""",
+    "what else is read or written stays": """{
+        affine.for %i = 0 to 9 {
+          affine.store %x, %A[%i] : memref<9xf32>
+          affine.store %x, %A[3] : memref<9xf32>
+        }
+        affine.for %i = 0 to 9 {
+          affine.store %x, %A[0] : memref<9xf32>
+          %v = affine.load %A[0] : memref<9xf32>
+          affine.store %v, %B[%i] : memref<9xf32>
+        }
+        return }""",
+    "whole loops": """{
+        affine.for %i = 0 to 9 {
+          affine.for %j = 0 to 9 { affine.store %x, %A[%j] : memref<9xf32> }
+          %r = affine.for %j = 0 to 9 iter_args(%q = %x) -> f32 {
+            %u = arith.addf %q, %q : f32
+            affine.yield %u : f32
+          }
+          affine.store %r, %B[%i] : memref<9xf32>
+        }
+        return }""",
+    "through two loops": """{
+        affine.for %i = 0 to 9 {
+          affine.for %j = 0 to 9 {
+            %v = affine.load %B[%i] : memref<9xf32>
+            %u = arith.addf %v, %x : f32
+            affine.store %u, %A[%i] : memref<9xf32>
+          }
+        }
+        return }""",
+    "conditions": """{
+        affine.for %i = 0 to 9 {
+          affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%n) { affine.store %x, %A[3] : memref<9xf32> }
+        }
+        affine.for %i = 0 to 9 {
+          %u = arith.addf %x, %x : f32
+          %r = affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%n) -> f32 {
+            affine.yield %u : f32
+          } else {
+            %w = affine.load %B[3] : memref<9xf32>
+            affine.yield %w : f32
+          }
+          affine.store %r, %A[%i] : memref<9xf32>
+          affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) { affine.store %x, %A[3] : memref<9xf32> }
+        }
+        return }""",
+    "loops that may be empty": """{
+        affine.for %i = 0 to %n {
+          %b = affine.load %B[4] : memref<9xf32>
+          %y = arith.addf %b, %x : f32
+          affine.store %y, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "divisions that have a result": """{
+        %seven = arith.constant 7 : index
+        affine.for %i = 0 to %n {
+          %q = arith.divsi %n, %seven : index
+          %s = arith.shli %q, %seven : index
+          %t = affine.apply affine_map<(d0) -> (d0 mod 9)>(%s)
+          memref.store %x, %A[%t] : memref<9xf32>
+        }
+        return }""",
+    "buffers are made where they are": """{
+        affine.for %i = 0 to 9 {
+          %T = memref.alloc() : memref<4xf32>
+          affine.store %x, %T[0] : memref<4xf32>
+          memref.copy %A, %B : memref<9xf32> to memref<9xf32>
+        }
+        affine.parallel (%i) = (0) to (9) {
+          %u = arith.addf %x, %x : f32
+          affine.store %u, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "bands": """{
+        affine.for %i = 0 to 9 {
+          %p = affine.parallel (%j) = (0) to (9) reduce ("addf") -> f32 {
+            %v = affine.load %A[%j] : memref<9xf32>
+            affine.yield %v : f32
+          }
+          affine.store %p, %B[%i] : memref<9xf32>
+        }
+        return }""",
+}  # fmt: skip
+
+STAYS = {
+    "a store, if the loop may be empty": """{
+        affine.for %i = 0 to %n { affine.store %x, %A[3] : memref<9xf32> }
+        affine.for %i = 3 to 3 { affine.store %x, %A[4] : memref<9xf32> }
+        affine.for %i = 0 to 4 {
+          affine.for %j = 1 to affine_map<(d0) -> (d0)>(%i) { affine.store %x, %A[5] : memref<9xf32> }
+        }
+        return }""",
+    "a load that may be out of bounds, if the loop may be empty": """{
+        affine.for %i = 0 to %n {
+          %b = affine.load %B[symbol(%m)] : memref<9xf32>
+          affine.store %b, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "a load before the first element, if the loop may be empty": """{
+        affine.for %i = 0 to %n {
+          %b = affine.load %B[symbol(%m) mod 5 - 1] : memref<9xf32>
+          affine.store %b, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "a load whose last lanes are out of bounds, if the loop may be empty": """{
+        affine.for %i = 0 to %n {
+          %b = affine.vector_load %B[6] : memref<9xf32>, vector<4xf32>
+          affine.vector_store %b, %A[%i] : memref<9xf32>, vector<4xf32>
+        }
+        return }""",
+    "a load of what was given back, if the loop may be empty": """{
+        memref.dealloc %B : memref<9xf32>
+        affine.for %i = 0 to %n {
+          %b = affine.load %B[0] : memref<9xf32>
+          affine.store %b, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "a load of what an iteration around gives back, if the loop may be empty": """{
+        affine.for %t = 0 to %m {
+          affine.for %i = 0 to %n {
+            %b = affine.load %B[0] : memref<9xf32>
+            affine.store %b, %A[%i] : memref<9xf32>
+          }
+          affine.if affine_set<(d0) : (d0 - 3 == 0)>(%t) { memref.dealloc %B : memref<9xf32> }
+        }
+        return }""",
+    "a load of what nobody wrote, if the loop may be empty": """{
+        %T = memref.alloc() : memref<9xf32>
+        affine.for %i = 0 to %n {
+          %b = affine.load %T[0] : memref<9xf32>
+          affine.store %b, %A[%i] : memref<9xf32>
+        }
+        return }""",
+    "a division by who knows what, if the loop may be empty": """{
+        affine.for %i = 0 to %n {
+          %q = arith.divsi %n, %m : index
+          %r = affine.apply affine_map<(d0)[s0] -> (d0 floordiv s0)>(%n)[%m]
+          "test.use"(%q, %r) : (index, index) -> ()
+        }
+        return }""",
+    "divisions and shifts that LLVM leaves open, if the loop may be empty": """{
+        %zero = arith.constant 0 : index
+        %minus = arith.constant -1 : index
+        %many = arith.constant 64 : index
+        affine.for %i = 0 to %n {
+          %q = arith.divsi %n, %zero : index
+          %r = arith.remsi %n, %minus : index
+          %s = arith.shli %n, %many : index
+          %t = arith.fptosi %x : f32 to i32
+          "test.use"(%q, %r, %s, %t) : (index, index, index, i32) -> ()
+        }
+        return }""",
+    "a store that a view of the buffer reads": """{
+        %V = memref.subview %A[2] [4] [1] : memref<9xf32> to memref<4xf32, strided<[1], offset: 2>>
+        affine.for %i = 0 to 4 {
+          %v = affine.load %V[1] : memref<4xf32, strided<[1], offset: 2>>
+          affine.store %v, %B[%i] : memref<9xf32>
+          affine.store %x, %A[3] : memref<9xf32>
+        }
+        return }""",
+    "a load that a lane of a vector overwrites": """{
+        affine.for %i = 0 to 2 {
+          %v = affine.load %A[5] : memref<9xf32>
+          %w = vector.broadcast %v : f32 to vector<4xf32>
+          affine.vector_store %w, %A[%i + 2] : memref<9xf32>, vector<4xf32>
+        }
+        return }""",
+    "what follows something that may not return": """{
+        affine.for %i = 0 to 4 {
+          "test.stop"() : () -> ()
+          affine.store %x, %A[3] : memref<9xf32>
+          %b = affine.load %B[symbol(%m)] : memref<9xf32>
+          "test.use"(%b) : (f32) -> ()
+        }
+        return }""",
+    "a sum over the iterations": """{
+        affine.for %i = 0 to 4 {
+          affine.for %j = 0 to 4 {
+            %v = affine.load %A[%j] : memref<9xf32>
+            %u = arith.addf %v, %x : f32
+            affine.store %u, %A[%j] : memref<9xf32>
+          }
+        }
+        return }""",
+    "what a block inside uses of the loop": """{
+        affine.for %i = 0 to 4 {
+          %v = affine.load %A[%i] : memref<9xf32>
+          affine.for %j = 0 to 4 { affine.store %v, %B[%j] : memref<9xf32> }
+        }
+        return }""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_the_same_as_mlir_opt(name):
+    text = HEAD + ALIKE[name]
+    before = parsed(text)
+    after = affine_loop_invariant_code_motion(before)
+    assert shown(after) == mlir_opt(text, UNKNOWN, f"--{NAME}")
+    assert assert_alike(before, after) == 12
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_what_is_not_proved_stays(name):
+    before = parsed(HEAD + STAYS[name])
+    assert affine_loop_invariant_code_motion(before) is before
+
+
+def test_other_elements_are_not_in_the_way():
+    before = parsed(
+        HEAD
+        + """{
+        affine.for %i = 4 to 9 {
+          %v = affine.load %A[3] : memref<9xf32>
+          affine.store %v, %A[%i] : memref<9xf32>
+        }
+        return }"""
+    )
+    after = affine_loop_invariant_code_motion(before)
+    assert isinstance(after.functions[0].body[0], affine.Load)
+    assert assert_alike(before, after) == 12
+
+
+def test_sizes_that_the_function_promises_prove_a_load():
+    text = """func.func @f(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (s0 + 2)>},
+                           %B: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (SIZE)>}) {
+      affine.for %i = 0 to %N {
+        %b = affine.load %B[1] : memref<?xf32>
+        affine.store %b, %A[%i] : memref<?xf32>
+      }
+      return }"""
+    (safe,) = affine_loop_invariant_code_motion(parsed(text.replace("SIZE", "7"))).functions
+    assert isinstance(safe.body[0], affine.Load)
+    (unsafe,) = affine_loop_invariant_code_motion(parsed(text.replace("SIZE", "s0 + 1"))).functions
+    assert isinstance(unsafe.body[0], affine.For)
+
+
+def test_places_and_names_stay():
+    before = parsed(
+        HEAD
+        + """{
+        affine.for %i = 0 to 9 {
+          %sum = arith.addf %x, %x : f32 loc("a":7:1)
+          affine.store %sum, %A[%i] : memref<9xf32>
+        } loc("a":1:2)
+        return }"""
+    )
+    after = affine_loop_invariant_code_motion(before).functions[0]
+    old, new = before.functions[0].body[0], after.body[1]
+    assert (new.iv, new.location) == (old.iv, old.location)
+    assert after.body[0] is old.body[0]
+
+
+# --- The primitive
+
+
+def first_loop(text):
+    module = parsed(HEAD + text)
+    return module, next(op for op in walk(module) if isinstance(op, affine.For))
+
+
+def test_hoist_leaves_other_loops_alone():
+    module, loop = first_loop("""{
+        affine.for %i = 0 to 9 {
+          %u = arith.addf %x, %x : f32
+          affine.for %j = 0 to 9 {
+            %v = arith.mulf %u, %x : f32
+            affine.store %v, %A[%j] : memref<9xf32>
+          }
+          affine.store %u, %B[%i] : memref<9xf32>
+        }
+        return }""")
+    function = hoist(module.functions[0], loop.iv, module)
+    inner = loop.body[1]
+    assert function.body[0] is loop.body[0]
+    assert function.body[1] is inner  # with what could move out of it
+    assert function.body[2].iv is loop.iv
+    assert function.body[2].body == (loop.body[2],)
+    after = with_fields(module, body=(function,))
+    assert assert_alike(module, after) == 12
+
+
+def test_hoist_says_why_nothing_moves():
+    module, loop = first_loop("""{
+        affine.for %i = 0 to %n {
+          affine.store %x, %A[3] : memref<9xf32> loc("k.py":4:1)
+          %v = affine.load %B[%i] : memref<9xf32> loc("k.py":5:1)
+          affine.store %v, %B[0] : memref<9xf32> loc("k.py":6:1)
+          %w = memref.load %B[%n] : memref<9xf32> loc("k.py":7:1)
+        } loc("k.py":3:1)
+        return }""")
+    with pytest.raises(IllegalTransform) as caught:
+        hoist(module.functions[0], loop.iv, module)
+    assert str(caught.value).splitlines() == [
+        "k.py:3: cannot hoist anything out of loop i",
+        "    affine.store of %A at k.py:4 stays: the loop may not run, and what it does may show or fail",
+        "    affine.load of %B at k.py:5 stays: it uses %i, which the loop defines",
+        "    affine.store of %B at k.py:6 stays: it uses %v, which the loop defines",
+        "    memref.load of %B at k.py:7 stays: memref.load is not moved",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (
+            "affine.store %x, %A[3] : memref<9xf32> affine.store %x, %A[%i] : memref<9xf32>",
+            "affine.store of %A stays: it writes elements of A that affine.store of %A writes, or may",
+        ),
+        (
+            """affine.store %x, %A[%i] : memref<9xf32> %v = affine.load %A[0] : memref<9xf32>
+            memref.store %v, %B[%i] : memref<9xf32>""",
+            "affine.load of %A stays: it reads elements of A that affine.store of %A writes, or may",
+        ),
+        (
+            """"test.stop"() : () -> () affine.store %x, %A[3] : memref<9xf32>""",
+            "affine.store of %A stays: it writes elements of A that test.stop reads, or may",
+        ),
+        (
+            """%T = memref.alloc() : memref<9xf32> "test.stop"() : () -> () %q = arith.divsi %n, %m : index""",
+            "arith.divsi stays: test.stop, which comes first, may not return",
+        ),
+    ],
+)
+def test_hoist_says_what_is_in_the_way(body, reason):
+    module, loop = first_loop(f"{{ affine.for %i = 0 to 9 {{ {body} }} return }}")
+    with pytest.raises(IllegalTransform) as caught:
+        hoist(module.functions[0], loop.iv, module)
+    assert reason in str(caught.value).replace(" at <mlir>:1", "")
+
+
+def test_hoist_of_no_loop():
+    module, _ = first_loop("{ affine.for %i = 0 to 9 { } return }")
+    with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for of @f"):
+        hoist(module.functions[0], module.functions[0].args[4], module)
+
+
+# --- Random programs
+
+
+def test_random_programs_do_the_same():
+    report = check_seeds(range(700, 725), pipelines([NAME]), ["interpreter"])
+    assert not report.failures
+    assert sum(report.changed.values()) > 10
+
+
+@pytest.mark.parametrize("make", [random_body, random_recurrence])
+def test_random_loops_do_the_same(make):
+    changed = 0
+    for seed in range(60):
+        before = parsed(make(seed))
+        after = affine_loop_invariant_code_motion(before)
+        if after is not before:
+            changed += 1
+            assert assert_alike(before, after, NUMBERS, runs=5, seed=seed) == 5
+    assert changed > 20
+
+
+def test_hoist_of_random_loops_does_the_same():
+    done = 0
+    for seed in range(60):
+        module = parsed(random_body(seed))
+        for loop in [op for op in walk(module) if isinstance(op, affine.For)]:
+            try:
+                after = with_fields(module, body=(hoist(module.functions[0], loop.iv, module),))
+            except IllegalTransform:
+                continue
+            done += 1
+            assert assert_alike(module, after, NUMBERS, runs=3, seed=seed) == 3
+    assert done > 30

@@ -1,0 +1,427 @@
+"""Tiles: next to mlir-opt's, run before and after, refused where a dependence runs against them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.verifier import verify
+from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
+from passes import affine_loop_tile as under_test
+from passes.affine_loop_tile import affine_loop_tile, tile
+from passes.analysis.dependence import Dependences
+from passes.legality import IllegalTransform
+from passes.options import OptionError
+from tests.analysis.programs import generate
+from tests.fuzz.check import check_seeds, pipelines
+from tests.oracles import mlir_opt
+from tests.passes.affine_loop_tile_programs import (
+    TRIANGLES,
+    assert_same,
+    band,
+    loops,
+    outputs,
+    replaced,
+    results,
+    triangle,
+)
+from tests.passes.compare import parsed, shown
+from tests.soundness.programs import PROGRAMS as UNSOUND
+from tests.soundness.programs import interpreted
+
+COPY = """
+          %x = affine.load %A[%i, %j] : memref<64x64xf32>
+          affine.store %x, %B[%i, %j] : memref<64x64xf32>
+        } }"""
+BOXES = f"""func.func @f(%A: memref<64x64xf32>, %B: memref<64x64xf32>, %n: index) {{
+        affine.for %i = 0 to 48 {{ affine.for %j = 0 to 48 {{{COPY}
+        affine.for %i = 0 to 50 {{ affine.for %j = 3 to 47 step 3 {{{COPY}
+        affine.for %i = 0 to 50 {{ affine.for %j = 0 to 48 {{{COPY}
+        affine.for %i = 0 to 3 {{ affine.for %j = 0 to 47 step 2 {{{COPY}
+        affine.for %i = 0 to %n {{ affine.for %j = %n to min affine_map<()[s] -> (s + 20, 64)>()[%n] {{{COPY}
+        affine.for %i = 0 to 3 {{ affine.for %j = max affine_map<()[s] -> (s, 5)>()[%n] to 64 {{{COPY}
+        affine.for %i = 0 to %n {{ }}
+        affine.for %i = 0 to %n {{ affine.for %j = 0 to affine_map<(d) -> (d)>(%i) {{{COPY}
+        return
+    }}"""
+"""All kinds of boxes, and last a triangle, which mlir-opt leaves."""
+
+PRODUCT = """func.func @f(%A: memref<256x256xf32>, %B: memref<256x256xf32>, %C: memref<256x256xf32>, %n: index) {
+    affine.for %i = 0 to 256 { affine.for %j = 0 to 256 { affine.for %k = 0 to 256 {
+      %x = affine.load %A[%i, %k] : memref<256x256xf32>
+      %y = affine.load %B[%k, %j] : memref<256x256xf32>
+      %c = affine.load %C[%i, %j] : memref<256x256xf32>
+      %p = arith.mulf %x, %y : f32
+      %s = arith.addf %c, %p : f32
+      affine.store %s, %C[%i, %j] : memref<256x256xf32>
+    } } }
+    affine.for %i = 0 to %n { affine.for %j = 0 to 250 {
+      %x = affine.load %A[%i, %j] : memref<256x256xf32>
+      affine.store %x, %B[%i, %j] : memref<256x256xf32>
+    } }
+    affine.for %i = 0 to 7 { affine.for %j = 0 to 250 step 3 {
+      %x = affine.load %A[%i + 7, %j] : memref<256x256xf32>
+      affine.store %x, %A[%i, %j] : memref<256x256xf32>
+    } }
+    affine.for %i = 0 to 1 { affine.for %j = 0 to %n {
+      %x = affine.load %A[%i + 7, %j] : memref<256x256xf32>
+      affine.store %x, %A[%i, %j] : memref<256x256xf32>
+    } }
+    return
+}"""
+
+
+# --- The pass
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 7, 64])
+@pytest.mark.parametrize("separate", [False, True])
+def test_boxes_as_mlir_opt_tiles_them(size: int, separate: bool) -> None:
+    ours = affine_loop_tile(parsed(BOXES), tile_size=size, separate=separate)
+    flag = f"--affine-loop-tile=tile-size={size} separate={str(separate).lower()}"
+    assert shown(ours, "--canonicalize") == mlir_opt(BOXES, flag, "--canonicalize")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"cache_size": 0}, {"cache_size": 1}, {"cache_size": 5}, {"cache_size": 128}, {"cache_size": 500},
+     {"tile_sizes": ("3",)}, {"tile_sizes": ("8", "2", "5", "9")}, {"tile_size": 6, "tile_sizes": ("8",)}],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("text", [BOXES, PRODUCT], ids=["boxes", "product"])
+def test_sizes_as_mlir_opt_chooses_them(options: dict[str, int | tuple[str, ...]], text: str) -> None:
+    given = {k.replace("_", "-"): ",".join(v) if isinstance(v, tuple) else v for k, v in options.items()}
+    flag = f"--affine-loop-tile={' '.join(f'{k}={v}' for k, v in given.items())}"
+    ours = affine_loop_tile(parsed(text), **options)
+    assert shown(ours, "--canonicalize") == mlir_opt(text, flag, "--canonicalize")
+
+
+def test_what_the_pass_leaves() -> None:
+    against = sweep(1, -1)
+    carried = """func.func @f(%A: memref<9xf32>, %x: f32) -> f32 {
+      %r = affine.for %i = 0 to 9 iter_args(%s = %x) -> f32 {
+        %a = affine.load %A[%i] : memref<9xf32>
+        %t = arith.addf %s, %a : f32
+        affine.yield %t : f32
+      }
+      return %r : f32
+    }"""
+    for text in (against, carried, TRIANGLES["cholesky_update"]):
+        module = parsed(text)
+        assert affine_loop_tile(module, tile_size=2) is module
+
+
+def test_sizes_that_are_none() -> None:
+    with pytest.raises(OptionError, match="option tile-sizes takes positive integers, got '0'"):
+        affine_loop_tile(parsed(PRODUCT), tile_sizes=("4", "0"))
+
+
+def test_random_programs_do_the_same() -> None:
+    ways = ["affine-loop-tile{tile-size=3}", "affine-loop-tile{tile-sizes=2,4 separate=true}"]
+    report = check_seeds(range(500, 525), pipelines(ways), ["interpreter"])
+    assert not report.failures
+    assert min(report.changed.values()) > 15
+
+
+def test_the_program_that_mlir_opt_tiles_against_a_dependence() -> None:
+    program = UNSOUND["12-tile-exact-negative-distance"]
+    made = affine_loop_tile(parsed(program.text), tile_size=2)
+    assert " ".join(interpreted(made)) == program.prints
+
+
+def test_one_buffer_with_two_names() -> None:
+    """A call that passes one buffer twice shows a dependence that the function alone has not."""
+    module = parsed("""func.func @f(%A: memref<12x12xf32>, %B: memref<12x12xf32>) {
+      affine.for %t = 1 to 9 {
+        affine.for %s = 0 to 8 {
+          %a = affine.load %A[%t - 1, %s + 1] : memref<12x12xf32>
+          affine.store %a, %B[%t, %s] : memref<12x12xf32>
+        }
+      }
+      return
+    }
+    func.func @g(%A: memref<12x12xf32>) {
+      call @f(%A, %A) : (memref<12x12xf32>, memref<12x12xf32>) -> ()
+      return
+    }""")
+    alone = with_fields(module, body=module.body[:1])
+    assert affine_loop_tile(module, tile_size=2) is module
+    assert affine_loop_tile(alone, tile_size=2, context=module) is alone
+    assert affine_loop_tile(alone, tile_size=2) is not alone
+
+
+# --- The primitive
+
+
+def test_a_triangle_with_its_full_tiles_apart() -> None:
+    text = """func.func @f(%A: memref<?x?xf32>, %n: index, %x: f32) {
+      affine.for %i = 0 to %n {
+        affine.for %j = 0 to affine_map<(d) -> (d + 1)>(%i) {
+          affine.store %x, %A[%i, %j] : memref<?x?xf32>
+        } {inner}
+      } {outer}
+      return
+    }"""
+    before = parsed(text).functions[0]
+    after = tile(before, band(before.body[0]), (4, 8), separate=True, names=("ii", "jj"))
+    assert (
+        str(after)
+        == """\
+func.func @f(%A: memref<?x?xf32>, %n: index, %x: f32) {
+  affine.for %ii = 0 to %n step 4 {
+    affine.for %jj = 0 to min affine_map<(d0)[s0] -> (d0 + 4, s0)>(%ii)[%n] step 8 {
+      affine.if affine_set<(d0, d1)[s0] : (-d0 + s0 - 4 >= 0, d0 - d1 - 7 >= 0)>(%ii, %jj)[%n] {
+        affine.for %i = affine_map<(d0) -> (d0)>(%ii) to affine_map<(d0) -> (d0 + 4)>(%ii) {
+          affine.for %j = affine_map<(d0) -> (d0)>(%jj) to affine_map<(d0) -> (d0 + 8)>(%jj) {
+            affine.store %x, %A[%i, %j] : memref<?x?xf32>
+          } {inner}
+        } {outer}
+      } else {
+        affine.for %i = affine_map<(d0) -> (d0)>(%ii) to min affine_map<(d0)[s0] -> (d0 + 4, s0)>(%ii)[%n] {
+          affine.for %j = affine_map<(d0) -> (d0)>(%jj) to min affine_map<(d0, d1) -> (d0 + 8, d1 + 1)>(%jj, %i) {
+            affine.store %x, %A[%i, %j] : memref<?x?xf32>
+          } {inner}
+        } {outer}
+      }
+    }
+  }
+  return
+}"""
+    )
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+@pytest.mark.parametrize("separate", [False, True])
+def test_triangles_do_the_same(name: str, separate: bool) -> None:
+    before = triangle(name)
+    dependences = Dependences(before)
+    bands = [band(op) for op in walk(before) if isinstance(op, affine.For)]
+    for ivs in bands:
+        for sizes in ((2, 2, 2), (3, 4, 5)):
+            after = tile(before, ivs, sizes[: len(ivs)], separate=separate, dependences=dependences)
+            assert_same(before, after, (0, 1, 2, 3, 5, 11))
+
+
+def test_full_tiles_have_no_minimum_and_hold_most_points() -> None:
+    before = triangle("cholesky_update")
+    after = tile(before, list(loops(before).values()), (4, 4, 4), separate=True)
+    (choice,) = [op for op in walk(after) if isinstance(op, affine.If)]
+    full = [op for each in choice.then for op in walk(each) if isinstance(op, affine.For)]
+    part = [op for each in choice.orelse for op in walk(each) if isinstance(op, affine.For)]
+    assert [(len(op.lower), len(op.upper)) for op in full] == [(1, 1)] * 3
+    assert sorted(op.iv.hint for op in full) == sorted(op.iv.hint for op in part)
+    assert {op.iv for op in full} == set(loops(before).values())
+    emptied = affine.If(choice.condition, (), choice.orelse)
+    assert results(_with(after, choice, emptied), 24) != results(before, 24)
+
+
+def test_bounds_at_small_scope() -> None:
+    """Each point of a band runs once and in the right order, with all kinds of bounds, steps and sizes."""
+    random, tiled = Random(5), 0
+    cases = list(product(range(-2, 4), range(-2, 4), (1, 2, 3), (1, 2, 3, 4)))
+    for low, high, step, size in random.sample(cases, 140):
+        slope, start, stop, other = (random.randint(-2, 2) for _ in range(4))
+        inner_step, inner_size = random.choice((1, 1, 2, 3)), random.randint(1, 4)
+        text = f"""func.func @f(%A: memref<12x32xi64>, %one: i64) {{
+          affine.for %i = {low} to {high} step {step} {{
+            affine.for %j = affine_map<(d) -> (d * {slope} + {start})>(%i) to
+                min affine_map<(d) -> (d * {other} + {stop} + 4, 7)>(%i) step {inner_step} {{
+              %a = affine.load %A[%i + 4, %j + 12] : memref<12x32xi64>
+              %b = arith.addi %a, %one : i64
+              affine.store %b, %A[%i + 4, %j + 12] : memref<12x32xi64>
+            }}
+          }}
+          return
+        }}"""
+        before = parsed(text).functions[0]
+        ivs = [op.iv for op in walk(before) if isinstance(op, affine.For)]
+        wanted, found = np.zeros((12, 32), np.int64), np.zeros((12, 32), np.int64)
+        after = tile(before, ivs, (size, inner_size), separate=inner_step == 1 or not slope)
+        verify(after)
+        run(before, wanted, 1)
+        run(after, found, 1)
+        assert (wanted == found).all(), f"{text}\n{after}"
+        tiled += bool(wanted.any())
+    assert tiled > 60
+
+
+def test_sizes_that_are_symbols() -> None:
+    for name in ("lu_kij", "cholesky_update", "trmm"):
+        before, after = triangle(name), triangle(name, "%T: index, ")
+        ivs = next(band(op) for op in walk(after) if isinstance(op, affine.For))
+        symbol = after.args[0]
+        for separate in (False, True):
+            made = tile(after, ivs, [symbol, *[3] * (len(ivs) - 1)], separate=separate)
+            verify(made)
+            assert mlir_opt(print_op(made))
+            for n in (0, 1, 2, 5, 8):
+                for size in (1, 2, 3, 9):
+                    assert results(made, n, size) == results(before, n)
+
+
+def sweep(rows: int, columns: int) -> str:
+    """A loop nest each iteration of which reads what the one at this distance wrote."""
+    return f"""func.func @f(%A: memref<12x12xi64>, %one: i64) {{
+      affine.for %t = 2 to 10 {{
+        affine.for %s = 2 to 10 {{
+          %a = affine.load %A[%t - {rows}, %s - {columns}] : memref<12x12xi64>
+          %b = affine.load %A[%t, %s] : memref<12x12xi64>
+          %c = arith.muli %a, %b : i64
+          %d = arith.addi %c, %one : i64
+          affine.store %d, %A[%t, %s] : memref<12x12xi64>
+        }}
+      }}
+      return
+    }}"""
+
+
+@pytest.mark.parametrize("sizes", [(1, 3), (2, 1), (2, 2), (3, 2), (4, 9), (9, 9)])
+def test_exactly_what_keeps_the_result_is_legal(sizes: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every distance up to 2, with these sizes: a step that is refused, made all the same, changes the result."""
+    counts, proofs = Counter[bool](), []
+    for rows, columns in product(range(-2, 3), range(-2, 3)):
+        before = parsed(sweep(rows, columns)).functions[0]
+        ivs = band(before.body[0])
+        try:
+            tile(before, ivs, sizes)
+            legal = True
+        except IllegalTransform as refusal:
+            legal = False
+            proofs.append(refusal.witness)
+        with monkeypatch.context() as forced:
+            forced.setattr(under_test, "_check", lambda *_: None)
+            after = tile(before, ivs, sizes)
+        start = np.random.default_rng(3).integers(1, 1000, (12, 12))
+        first, second = start.copy(), start.copy()
+        run(before, first, 1)
+        run(after, second, 1)
+        assert legal == (first == second).all(), f"distance {rows}, {columns}, sizes {sizes}"
+        counts[legal] += 1
+    assert counts[True] > 8
+    assert (counts[False] == 0) == (sizes[0] == 1 or sizes[1] > 8)
+    assert None not in proofs
+
+
+def test_the_refusal_of_a_sweep() -> None:
+    function = parse(sweep(1, -1), "sweep.mlir").functions[0]
+    with pytest.raises(IllegalTransform) as refusal:
+        tile(function, band(function.body[0]), (2, 4))
+    text = str(refusal.value)
+    assert "cannot tile loops %t, %s by 2, 4" in text
+    assert "with distance (1, -1)" in text
+    assert refusal.value.alternative == "skew(func, t, s, 1) first"
+    witness = refusal.value.witness
+    assert witness is not None
+    (t, s), (later, before) = witness.source, witness.sink
+    assert (later - t, before - s) == (1, -1)
+    assert (t - 2) // 2 == (later - 2) // 2
+    assert (s - 2) // 4 > (before - 2) // 4
+
+
+def test_a_sweep_is_not_tiled_by_a_symbol() -> None:
+    function = parse(sweep(1, -1).replace("(%A", "(%T: index, %A")).functions[0]
+    with pytest.raises(IllegalTransform, match=r"cannot tile loops %t, %s by %T, 4[\s\S]*distance \(1, -1\)"):
+        tile(function, band(function.body[0]), (function.args[0], 4))
+
+
+REFUSED = {
+    "not all that the loop %i holds: the band is not perfect": """
+      affine.for %i = 0 to 9 {
+        affine.store %x, %A[%i] : memref<9xf32>
+        affine.for %j = 0 to 9 { affine.store %x, %A[%j] : memref<9xf32> }
+      }""",
+    "the loop %j carries %s in one order": """
+      affine.for %i = 0 to 9 {
+        affine.for %j = 0 to 9 iter_args(%s = %x) -> f32 { affine.yield %s : f32 }
+      }""",
+    "%j has several lower bounds that move with the band, and step 2": """
+      affine.for %i = 0 to 9 {
+        affine.for %j = max affine_map<(d) -> (d, 2)>(%i) to 9 step 2 { }
+      }""",
+    "is semi-affine: how far it goes in a tile is not known": """
+      affine.for %i = 0 to 9 {
+        affine.for %j = 0 to affine_map<(d)[s] -> (d * s)>(%i)[%n] { }
+      }""",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_refusals(reason: str) -> None:
+    function = parsed(f"func.func @f(%A: memref<9xf32>, %x: f32, %n: index) {{{REFUSED[reason]}\n return }}").functions[
+        0
+    ]
+    ivs = [op.iv for op in walk(function) if isinstance(op, affine.For)]
+    with pytest.raises(IllegalTransform) as refusal:
+        tile(function, ivs, (2, 2))
+    assert reason in str(refusal.value)
+    assert "cannot tile loops %i, %j" in str(refusal.value)
+
+
+def test_refusals_of_options() -> None:
+    text = """func.func @f(%T: index, %n: index) {
+      affine.for %i = 0 to 9 {
+        affine.for %j = affine_map<(d) -> (d)>(%i) to 9 step 2 { }
+      }
+      affine.for %k = max affine_map<()[s] -> (s, 0)>()[%n] to 9 { }
+      return
+    }"""
+    function = parsed(text).functions[0]
+    i, j, k = loops(function).values()
+    with pytest.raises(IllegalTransform, match="lie elsewhere in each iteration of the band, step 2"):
+        tile(function, (i, j), (2, 2), separate=True)
+    with pytest.raises(IllegalTransform, match="symbolic size start at one place, but %k has several lower bounds"):
+        tile(function, (k,), (function.args[0],))
+    with pytest.raises(ValueError, match="2 loops take 2 sizes and names, got 1 and 0"):
+        tile(function, (i, j), (2,))
+    with pytest.raises(ValueError, match="at least one iteration of each loop, got sizes 2, 0"):
+        tile(function, (i, j), (2, 0))
+    with pytest.raises(ValueError, match=r"no affine\.for of @f counts %T; its loops are %i, %j, %k"):
+        tile(function, (function.args[0],), (2,))
+
+
+def test_random_programs_do_the_same_by_hand() -> None:
+    counts = Counter[str]()
+    for seed in range(25):
+        program, random = generate(seed), Random(seed)
+        wanted, dependences = outputs(program, program.module), Dependences(program.function, program.module)
+        for op in walk(program.function):
+            if not isinstance(op, affine.For):
+                continue
+            ivs = band(op)[: random.randint(1, 4)]
+            sizes = [random.randint(1, 5) for _ in ivs]
+            try:
+                after = tile(program.function, ivs, sizes, separate=random.random() < 0.5, dependences=dependences)
+            except IllegalTransform:
+                counts["refused"] += 1
+                continue
+            found = outputs(program, replaced(program.module, program.function, after))
+            assert found == wanted, f"seed {seed}, {ivs} by {sizes}\n{after}"
+            counts["tiled"] += 1
+    assert counts["tiled"] > 40
+
+
+def test_names_and_places_stay() -> None:
+    text = """func.func @f(%A: memref<9xf32>, %x: f32) {
+      affine.for %i = 0 to 9 { affine.store %x, %A[%i] : memref<9xf32> } {tag} loc("a":1:2)
+      return
+    }"""
+    function = parsed(text).functions[0]
+    (old,) = [op for op in walk(function) if isinstance(op, affine.For)]
+    outer, inner = (op for op in walk(tile(function, [old.iv], [4])) if isinstance(op, affine.For))
+    assert inner.iv is old.iv
+    assert outer.iv.hint == "i_tile"
+    assert outer.location == inner.location == old.location is not None
+    assert (outer.attributes, inner.attributes) == ((), old.attributes)
+
+
+def _with(function: func.Func, old: Op, new: Op) -> func.Func:
+    return rewrite(function, lambda op: new if op is old else None)

@@ -1,0 +1,233 @@
+"""scalar_replace: what it makes of recurrences, what it refuses, and random loops run before and after."""
+
+import pytest
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.verifier import verify
+from passes.affine_scalrep_carried import scalar_replace
+from passes.legality import IllegalTransform
+from tests.passes.compare import assert_alike, parsed
+from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
+
+HEAD = "func.func @f(%A: memref<12xf32>, %B: memref<12xf32>, %n: index, %x: f32)"
+
+
+def replaced(body, loop=0):
+    """The module, and what scalar_replace makes of one of its loops."""
+    before = parsed(HEAD + body)
+    loops = [op for op in walk(before) if isinstance(op, affine.For)]
+    after = with_fields(before, body=(scalar_replace(before.functions[0], loops[loop].iv, before),))
+    verify(after)
+    return before, after
+
+
+def refusal_of(body):
+    with pytest.raises(IllegalTransform) as caught:
+        replaced(body)
+    return str(caught.value)
+
+
+def inside(module, kind, loop=-1):
+    """How many operations of a kind stand in one of the loops."""
+    loops = [op for op in walk(module) if isinstance(op, affine.For)]
+    return sum(isinstance(op, kind) for op in walk(loops[loop]))
+
+
+STENCIL = """{
+    affine.for %i = 1 to 11 {
+      %a = affine.load %A[%i - 1] : memref<12xf32>
+      %b = affine.load %A[%i] : memref<12xf32>
+      %c = affine.load %A[%i + 1] : memref<12xf32>
+      %d = arith.addf %a, %b : f32
+      %e = arith.addf %d, %c : f32
+      affine.store %e, STORE[%i] : memref<12xf32>
+    }
+    return }"""
+
+
+def test_a_sum_is_kept_in_a_value():
+    before, after = replaced("""{
+        affine.for %i = 0 to 12 {
+          affine.for %k = 0 to 12 {
+            %c = affine.load %A[%i] : memref<12xf32>
+            %b = affine.load %B[%k] : memref<12xf32>
+            %s = arith.addf %c, %b : f32
+            affine.store %s, %A[%i] : memref<12xf32>
+          }
+        }
+        return }""", 1)  # fmt: skip
+    assert str(after) == str(parsed("""func.func @f(%A: memref<12xf32>, %B: memref<12xf32>, %n: index, %x: f32) {
+        affine.for %i = 0 to 12 {
+          %c = affine.load %A[%i] : memref<12xf32>
+          %0 = affine.for %k = 0 to 12 iter_args(%c_0 = %c) -> (f32) {
+            %b = affine.load %B[%k] : memref<12xf32>
+            %s = arith.addf %c_0, %b : f32
+            affine.yield %s : f32
+          }
+          affine.store %0, %A[%i] : memref<12xf32>
+        }
+        return }"""))  # fmt: skip
+    assert assert_alike(before, after) == 12
+
+
+@pytest.mark.parametrize(("target", "loads"), [("%B", 1), ("%A", 2)])
+def test_a_stencil_loads_each_element_once(target, loads):
+    """In place, what the iteration before stored is kept; that is not what it had loaded."""
+    before, after = replaced(STENCIL.replace("STORE", target))
+    assert inside(before, affine.Load) == 3
+    assert inside(after, affine.Load) == loads - (target == "%A")
+    assert assert_alike(before, after) == 12
+
+
+def test_vectors_and_steps():
+    before, after = replaced("""{
+        affine.for %i = 0 to 10 step 2 {
+          %v = affine.vector_load %B[%i] : memref<12xf32>, vector<2xf32>
+          %u = arith.addf %v, %v : vector<2xf32>
+          %j = affine.apply affine_map<(d0) -> (d0 + 2)>(%i)
+          affine.vector_store %u, %B[%j] : memref<12xf32>, vector<2xf32>
+        }
+        return }""")  # fmt: skip
+    assert inside(after, affine.VectorLoad) == 0
+    assert assert_alike(before, after) == 12
+
+
+def test_values_wait_for_some_iterations():
+    before, after = replaced("""{
+        affine.for %i = 0 to 8 {
+          %a = affine.load %A[%i] : memref<12xf32>
+          %c = arith.addf %a, %x : f32
+          affine.store %c, %A[%i + 3] : memref<12xf32>
+        }
+        return }""")  # fmt: skip
+    (loop,) = [op for op in walk(after) if isinstance(op, affine.For)]
+    assert len(loop.carried) == 3
+    assert inside(after, affine.Load) == 0
+    assert assert_alike(before, after) == 12
+
+
+def test_other_results_of_the_loop_stay():
+    before, after = replaced("""{
+        %r = affine.for %i = 1 to 12 iter_args(%s = %x) -> f32 {
+          %a = affine.load %A[%i - 1] : memref<12xf32>
+          %t = arith.addf %s, %a : f32
+          affine.store %t, %A[%i] : memref<12xf32>
+          affine.yield %t : f32
+        }
+        affine.store %r, %B[0] : memref<12xf32>
+        return }""")  # fmt: skip
+    assert inside(after, affine.Load) == 0
+    assert assert_alike(before, after) == 12
+
+
+REFUSED = {
+    "the loop may not run": (
+        """affine.for %i = 1 to %n {
+          %a = affine.load %A[%i - 1 + symbol(%n)] : memref<12xf32>
+          affine.store %a, %A[%i + symbol(%n)] : memref<12xf32>""",
+        "the loop may run less than 1 times, and a load before it fail",
+    ),
+    "another store": (
+        """affine.for %i = 1 to 9 {
+          %a = affine.load %A[%i - 1] : memref<12xf32>
+          affine.store %a, %A[%i] : memref<12xf32>
+          affine.store %x, %A[5] : memref<12xf32>""",
+        "several stores may have written what it loads",
+    ),
+    "the same element sooner": (
+        """affine.for %i = 0 to 9 {
+          %a = affine.load %A[%i floordiv 2] : memref<12xf32>
+          affine.store %x, %A[(%i + 2) floordiv 2 + %i - %i] : memref<12xf32>""",
+        "it is not certain that it loads what was stored 2 iterations before",
+    ),
+    "a conditional store": (
+        """affine.for %i = 1 to 9 {
+          %a = affine.load %A[%i - 1] : memref<12xf32>
+          affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%i) { affine.store %a, %A[%i] : memref<12xf32> }""",
+        "no operation right in the body stores or loads the same elements a few iterations before",
+    ),
+    "a wide store": (
+        """affine.for %i = 1 to 9 {
+          %a = affine.load %A[%i - 1] : memref<12xf32>
+          %w = vector.broadcast %a : f32 to vector<2xf32>
+          affine.vector_store %w, %A[%i] : memref<12xf32>, vector<2xf32>""",
+        "no operation right in the body stores or loads the same elements a few iterations before",
+    ),
+    "unknown subscripts": (
+        """affine.for %i = 1 to 9 {
+          %c = arith.constant 0 : index
+          %j = memref.dim %A, %c : memref<12xf32>
+          %a = affine.load %A[%i - 13 + symbol(%j)] : memref<12xf32>
+          affine.store %a, %A[%i - 12 + symbol(%j)] : memref<12xf32>""",
+        "its subscripts are not known before the loop",
+    ),
+    "a view made in the loop": (
+        """affine.for %i = 1 to 9 {
+          %A1 = memref.subview %A[1] [11] [1] : memref<12xf32> to memref<11xf32, strided<[1], offset: 1>>
+          %a = affine.load %A1[%i - 1] : memref<11xf32, strided<[1], offset: 1>>
+          affine.store %a, %A1[%i] : memref<11xf32, strided<[1], offset: 1>>""",
+        "the loop makes the buffer, or the view of it, that it loads from",
+    ),
+    "several lower bounds": (
+        """affine.for %i = max affine_map<()[s0] -> (s0, 1)>()[%n] to 9 {
+          %a = affine.load %A[%i - 1] : memref<12xf32>
+          affine.store %a, %A[%i] : memref<12xf32>""",
+        "the loop has several lower bounds",
+    ),
+    "something unknown": (
+        """affine.for %i = 1 to 9 {
+          %a = affine.load %A[%i - 1] : memref<12xf32>
+          affine.store %a, %A[%i] : memref<12xf32>
+          "test.use"(%A) : (memref<12xf32>) -> ()""",
+        "several stores may have written what it loads",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    body, reason = REFUSED[name]
+    text = refusal_of(f"{{ {body} }} return }}")
+    memref = "%A1" if "%A1" in body else "%A"
+    assert text.splitlines()[0].endswith("cannot keep in values what loop i loads")
+    assert text.splitlines()[1] == f"    affine.load of {memref} stays: {reason}"
+
+
+def test_a_store_that_something_else_reads_stays_in_the_loop():
+    before, after = replaced("""{
+        affine.for %i = 0 to 9 {
+          %a = affine.load %A[4] : memref<12xf32>
+          %s = arith.addf %a, %x : f32
+          affine.store %s, %A[4] : memref<12xf32>
+          %b = memref.load %A[%i] : memref<12xf32>
+          affine.store %b, %B[%i] : memref<12xf32>
+        }
+        return }""".replace("memref.load %A[%i]", "affine.load %A[%i]"))  # fmt: skip
+    assert inside(after, affine.Store) == 2
+    assert assert_alike(before, after) == 12
+
+
+def test_a_loop_without_loads():
+    assert "no load stands right in its body" in refusal_of("{ affine.for %i = 0 to 9 { } return }")
+
+
+def test_no_loop():
+    module = parsed(HEAD + "{ return }")
+    with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for of @f"):
+        scalar_replace(module.functions[0], module.functions[0].args[3])
+
+
+@pytest.mark.parametrize(("make", "least"), [(random_recurrence, 20), (random_body, 4)])
+def test_random_loops_do_the_same(make, least):
+    done = 0
+    for seed in range(200 if make is random_recurrence else 50):
+        module = parsed(make(seed))
+        for loop in [op for op in walk(module) if isinstance(op, affine.For)]:
+            try:
+                after = with_fields(module, body=(scalar_replace(module.functions[0], loop.iv, module),))
+            except IllegalTransform:
+                continue
+            done += 1
+            assert assert_alike(module, after, NUMBERS, runs=4, seed=seed) == 4
+    assert done >= least
