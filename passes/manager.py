@@ -161,7 +161,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     tell("before", op)
     try:
         if step.row.says is not None:
-            tell("says", op, step.row.says(op if isinstance(op, Module) else Module((op,))))
+            tell("says", op, step.row.says(_module(op), _module(place(op))))
         new = _called(step, op, place)
     except AffdslError as error:
         tell("failed", op)
@@ -181,10 +181,15 @@ def _called(step: PassStep, op: Root, place: Place) -> Root:
     if isinstance(op, Module):
         return step.row.run(op, **keywords)
     if step.row.sees_around:
-        keywords["context"] = place(op)
+        keywords["context"] = _module(place(op))
     if step.row.anchor == "symbol table":
         raise AffdslError(f"it needs a symbol table, which @{op.symbol} does not define; run it on the module")
-    made = step.row.run(Module((op,)), **keywords)
+    made = step.row.run(_module(op), **keywords)
     if len(made.body) != 1 or not isinstance(made.body[0], Func):
         raise AffdslError(f"made {len(made.body)} operations of one function")
     return made.body[0]
+
+
+def _module(root: Root) -> Module:
+    """A module, or one of a function alone."""
+    return root if isinstance(root, Module) else Module((root,))

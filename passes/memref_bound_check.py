@@ -21,7 +21,7 @@ End = Literal["upper", "lower"]
 Checked = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore
 
 
-def memref_bound_check(module: func.Module) -> Iterator[Remarks]:
+def memref_bound_check(module: func.Module, context: func.Module | None = None) -> Iterator[Remarks]:
     """An error for each dimension and end at which an affine load or store, of a vector too, leaves its memref.
 
     A static size is left where some iteration does so, for some values of the symbols, as mlir-opt has it. A size that
@@ -45,7 +45,7 @@ def memref_bound_check(module: func.Module) -> Iterator[Remarks]:
     """
     functions = (op for op in walk(module) if isinstance(op, func.Func) and not op.external)
     for function in functions:
-        accesses = Accesses(function, module)
+        accesses = Accesses(function, module if context is None else context)
         for op, domain in accesses.domains.items():
             if isinstance(op, affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore):
                 yield from _of(op, domain, accesses)

@@ -24,12 +24,13 @@ Answers = tuple[str, ...]
 """For each depth what is said of a pair of accesses."""
 
 
-def memref_dependence_check(module: func.Module) -> Iterator[Remarks]:
+def memref_dependence_check(module: func.Module, context: func.Module | None = None) -> Iterator[Remarks]:
     """For each affine.load and affine.store, by the order of the text, on which ones a dependence leads from it.
 
     Accesses are numbered through the module, in all of its functions. There is a remark for each pair and each depth,
     from 1 to one more than the number of loops around both: `false`, or the ends of each distance, or `true` at the
-    last depth. Two loads do not depend, nor do accesses in different functions. What mlir-opt does otherwise:
+    last depth. Two loads do not depend, nor do accesses in different functions. `context` is the module around, whose
+    calls show which arguments are one buffer. What mlir-opt does otherwise:
 
     * It takes two memrefs for two buffers; here views are traced to the buffer below them.
     * It knows the loops of the affine dialect only; here all that repeats a block counts, with a depth of its own.
@@ -51,7 +52,11 @@ def memref_dependence_check(module: func.Module) -> Iterator[Remarks]:
     dependence from 1 to 0 at depth 1 = [2, 2]
     """
     ops = [op for op in walk(module) if isinstance(op, affine.Load | affine.Store)]
-    functions = [_Function(f, module) for f in walk(module) if isinstance(f, func.Func) and not f.external]
+    functions = [
+        _Function(f, module if context is None else context)
+        for f in walk(module)
+        if isinstance(f, func.Func) and not f.external
+    ]
     sides = {op: side for function in functions for op, side in function.sides.items()}
     sinks = [sides.get(op) for op in ops]
     for number, (op, source) in enumerate(zip(ops, sinks, strict=True)):

@@ -49,8 +49,8 @@ class _Imported:
         function: Callable[..., Any] = getattr(import_module(f"passes.{self.module}"), self.name)
         return function
 
-    def __call__(self, module: Module, **options: OptionValue) -> Any:  # noqa: ANN401 - what the function gives
-        return self.__wrapped__(module, **options)
+    def __call__(self, *modules: Module, **options: OptionValue) -> Any:  # noqa: ANN401 - what the function gives
+        return self.__wrapped__(*modules, **options)
 
 
 def _in(module: str, name: str = "") -> _Imported:

@@ -19,8 +19,8 @@ class Remarks:
     messages: tuple[str, ...]
 
 
-Analysis: TypeAlias = Callable[[Module], Iterator[Remarks]]
-"""A pass that changes nothing and says something."""
+Analysis: TypeAlias = Callable[[Module, Module], Iterator[Remarks]]
+"""A pass that changes nothing and says something: of a module, which may be a part of the second one."""
 
 
 def unchanged(module: Module) -> Module:

@@ -235,3 +235,21 @@ def test_bounds_that_are_not_known_are_warnings():
             f"{start} upper bound access along dimension #1 is not excluded: the condition is known only at run time",
         ),
     ]
+
+
+ALIASED = """func.func private @f(%A: memref<9xf32>, %B: memref<9xf32>, %x: f32) {
+  affine.store %x, %A[0] : memref<9xf32>
+  %b = affine.load %B[0] : memref<9xf32>
+  return
+}
+func.func @g(%A: memref<9xf32>, %x: f32) {
+  call @f(%A, %A, %x) : (memref<9xf32>, memref<9xf32>, f32) -> ()
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("pipeline", ["test-memref-dependence-check", "func.func(test-memref-dependence-check)"])
+def test_a_call_elsewhere_in_the_module_shows_that_arguments_are_one_buffer(cli, pipeline):
+    outcome = cli("opt", f"--pass-pipeline=builtin.module({pipeline})", text=ALIASED)
+    assert "dependence from 0 to 1 at depth 1 = true" in outcome.err
