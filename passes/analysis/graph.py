@@ -15,6 +15,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
+from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
 from passes.analysis.storage import Buffer
@@ -378,9 +379,9 @@ class MemRefDependenceGraph:
     def _connected(self, a: Node, b: Node) -> bool:
         return self.has_path(a, b) or self.has_path(b, a)
 
-    def _touches(self, accesses: Iterable[object], buffer: Buffer | Value | str) -> bool:
+    def _touches(self, accesses: Iterable[Access], buffer: Buffer | Value | str) -> bool:
         of, storage = self.buffer(buffer), self.dependences.of.storage
-        return any(storage.may_alias(of, getattr(access, "buffer")) for access in accesses)  # noqa: B009
+        return any(storage.may_alias(of, access.buffer) for access in accesses)
 
     def _about(self, buffer: Buffer | Value | str | None, edges: Iterable[Edge]) -> tuple[Edge, ...]:
         if buffer is None:
