@@ -20,7 +20,7 @@ from passes.analysis.access import Accesses
 from passes.analysis.trip_count import trip_count
 from passes.index_arithmetic import MOST
 from passes.legality import IllegalTransform, refusal
-from passes.loop_pieces import loop_of, split_body, with_loop
+from passes.loops.pieces import loop_of, split_body, with_loop
 
 Band = tuple[affine.For, ...]
 """Loops each of which is all that the one before does."""

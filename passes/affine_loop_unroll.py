@@ -13,9 +13,9 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk
 from passes.index_arithmetic import MOST
 from passes.legality import refusal
-from passes.loop_pieces import loop_of, split_body, with_loop
+from passes.loops.pieces import loop_of, split_body, with_loop
+from passes.loops.unrolling import Made, Unroller, constant_trips
 from passes.renaming import renamed
-from passes.unrolling import Made, Unroller, constant_trips
 
 
 def affine_loop_unroll(

@@ -14,7 +14,7 @@ from passes.analysis.summary import Summaries
 from passes.effects import is_pure
 from passes.legality import Time, is_barrier, refusal, require_order, text_time
 from passes.legality_words import name
-from passes.loop_nests import loop_of, replaced
+from passes.loops.nests import loop_of, replaced
 
 
 def distribute(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:

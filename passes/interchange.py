@@ -9,7 +9,6 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Constraint, Term, Value
 from affdsl.ir.traverse import with_fields
-from passes.affine_ast import scan
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import UnknownError, set_of
@@ -25,7 +24,8 @@ from passes.legality import (
     text_time,
 )
 from passes.legality_words import name
-from passes.loop_nests import band_of, replaced
+from passes.loops.nests import band_of, replaced
+from passes.loops.scanning import scan
 
 
 def interchange(

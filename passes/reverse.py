@@ -11,7 +11,7 @@ from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.legality import Candidate, reassociated, refusal, require_order, text_time
 from passes.legality_words import name
-from passes.loop_nests import counted, loop_of, replaced
+from passes.loops.nests import counted, loop_of, replaced
 
 
 def reverse(

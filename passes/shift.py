@@ -6,7 +6,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from passes.legality_words import name
-from passes.loop_nests import counted, loop_of, replaced
+from passes.loops.nests import counted, loop_of, replaced
 
 
 def shift(function: func.Func, iv: Value, by: int) -> func.Func:

@@ -7,7 +7,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from passes.legality import refusal
 from passes.legality_words import name
-from passes.loop_nests import counted, loop_of, replaced
+from passes.loops.nests import counted, loop_of, replaced
 
 
 def skew(function: func.Func, outer: Value, inner: Value, factor: int) -> func.Func:

@@ -212,7 +212,7 @@ class _Plan:
     ) -> Root:
         """root after all passes, checked against root; notes get what could not be checked."""
         # The interpreter comes with NumPy, for which no other run of the command waits.
-        validated: Callable[..., tuple[Root, Report]] = import_module("passes.validation_pipeline").run_validated
+        validated: Callable[..., tuple[Root, Report]] = import_module("passes.validation.pipeline").run_validated
         folder = self.line.given("validate") or None
         root, report = validated(pipeline, root, observe=observe, verify_each=verify_each, folder=folder)
         notes += [Diagnostic("note", f"--validate: {each}") for each in report.unchecked]

@@ -16,7 +16,7 @@ from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis.bounds import Bounds
-from passes.analysis.size_conditions import holds
+from passes.analysis.bounds.size_conditions import holds
 from tests.analysis import programs
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir

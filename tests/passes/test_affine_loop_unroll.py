@@ -6,7 +6,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine
 from passes.affine_loop_unroll import affine_loop_unroll, unroll, unroll_full
 from passes.legality import IllegalTransform
-from passes.loop_pieces import MOST_OPERATIONS
+from passes.loops.pieces import MOST_OPERATIONS
 from passes.pipeline import run_pipeline
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

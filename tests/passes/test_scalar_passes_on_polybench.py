@@ -13,7 +13,7 @@ from benchmarks.polybench.suite import SUITE
 from codegen.jit import interpret_program
 from passes.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
 from passes.affine_scalrep import affine_scalrep
-from passes.affine_scalrep_carried import scalar_replace
+from passes.affine_scalrep.carried import scalar_replace
 from passes.legality import IllegalTransform
 
 

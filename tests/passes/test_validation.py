@@ -16,8 +16,8 @@ from passes.manager import PassStep
 from passes.pipeline import parse_pipeline, run_pipeline
 from passes.registry import Pass
 from passes.validation import still_fails, validate
-from passes.validation_inputs import SIZES, sizes_for
-from passes.validation_pipeline import ValidationError, run_validated
+from passes.validation.inputs import SIZES, sizes_for
+from passes.validation.pipeline import ValidationError, run_validated
 from tests.analysis.programs import generate as generate_small
 from tests.fuzz.check import pipelines
 from tests.fuzz.generator import generate

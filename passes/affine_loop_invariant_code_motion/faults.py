@@ -11,8 +11,8 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
 from passes.analysis.access import Accesses
+from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.domain import Domain
-from passes.analysis.obvious import facts_of, is_obvious
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import BUDGET, domain_of, remembered
 

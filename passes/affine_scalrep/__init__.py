@@ -7,8 +7,8 @@ import warnings
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.traverse import rewrite, walk
-from passes.affine_scalrep_dead import dead_stores, write_only_buffers
-from passes.affine_scalrep_forward import forwarded
+from passes.affine_scalrep.dead import dead_stores, write_only_buffers
+from passes.affine_scalrep.forward import forwarded
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.renaming import renamed
 

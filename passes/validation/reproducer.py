@@ -12,8 +12,8 @@ import numpy as np
 from affdsl.mlir.printer import print_op
 from passes.manager import PassStep, Pipeline, Root
 from passes.validation import Failure
-from passes.validation_inputs import Array, names_of
-from passes.validation_outcome import Outcome
+from passes.validation.inputs import Array, names_of
+from passes.validation.outcome import Outcome
 
 
 def save(

@@ -10,7 +10,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from passes.manager import Event, Observer, PassStep, Pipeline, Root
 from passes.validation import Failure, Report, still_fails, validate
-from passes.validation_reproducer import save
+from passes.validation.reproducer import save
 
 REASSOCIATING = frozenset(
     (("affine-parallelize", "parallel-reductions"), ("affine-super-vectorize", "vectorize-reductions"))

@@ -19,7 +19,7 @@ from affdsl.ir.interpreter import Argument, InterpreterError, Order, Result, run
 from affdsl.ir.interpreter.externals import STANDARD
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import BF16, FloatType, IndexType, IntegerType, MemRefType, Type
-from passes.validation_inputs import Array, names_of
+from passes.validation.inputs import Array, names_of
 
 Named: TypeAlias = tuple[tuple[str, Type, Array], ...]
 

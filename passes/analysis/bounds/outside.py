@@ -9,10 +9,10 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType, MemRefType
-from passes.analysis.claims import Claim, Demand
+from passes.analysis.bounds.claims import Claim, Demand
+from passes.analysis.bounds.size_conditions import sizes_where
 from passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, number_of
 from passes.analysis.relations import map_from, remembered
-from passes.analysis.size_conditions import sizes_where
 
 OTHER_SIZE, OTHER_NUMBER = 8, 1
 """What an example has for the size of an array, and for an index argument, of which nothing depends."""

@@ -23,13 +23,10 @@ from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import IndexType
-from passes.analysis.claims import Claim, Demand, Demands, Need
-from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.obvious import facts_of, is_obvious
-from passes.analysis.outside import Example, Outside
-from passes.analysis.polyhedral import Set, UnknownError, spending
-from passes.analysis.relations import BUDGET, Alternatives, remembered
-from passes.analysis.size_conditions import (
+from passes.analysis.bounds.claims import Claim, Demand, Demands, Need
+from passes.analysis.bounds.obvious import facts_of, is_obvious
+from passes.analysis.bounds.outside import Example, Outside
+from passes.analysis.bounds.size_conditions import (
     alternatives,
     assumption,
     holds,
@@ -39,6 +36,9 @@ from passes.analysis.size_conditions import (
     sizes_where,
     written,
 )
+from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.polyhedral import Set, UnknownError, spending
+from passes.analysis.relations import BUDGET, Alternatives, remembered
 
 Verdict = Literal["proved", "violated", "conditional", "unknown"]
 

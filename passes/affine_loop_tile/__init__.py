@@ -14,8 +14,8 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.affine_loop_tile_bounds import Ends, furthest
-from passes.affine_loop_tile_sizes import sizes_of
+from passes.affine_loop_tile.bounds import Ends, furthest
+from passes.affine_loop_tile.sizes import sizes_of
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count

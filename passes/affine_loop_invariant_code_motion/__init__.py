@@ -11,7 +11,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
-from passes.affine_loop_invariant_code_motion_faults import Faults
+from passes.affine_loop_invariant_code_motion.faults import Faults
 from passes.analysis.access import Access, Accesses
 from passes.analysis.polyhedral import Dim, UnknownError, spending
 from passes.analysis.relations import BUDGET, remembered, same_element

@@ -18,7 +18,7 @@ from passes.analysis.access import Accesses
 from passes.analysis.trip_count import TripCount, trip_count
 from passes.index_arithmetic import MOST, written
 from passes.legality import refusal
-from passes.loop_pieces import (
+from passes.loops.pieces import (
     MOST_OPERATIONS,
     Bounds,
     Piece,

@@ -11,8 +11,8 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
-from passes.affine_loop_unroll_jam_copies import Copies
-from passes.affine_loop_unroll_jam_reductions import kinds_of, started, together
+from passes.affine_loop_unroll_jam.copies import Copies
+from passes.affine_loop_unroll_jam.reductions import kinds_of, started, together
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import TripCount, trip_count

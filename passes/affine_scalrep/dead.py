@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import users, walk
-from passes.affine_scalrep_forward import FLOW_BUDGET
+from passes.affine_scalrep.forward import FLOW_BUDGET
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.flow import Flow

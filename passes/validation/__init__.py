@@ -16,7 +16,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType
-from passes.validation_inputs import (
+from passes.validation.inputs import (
     SIZES,
     Elements,
     NoArgumentsError,
@@ -27,7 +27,7 @@ from passes.validation_inputs import (
     only_sizes,
     sizes_for,
 )
-from passes.validation_outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
+from passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
 
 MOST_ITERATIONS = 150_000
 """For so many iterations of loops a function of the program before runs, in all runs together."""

@@ -13,7 +13,7 @@ from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import IndexType
 from passes.affine_loop_invariant_code_motion import may_meet
-from passes.affine_loop_invariant_code_motion_faults import Faults
+from passes.affine_loop_invariant_code_motion.faults import Faults
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.trip_count import TripCount, trip_count
