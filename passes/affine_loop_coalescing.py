@@ -20,7 +20,8 @@ from passes.analysis.access import Accesses
 from passes.analysis.trip_count import trip_count
 from passes.index_arithmetic import MOST
 from passes.legality import IllegalTransform, refusal
-from passes.loops.pieces import loop_of, split_body, with_loop
+from passes.loops.nests import loop_of
+from passes.loops.pieces import split_body, with_loop
 
 Band = tuple[affine.For, ...]
 """Loops each of which is all that the one before does."""

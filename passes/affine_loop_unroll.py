@@ -13,7 +13,8 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk
 from passes.index_arithmetic import MOST
 from passes.legality import refusal
-from passes.loops.pieces import loop_of, split_body, with_loop
+from passes.loops.nests import loop_of
+from passes.loops.pieces import split_body, with_loop
 from passes.loops.unrolling import Made, Unroller, constant_trips
 from passes.renaming import renamed
 

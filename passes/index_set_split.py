@@ -8,7 +8,8 @@ from affdsl.ir.messages import shown
 from affdsl.ir.spelling import spell
 from passes.affine_positions import are_valid, positions_of
 from passes.legality import refusal
-from passes.loops.pieces import Piece, as_it_is, in_pieces, largest, loop_of, smallest, visible_before, with_loop
+from passes.loops.nests import loop_of
+from passes.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, visible_before, with_loop
 
 
 def index_set_split(func: Func, iv: Value, at: Term) -> Func:

@@ -8,7 +8,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from passes.index_arithmetic import MOST
 from passes.legality import refusal
-from passes.loops.pieces import Piece, as_it_is, in_pieces, largest, loop_of, smallest, with_loop
+from passes.loops.nests import loop_of
+from passes.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, with_loop
 
 
 def peel(func: Func, iv: Value, *, first: int = 0, last: int = 0) -> Func:

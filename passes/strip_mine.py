@@ -13,7 +13,8 @@ from passes.analysis.access import Accesses
 from passes.analysis.trip_count import trip_count
 from passes.index_arithmetic import MOST
 from passes.legality import refusal
-from passes.loops.pieces import as_it_is, bounded, ended, loop_of, with_loop
+from passes.loops.nests import loop_of
+from passes.loops.pieces import as_it_is, bounded, ended, with_loop
 
 
 def strip_mine(func: Func, iv: Value, size: int, *, name: str = "") -> Func:

@@ -13,7 +13,8 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone, rewrite, with_fields
 from passes.affine_positions import are_valid, positions_of
 from passes.legality import refusal
-from passes.loops.pieces import MOST_OPERATIONS, defined_inside, ended, loop_of, operations_in, split_body, with_loop
+from passes.loops.nests import loop_of
+from passes.loops.pieces import MOST_OPERATIONS, defined_inside, ended, operations_in, split_body, with_loop
 from passes.renaming import renamed
 
 Path = tuple[Op, ...]

@@ -1,4 +1,4 @@
-"""Loops found by their induction variables, copies of their bodies, and a loop run in pieces one after the other."""
+"""A loop run in pieces one after the other: copies of its body, new bounds, and what stands in its place."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone, clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.legality import refusal
 from passes.renaming import renamed
 
 Bounds = Applied | tuple[Affine, ...]
@@ -30,23 +28,6 @@ class Piece:
     upper: Bounds
     suffix: str = ""
     step: int | None = None
-
-
-def loop_of(func: Func, iv: Value, what: str) -> affine.For:
-    """The affine.for whose induction variable is iv.
-
-    Raises
-    ------
-    IllegalTransform
-        There is none in func; the message lists the loops.
-    """
-    loops = [op for op in walk(func) if isinstance(op, affine.For)]
-    found = next((op for op in loops if op.iv is iv), None)
-    if found is None:
-        listed = ", ".join(shown(op.iv) for op in loops)
-        there = f"it has {listed}" if listed else "it has no loops"
-        raise refusal(func, what, f"{shown(iv)} counts no affine.for of @{func.symbol}; {there}")
-    return found
 
 
 def with_loop(func: Func, loop: Op, new: Iterable[Op], replaced: Mapping[Value, Value] | None = None) -> Func:

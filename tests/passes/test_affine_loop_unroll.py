@@ -275,7 +275,7 @@ REFUSED = {
         lambda f: unroll_full(f, by_name(f, "m")),
         "it begins at the largest of several lower bounds, which is no affine expression",
     ),
-    "no loop": (lambda f: unroll(f, f.args[0], 2), "%n counts no affine.for of @f; it has %j, %k, %m"),
+    "no loop": (lambda f: unroll(f, f.args[0], 2), "@f has no affine.for over n; its loops are j, k, m"),
 }  # fmt: skip
 
 
