@@ -37,6 +37,7 @@ bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.call_overhead
 	@$(BIN)/python -m benchmarks.text
 	@$(BIN)/python -m benchmarks.analysis
+	@$(BIN)/python -m benchmarks.passes
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

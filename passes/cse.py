@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import fields
 
 from affdsl.ir.core import roles
 from affdsl.ir.dialects import arith
@@ -129,7 +130,7 @@ def _key(node: Node, inside: dict[Value, int]) -> Key:
     ]
     for value in bound:
         inside[value] = len(inside)
-    for name in op.__dataclass_fields__:
+    for name in (f.name for f in fields(op)):
         if name in _NOT_COMPARED or name in role.results or name in role.arguments:
             continue
         if name in role.regions:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub, vector
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -12,8 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType
 
 
-@dataclass(frozen=True)
-class Effects:
+class Effects(FrozenValue):
     """The buffers that an operation itself touches, not those that its blocks touch.
 
     `unknown` is an operation that may do anything.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError, VerificationError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
@@ -35,8 +36,7 @@ class PassError(AffdslError):
         self.step = step
 
 
-@dataclass(frozen=True)
-class PassStep:
+class PassStep(FrozenValue):
     """A pass with values for all of its options."""
 
     row: Pass
@@ -51,8 +51,7 @@ class PassStep:
         return f"{self.name}{print_options(self.row.options, self.options)}"
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(FrozenValue):
     """What an observer is told: a pass is about to run on `op`, says something of it, has run and made `op`, or failed.
 
     `root()` is the whole that `op` is part of, as it is at this moment. `remarks` is what is said; only who takes all
@@ -70,8 +69,7 @@ Observer: TypeAlias = Callable[[Event], None]
 Place: TypeAlias = Callable[[Root], Root]
 
 
-@dataclass(frozen=True)
-class Pipeline:
+class Pipeline(FrozenValue):
     """Passes in order, and pipelines for the operations inside, below an anchor: the operation that they run on."""
 
     anchor: AnchorName
@@ -89,7 +87,7 @@ class Pipeline:
         observe
             Told before and after each pass.
         verify_each
-            Check what each pass made.
+            Check what each pass made; root itself must be right.
 
         Raises
         ------
@@ -166,7 +164,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     except AffdslError as error:
         tell("failed", op)
         raise PassError(step, f"failed: {error}") from error
-    if verify_each:
+    if verify_each and new is not op:  # what the pass was given has been verified
         try:
             verify(new)
         except VerificationError as error:

@@ -22,6 +22,8 @@ from passes.remarks import Remarks
 
 Answers = tuple[str, ...]
 """For each depth what is said of a pair of accesses."""
+NONE: Answers = ("false",)
+"""What is said of two accesses that have no loop in common, as most have not, nor an element."""
 
 
 def memref_dependence_check(module: func.Module, context: func.Module | None = None) -> Iterator[Remarks]:
@@ -59,19 +61,25 @@ def memref_dependence_check(module: func.Module, context: func.Module | None = N
     ]
     sides = {op: side for function in functions for op, side in function.sides.items()}
     sinks = [sides.get(op) for op in ops]
+    none = [f"{other} at depth 1 = false" for other in range(len(sinks))]
     for number, (op, source) in enumerate(zip(ops, sinks, strict=True)):
-        yield from _from(number, op, source, sinks)
+        yield from _from(number, op, source, sinks, none)
 
 
-def _from(number: int, op: Op, source: _Side | None, sinks: Sequence[_Side | None]) -> Iterator[Remarks]:
-    """What is said of one source, and why there may be less to it."""
+def _from(
+    number: int, op: Op, source: _Side | None, sinks: Sequence[_Side | None], none: Sequence[str]
+) -> Iterator[Remarks]:
+    """What is said of one source, and why there may be less to it; `none` is what is said of most sinks."""
     said: list[str] = []
     start = f"dependence from {number} to "
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AnalysisWarning)
         for other, sink in enumerate(sinks):
             answers = _answers(source, sink)
-            said += [f"{start}{other} at depth {depth} = {answer}" for depth, answer in enumerate(answers, 1)]
+            if answers is NONE:
+                said.append(start + none[other])
+            else:
+                said += [f"{start}{other} at depth {depth} = {answer}" for depth, answer in enumerate(answers, 1)]
     yield Remarks(op, "remark", tuple(said))
     reasons = [str(warning.message) for warning in caught]
     reasons += ["it stands outside of all functions"] if source is None else source.access.unknown
@@ -115,18 +123,18 @@ class _Function:
 def _answers(source: _Side | None, sink: _Side | None) -> Answers:
     """For each depth what is said of two accesses: there are many pairs, most of which are alike."""
     if source is None or sink is None:
-        return ("true",) if source is sink else ("false",)
+        return ("true",) if source is sink else NONE
     function = source.function
     if function is not sink.function:
-        return ("false",)
+        return NONE
     if source.outermost is not sink.outermost or source.outermost is None:
         depths = 1
         if sink.order <= source.order:
-            return ("false",)
+            return NONE
     else:
         depths = function.dependences.common(source.access, sink.access) + 1
     if (source.is_read and sink.is_read) or sink.buffer not in source.near:
-        return ("false",) * depths
+        return NONE if depths == 1 else ("false",) * depths
     if source.buffer is not sink.buffer:
         return _asked(source, sink, depths)[0]
     question = (source.relation, sink.relation, depths, source.order < sink.order)

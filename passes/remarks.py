@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module
 
 
-@dataclass(frozen=True)
-class Remarks:
+class Remarks(FrozenValue):
     """Messages of one severity about one operation, in order. Errors among them do not end the run."""
 
     op: Op

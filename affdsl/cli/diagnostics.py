@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
+
+from affdsl.frozen import FrozenValue
 
 Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -16,8 +18,7 @@ _HEAD = re.compile(
 _CARET = re.compile(r"\s*\^~*\s*")
 
 
-@dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(FrozenValue):
     """One message. Lines and columns count from 1; 0 where they are not known, and the file is then empty."""
 
     severity: Severity

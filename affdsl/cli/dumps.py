@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.cli.files import complain
 from affdsl.cli.flags import CommandLine, UsageError
 from affdsl.cli.text import Style, show
+from affdsl.frozen import FrozenValue
 from passes.manager import Event, Observer, Root
 from passes.options import nearest
 from passes.registry import BY_NAME
 
 
-@dataclass(frozen=True)
-class Dumps:
+class Dumps(FrozenValue):
     """Which dumps are asked for; `before` and `after` name passes, None means all of them."""
 
     style: Style

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from affdsl.cli.diagnostics import SEVERITIES, Diagnostic, Severity
+from affdsl.frozen import FrozenValue
 
 Strictness: TypeAlias = Literal["all", "only-expected"]
 
@@ -25,8 +25,7 @@ _STARTED = re.compile(r"//.*(expected-(?:error|note|remark|warning)\b)")
 _INNER = re.compile(r"\{\{(.*?)\}\}")
 
 
-@dataclass(frozen=True)
-class Expectation:
+class Expectation(FrozenValue):
     """A message that a comment asks for; `target` is the line that it should name, None for no place."""
 
     severity: Severity

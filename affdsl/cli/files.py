@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from affdsl.cli.flags import UsageError
 
@@ -13,7 +12,8 @@ def read_input(name: str) -> tuple[str, str]:
     if name == "-":
         return _decoded(sys.stdin.buffer.read()), "<stdin>"
     try:
-        return _decoded(Path(name).read_bytes()), name
+        with open(name, "rb") as file:
+            return _decoded(file.read()), name
     except OSError as error:
         raise UsageError(f"cannot open input file '{name}': {error.strerror}") from None
 
@@ -37,6 +37,7 @@ def write_output(name: str, text: str) -> None:
         sys.stdout.buffer.flush()
         return
     try:
-        Path(name).write_bytes(data)
+        with open(name, "wb") as file:
+            file.write(data)
     except OSError as error:
         raise UsageError(f"cannot open output file '{name}': {error.strerror}") from None

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
 from passes.options import boolean, nearest
 
 Kind: TypeAlias = Literal["switch", "value", "optional", "list", "pass"]
@@ -17,8 +17,7 @@ class UsageError(AffdslError):
     """A command line that means nothing: the flag, and what would be right."""
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(FrozenValue):
     """One flag: a `switch` is on or off; a `value` must follow, after = or as the next word; an `optional` value and
     that of a `pass` come after = only; a `list` has values between commas and may be given again."""
 
@@ -42,8 +41,7 @@ class Flag:
                 return f"{dashes}{self.name}=<{'|'.join(self.choices) or self.takes}>"
 
 
-@dataclass(frozen=True)
-class CommandLine:
+class CommandLine(FrozenValue):
     """A command line, read: the values of its flags, the words that are no flags, and the passes in order.
 
     A switch is "true" or "false"; an optional value that was left out is the flag's default.

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from affdsl.cli.diagnostics import Diagnostic
 from affdsl.cli.text import texts_of
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from passes.manager import Root
 from passes.remarks import Remarks
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(FrozenValue):
     """Messages at one place, and `operation`: the text of what they are about, empty where it is not to be shown."""
 
     remarks: Remarks

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque
@@ -25,8 +24,7 @@ KEPT_DIALECTS = frozenset(
 """Further dialects that mlir-opt has: their operations are kept as they are."""
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(FrozenValue):
     """How IR is printed."""
 
     generic: bool = False

@@ -33,8 +33,11 @@ class Applied:
 
     def renamed(self, new: Mapping[Value, Term]) -> Applied | None:
         """self with other operands; None if one of them becomes an expression."""
-        values = [Affine.of(new.get(v, v)).value for v in (*self.dims, *self.symbols)]
-        operands = tuple(v for v in values if v is not None)
+        old = (*self.dims, *self.symbols)
+        if not any(v in new for v in old):
+            return self
+        values = [by if isinstance(by := new.get(v, v), Value) else Affine.of(by).value for v in old]
+        operands = tuple([v for v in values if v is not None])
         if len(operands) < len(values):
             return None
         count = len(self.dims)

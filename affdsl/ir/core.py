@@ -1,6 +1,7 @@
 """Operations: frozen dataclasses that read values, define values and hold blocks.
 
-An operation declares the role of each field by its annotation; fields without a role are attributes:
+The annotations in a subclass of `Op` are its fields. Each says by its type which role the field has; fields without a
+role are attributes:
 
     Operand, Operands, Exprs, ...   what it reads
     Result, Results                 what it defines for the operations after it
@@ -17,10 +18,11 @@ Three things every operation may carry beside its fields: `attributes`, which ML
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import Enum
-from typing import Annotated, ClassVar, TypeAlias, get_type_hints
+from typing import Annotated, ClassVar, TypeAlias
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import Attribute
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -37,8 +39,7 @@ class Role(Enum):
     CONTRACT = "contract"
 
 
-@dataclass(frozen=True, eq=False)
-class Op:
+class Op(Frozen):
     """One operation. Two operations are the same only if they are the same object."""
 
     name: ClassVar[str] = ""
@@ -57,8 +58,7 @@ class Op:
 
     def reads(self) -> Iterator[Value]:
         """The values that this operation itself reads, in order, repeated where read again."""
-        for name in roles(type(self)).operands:
-            yield from _values(getattr(self, name))
+        return self._values(roles(type(self)).operands)
 
     def mentions(self) -> Iterator[Value]:
         """The values that it reads, and those that its maps, as they were written, take without need: (d0) -> (0)."""
@@ -71,13 +71,17 @@ class Op:
 
     def defines(self) -> Iterator[Value]:
         """The values that this operation defines for those after it."""
-        for name in roles(type(self)).results:
-            yield from _values(getattr(self, name))
+        return self._values(roles(type(self)).results)
 
     def binds(self) -> Iterator[Value]:
         """The values that this operation defines inside its own blocks."""
-        for name in roles(type(self)).arguments:
-            yield from _values(getattr(self, name))
+        return self._values(roles(type(self)).arguments)
+
+    def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
+        found: list[Value] = []  # a list is much faster than generators inside generators
+        for name in names:
+            _collect(getattr(self, name), found)
+        return iter(found)
 
     def blocks(self) -> Iterator[Block]:
         """The blocks that this operation holds."""
@@ -107,8 +111,7 @@ Shapes: TypeAlias = Annotated[tuple[tuple[Affine, ...] | None, ...], Role.CONTRA
 Facts: TypeAlias = Annotated[tuple[Constraint, ...], Role.CONTRACT]
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(FrozenValue):
     """The fields of one class of operations, by role."""
 
     operands: tuple[str, ...]
@@ -130,8 +133,8 @@ def roles(cls: type[Op]) -> Roles:
 
 
 def _read_roles(cls: type[Op]) -> Roles:
-    hints = get_type_hints(cls, include_extras=True)
-    role_of = {f.name: next(iter(getattr(hints[f.name], "__metadata__", ())), None) for f in fields(cls)}
+    # An annotation is its text, and what says a role is a name of this module: nothing needs to be evaluated.
+    role_of = {f.name: next(iter(getattr(globals().get(str(f.type)), "__metadata__", ())), None) for f in fields(cls)}
 
     def named(role: Role) -> tuple[str, ...]:
         return tuple(name for name, r in role_of.items() if r is role)
@@ -157,14 +160,17 @@ def _flat(part: object) -> tuple[object, ...]:
             return (part,)
 
 
-def _values(part: object) -> Iterator[Value]:
-    match part:
-        case Value():
-            yield part
-        case Affine() | Constraint():
-            yield from part.values()
-        case tuple():
-            for item in part:
-                yield from _values(item)
-        case _:
-            raise TypeError(f"neither a value nor an expression: {part!r}")
+_EXPRESSIONS = (Affine, Constraint)
+
+
+def _collect(part: object, values: list[Value]) -> None:
+    """Add the values in a part of a field, in order."""
+    if isinstance(part, Value):
+        values.append(part)
+    elif isinstance(part, tuple):
+        for item in part:
+            _collect(item, values)
+    elif isinstance(part, _EXPRESSIONS):
+        values.extend(part.values())
+    else:
+        raise TypeError(f"neither a value nor an expression: {part!r}")

@@ -183,16 +183,23 @@ class Affine:
     def values(self) -> Iterator[Value]:
         """Every value read, in order, repeated where it is read again."""
         for atom, _ in self.terms:
-            yield from _values(atom)
+            if isinstance(atom, Value):
+                yield atom
+            else:
+                yield from _values(atom)
 
     def substitute(self, new: Mapping[Value, Term]) -> Affine:
         """self with values replaced by other expressions."""
+        match self.terms:
+            case ((Value() as value, c),):  # most expressions are no more than that
+                if value not in new:
+                    return self
+                by = new[value]
+                return Affine(((by, c),), self.constant) if isinstance(by, Value) else Affine.of(by) * c + self.constant
         if not any(v in new for v in self.values()):
             return self
-        result = Affine((), self.constant)
-        for atom, coefficient in self.terms:
-            result += _substitute(atom, new) * coefficient
-        return result
+        parts = [(_substitute(atom, new), c) for atom, c in self.terms]
+        return _sum({}, (Affine((), self.constant), 1), *parts)
 
     def evaluate(self, env: Mapping[Value, int]) -> int:
         """The integer that the expression stands for.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX
@@ -30,8 +31,7 @@ def _placeholder(name: str, id: int) -> Value:
     return Value(INDEX, name, id=id)
 
 
-@dataclass(frozen=True)
-class AffineMap:
+class AffineMap(FrozenValue):
     """(d0, ...)[s0, ...] -> (results): expressions over positions.
 
     `written` has the results as some text had them, or is empty: it is printed, and means nothing more.
@@ -55,8 +55,7 @@ class AffineMap:
         return f"{_heading(self)} -> ({', '.join(shown)})"
 
 
-@dataclass(frozen=True)
-class IntegerSet:
+class IntegerSet(FrozenValue):
     """(d0, ...)[s0, ...] : (constraints): the points where all constraints hold.
 
     `written` has the constraints as some text had them, or is empty.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.types import MemRefType, OpaqueType, Type, UnrankedMemRefType, VectorType
 
 _TENSOR = re.compile(r"tensor<((?:[?\d]+x)*)(\*x)?(.*)>", re.S)
@@ -14,16 +14,14 @@ _INTEGER = re.compile(r"([su]?)i(\d+)")
 _FLOAT = re.compile(r"b?f(\d+)(?:E\d+M\d+\w*)?|tf32")
 
 
-@dataclass(frozen=True, slots=True)
-class Shaped:
+class Shaped(FrozenValue):
     """Sizes (None is one known only at run time; no sizes at all where the rank is not known), and the element."""
 
     shape: tuple[int | None, ...] | None
     element: str
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(FrozenValue):
     """What a number is: "integer", "index", "float" or "complex"; its width; the sign of an integer type."""
 
     kind: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.written import MAKE, Tree, add, ceildiv, floordiv, mul
 
@@ -81,8 +81,7 @@ def _tree(piece: _Piece, name: Name) -> Tree:
             return MAKE[kind](tree_of(dividend, name), tree_of(Affine.of(divisor), name))
 
 
-@dataclass(frozen=True)
-class _Quotient:
+class _Quotient(FrozenValue):
     """dividend <kind> divisor, as found again in an expression; kind is mod or ceildiv."""
 
     dividend: Affine
@@ -90,8 +89,7 @@ class _Quotient:
     divisor: int | Affine
 
 
-@dataclass(frozen=True)
-class _Times:
+class _Times(FrozenValue):
     """A product with a quotient among its factors."""
 
     factors: tuple[Atom | _Quotient, ...]

@@ -16,15 +16,13 @@ OpT = TypeVar("OpT", bound=Op)
 
 def walk(op: Op) -> Iterator[Op]:
     """op and everything inside, parents first."""
-    stack: list[Iterator[Op]] = [iter((op,))]
-    while stack:
-        for inner in stack[-1]:
-            yield inner
-            if roles(type(inner)).regions:
-                stack.append(o for block in inner.blocks() for o in block)
-                break
-        else:
-            stack.pop()
+    waiting = [op]
+    while waiting:
+        inner = waiting.pop()
+        yield inner
+        if roles(type(inner)).regions:
+            for block in reversed([*inner.blocks()]):
+                waiting.extend(reversed(block))
 
 
 def users(root: Op) -> dict[Value, list[Op]]:
@@ -118,14 +116,16 @@ def clone_block(block: Block, new: dict[Value, Term]) -> Block:
 
 
 def _redefine(op: OpT, new: Mapping[Value, Term]) -> OpT:
-    cls = type(op)
-    role = roles(cls)
-    changed: dict[str, object] = {name: _replace(getattr(op, name), new) for name in role.operands}
-    for name in (*role.results, *role.arguments, *role.contract):
-        changed[name] = _replace(getattr(op, name), new)
+    role = roles(type(op))
+    changed: dict[str, object] = {}
+    for name in (*role.operands, *role.results, *role.arguments, *role.contract):
+        part = getattr(op, name)
+        if part:  # most fields are empty
+            changed[name] = _replace(part, new)
     for name in role.regions:
         block: Block | None = getattr(op, name)
-        changed[name] = None if block is None else tuple(_redefine(o, new) for o in block)
+        if block:
+            changed[name] = tuple([_redefine(o, new) for o in block])
     if op.written is not None:
         changed["written"] = _rewritten(op.written, new)
     return with_fields(op, **changed)

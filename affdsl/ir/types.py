@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from affdsl.frozen import FrozenValue
 
 if TYPE_CHECKING:  # a layout may be a map, whose positions have a type
     from affdsl.ir.maps import AffineMap
@@ -12,16 +13,14 @@ FloatName: TypeAlias = Literal["f16", "bf16", "f32", "f64"]
 FLOAT_WIDTHS: dict[str, int] = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
 
 
-@dataclass(frozen=True, slots=True)
-class IndexType:
+class IndexType(FrozenValue):
     """A loop counter, size or subscript: 64 bits, signed."""
 
     def __str__(self) -> str:
         return "index"
 
 
-@dataclass(frozen=True, slots=True)
-class IntegerType:
+class IntegerType(FrozenValue):
     """An integer of `width` bits: signless (i32), or with a sign of its own (`sign` "s" for si32, "u" for ui32)."""
 
     width: int
@@ -35,8 +34,7 @@ class IntegerType:
         return f"{self.sign}i{self.width}"
 
 
-@dataclass(frozen=True, slots=True)
-class FloatType:
+class FloatType(FrozenValue):
     """A floating-point number in one of the formats of `FLOAT_WIDTHS`."""
 
     name: FloatName
@@ -57,8 +55,7 @@ class FloatType:
 ScalarType: TypeAlias = IndexType | IntegerType | FloatType
 
 
-@dataclass(frozen=True, slots=True)
-class OpaqueType:
+class OpaqueType(FrozenValue):
     """A type that the IR has no class for, as its text: tensor<4xf32>, i128, !dialect.name<...>."""
 
     text: str
@@ -67,8 +64,7 @@ class OpaqueType:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class VectorType:
+class VectorType(FrozenValue):
     """A fixed number of scalars, processed together.
 
     `scalable` says which sizes are multiples of a number known only at run time; empty if none is.
@@ -89,8 +85,7 @@ class VectorType:
         return f"vector<{''.join(sizes)}{self.element}>"
 
 
-@dataclass(frozen=True, slots=True)
-class StridedLayout:
+class StridedLayout(FrozenValue):
     """Element (i, j, ...) lies at offset + i * strides[0] + j * strides[1] + ...; None is known only at run time."""
 
     strides: tuple[int | None, ...]
@@ -102,8 +97,7 @@ class StridedLayout:
         return f"strided<[{strides}]{offset}>"
 
 
-@dataclass(frozen=True, slots=True)
-class MemRefType:
+class MemRefType(FrozenValue):
     """A buffer of elements: its shape (None is a size known only at run time), layout and memory space.
 
     A layout of None is row-major and contiguous. A memory space that is no number is the text of its attribute.
@@ -131,8 +125,7 @@ class MemRefType:
         return f"memref<{sizes}{self.element}{layout}{f', {self.space}' if self.space else ''}>"
 
 
-@dataclass(frozen=True, slots=True)
-class UnrankedMemRefType:
+class UnrankedMemRefType(FrozenValue):
     """A buffer whose very number of dimensions is known only at run time."""
 
     element: ElementType
@@ -142,8 +135,7 @@ class UnrankedMemRefType:
         return f"memref<*x{self.element}{f', {self.space}' if self.space else ''}>"
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionType:
+class FunctionType(FrozenValue):
     """What a function takes and gives."""
 
     inputs: tuple[Type, ...]

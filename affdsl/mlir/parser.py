@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attributes
 from affdsl.ir.core import Block, Op
@@ -45,8 +46,7 @@ class Head:
     location: Location
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(FrozenValue):
     """An argument of a block or function as written."""
 
     use: Use

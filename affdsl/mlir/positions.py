@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import tree_of
 from affdsl.ir.written import spell_tree
 
 
-@dataclass(frozen=True)
-class Positional:
+class Positional(FrozenValue):
     """A map or set as text, with the values that fill its dimensions and symbols: each is listed once."""
 
     text: str

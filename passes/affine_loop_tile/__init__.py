@@ -19,7 +19,18 @@ from passes.affine_loop_tile.sizes import sizes_of
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count
-from passes.legality import Candidate, IllegalTransform, Time, new_order, refusal, require_order, skewed, text_time
+from passes.legality import (
+    Candidate,
+    IllegalTransform,
+    Request,
+    Time,
+    new_order,
+    refusal,
+    require_order,
+    skewed,
+    text_time,
+    trying,
+)
 from passes.options import OptionError
 
 TileSize: TypeAlias = "int | Value"
@@ -67,7 +78,8 @@ def affine_loop_tile(
             sizes = sizes_of(band, dependences.of, cache_size, tile_size, wanted)
             split = separate and all(loop.step == 1 for loop in band)
             try:
-                body.append(_tiled(band, sizes, dependences, split, ()))
+                with trying():
+                    body.append(_tiled(band, sizes, dependences, split, ()))
             except IllegalTransform:
                 body.append(op)
         return function if all(a is b for a, b in zip(body, function.body, strict=True)) else with_fields(
@@ -152,7 +164,12 @@ def tile(
     if any(isinstance(size, int) and size < 1 for size in sizes):
         raise ValueError(f"a tile has at least one iteration of each loop, got sizes {', '.join(map(str, sizes))}")
     known = Dependences(function) if dependences is None else dependences
-    new = _tiled(band, sizes, known, separate, names)
+    module = known.of.module
+
+    def again(other: Func) -> Func:
+        return tile(other, ivs, sizes, separate=separate, names=names, dependences=Dependences(other, module))
+
+    new = _tiled(band, sizes, known, separate, names, again)
     return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is ivs[0] else None)
 
 
@@ -231,6 +248,7 @@ def _tiled(
     dependences: Dependences,
     separate: bool,
     names: Sequence[str],
+    again: Request | None = None,
 ) -> Op:
     what = f"tile {_listed(band)} by {', '.join(shown(s) if isinstance(s, Value) else str(s) for s in sizes)}"
     hints = names or [f"{loop.iv.hint}_tile" if loop.iv.hint else "" for loop in band]
@@ -241,7 +259,7 @@ def _tiled(
         tiles.append(made)
         cut = () if made.whole else tuple(bound - 1 for bound in _all_points(loop.upper, ends, 1, what, loop))
         ends[loop.iv] = Ends(made.start, (made.start + made.reach, *cut))
-    _check(band, tiles, sizes, dependences, what)
+    _check(band, tiles, sizes, dependences, what, again)
     body = band[-1].body
     if not separate:
         inside: Op = _nest([_points(t, what) for t in tiles], body)
@@ -347,6 +365,7 @@ def _check(
     sizes: Sequence[TileSize],
     dependences: Dependences,
     what: str,
+    again: Request | None,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier points to later ones."""
     if len(band) == 1:  # the order stays
@@ -371,11 +390,11 @@ def _check(
         if violation is None:
             return
         if violation.dependence.is_exact:
-            require_order(dependences, root, time, what=what, candidates=or_skewed(time))
+            require_order(dependences, root, time, what=what, candidates=or_skewed(time), again=again)
     # Where each loop could be the outermost, tiles of every size and place may be run one after the other.
     for iv in ivs:
         time = then([Affine.of(iv)])
-        require_order(dependences, root, time, what=what, candidates=or_skewed(time))
+        require_order(dependences, root, time, what=what, candidates=or_skewed(time), again=again)
 
 
 def _tile_numbers(tiles: Sequence[_Tiles], sizes: Sequence[TileSize]) -> list[Affine] | None:
@@ -383,9 +402,12 @@ def _tile_numbers(tiles: Sequence[_Tiles], sizes: Sequence[TileSize]) -> list[Af
     starts: dict[Value, Affine] = {}
     numbers: list[Affine] = []
     for each, size in zip(tiles, sizes, strict=True):
-        if isinstance(size, Value) or len(each.outer.lower) > 1:
+        lower = each.outer.lower
+        if all(bound.is_constant for bound in lower):
+            lower = (max(lower, key=lambda bound: bound.constant),)
+        if isinstance(size, Value) or len(lower) > 1:
             return None
-        origin = each.outer.lower[0].substitute(starts)
+        origin = lower[0].substitute(starts)
         number = (each.loop.iv - origin) // each.outer.step
         starts[each.outer.iv] = origin + number * each.outer.step
         numbers.append(number)

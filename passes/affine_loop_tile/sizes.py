@@ -9,7 +9,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.types import IndexType, MemRefType
 from passes.analysis.access import Accesses
 from passes.analysis.boxes import width_of
-from passes.analysis.region import Region, footprints
+from passes.analysis.region import extents
+from passes.analysis.storage import Buffer
 from passes.analysis.trip_count import trip_count
 
 DEFAULT_SIZE = 4
@@ -43,22 +44,22 @@ def sizes_of(
 
 def _bytes(root: affine.For, of: Accesses) -> int | None:
     """How many bytes the boxes of all buffers that a loop touches have together."""
-    sizes = [_box_bytes(region) for region in footprints(of, root)]
+    sizes = [_box_bytes(buffer, box) for buffer, box in extents(of, root).items()]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _box_bytes(region: Region) -> int | None:
-    type = region.buffer.type
+def _box_bytes(buffer: Buffer, box: Sequence[int | None]) -> int | None:
+    type = buffer.type
     if not isinstance(type, MemRefType) or isinstance(type.element, IndexType):
         return None
     width = width_of(type.element)
-    extents = [
+    limits = [
         min((n for n in (extent, size) if n is not None), default=None)
-        for extent, size in zip(region.box.extents, type.shape, strict=True)
+        for extent, size in zip(box, type.shape, strict=True)
     ]
-    known = [extent for extent in extents if extent is not None]
-    return None if width is None or len(known) < len(extents) else prod(known) * width
+    known = [extent for extent in limits if extent is not None]
+    return None if width is None or len(known) < len(limits) else prod(known) * width
 
 
 def _dividing(band: Sequence[affine.For], of: Accesses, sizes: Sequence[int]) -> tuple[int, ...]:

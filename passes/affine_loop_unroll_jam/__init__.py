@@ -13,10 +13,20 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from passes.affine_loop_unroll_jam.copies import Copies
 from passes.affine_loop_unroll_jam.reductions import kinds_of, started, together
-from passes.analysis.access import Access
+from passes.analysis.access import Access, Accesses
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality import Candidate, IllegalTransform, Time, refusal, require_order, skewed, text_time
+from passes.legality import (
+    Candidate,
+    IllegalTransform,
+    Request,
+    Time,
+    refusal,
+    require_order,
+    skewed,
+    text_time,
+    trying,
+)
 from passes.options import OptionError
 from passes.renaming import renamed
 
@@ -52,7 +62,8 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
         if any(v in _inside(first) for op in _loops(first.body) for e in (*op.lower, *op.upper) for v in e.values()):
             return function
         try:
-            loops = _jammed(first, unroll_jam_factor, dependences)
+            with trying():
+                loops = _jammed(first, unroll_jam_factor, dependences)
         except IllegalTransform:
             return function
         return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
@@ -132,14 +143,25 @@ def unroll_jam(
     if factor < 2:
         raise ValueError(f"at least 2 iterations are jammed, not {factor}")
     known = Dependences(function) if dependences is None else dependences
-    new = _jammed(loops[iv], factor, known, reassociate)
+    module = known.of.module
+
+    def again(other: Func, reassociate: bool = reassociate) -> Func:
+        return unroll_jam(other, iv, factor, reassociate=reassociate, dependences=Dependences(other, module))
+
+    new = _jammed(loops[iv], factor, known, reassociate, again)
     return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is iv else None)
 
 
 # --- Below: how
 
 
-def _jammed(loop: affine.For, factor: int, dependences: Dependences, reassociate: bool = False) -> Block:
+def _jammed(
+    loop: affine.For,
+    factor: int,
+    dependences: Dependences,
+    reassociate: bool = False,
+    again: Request | None = None,
+) -> Block:
     """The loop of jammed iterations, and the loop over the rest where there may be one."""
     what = f"unroll and jam the loop {shown(loop.iv)} by {factor}"
     trips = trip_count(loop, loop.iv, dependences.of)
@@ -153,7 +175,8 @@ def _jammed(loop: affine.For, factor: int, dependences: Dependences, reassociate
     copies = Copies(loop, factor, what)
     kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
     new = copies.body()
-    _check(loop, factor, dependences, what)
+    if trips.high is None or trips.high >= factor:  # otherwise no group of iterations is ever whole
+        _check(loop, factor, dependences, what, again)
     upper = loop.upper if main_end is None else (main_end,)
     main = with_fields(loop, body=new, step=loop.step * factor, upper=upper)
     if main_end is None:
@@ -200,11 +223,9 @@ def _main_end(loop: affine.For, factor: int, trips: TripCount, what: str) -> Aff
 
 def _in_place(function: Func, loops: Block) -> Func:
     """A function in which those of some loops that certainly run once are replaced by their bodies."""
-    counts = Dependences(function).of
-    once = [
-        op for op in loops
-        if isinstance(op, affine.For) and len(op.lower) == 1 and trip_count(op, op.iv, counts).number == 1
-    ]  # fmt: skip
+    able = [op for op in loops if isinstance(op, affine.For) and _may_run_once(op)]
+    counts = Accesses(function) if able else None
+    once = [op for op in able if counts is not None and trip_count(op, op.iv, counts).number == 1]
     replaced: dict[Value, Value] = {}
     body: list[Op] = []
     for op in function.body:
@@ -223,6 +244,14 @@ def _in_place(function: Func, loops: Block) -> Func:
             replaced.update(zip(op.carried, op.inits, strict=True))
             replaced.update(zip(op.results, _yielded(op), strict=True))
     return renamed(with_fields(function, body=tuple(body)), replaced) if once else function
+
+
+def _may_run_once(loop: affine.For) -> bool:
+    """Whether the bounds of a loop, at a first look, let it run once, from its one lower bound."""
+    low, *others = loop.lower
+    if others or not all(bound.is_constant for bound in (low, *loop.upper)):
+        return not others
+    return 0 < min(bound.constant for bound in loop.upper) - low.constant <= loop.step
 
 
 def _body(loop: affine.For) -> Block:
@@ -247,7 +276,7 @@ def _inside(loop: affine.For) -> set[Value]:
 # --- Legality
 
 
-def _check(loop: affine.For, factor: int, dependences: Dependences, what: str) -> None:
+def _check(loop: affine.For, factor: int, dependences: Dependences, what: str, again: Request | None) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
     around = len(dependences.of.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
@@ -266,7 +295,7 @@ def _check(loop: affine.For, factor: int, dependences: Dependences, what: str) -
                 yield from skewed(time, loop.iv, inner.iv, (1, 2))
 
     checked: Time = time
-    require_order(dependences, loop, checked, what=what, candidates=alternatives())
+    require_order(dependences, loop, checked, what=what, candidates=alternatives(), again=again)
 
 
 def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
-from affdsl.ir import semantics
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
-from affdsl.ir.types import I1, FloatType, IndexType, IntegerType
+from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType
 from passes.analysis.dependence import Dependences
 from passes.analysis.reduction import DECLARED, Reductions
 from passes.legality import refusal
@@ -74,5 +74,7 @@ def together(
 def _neutral(kind: str, like: Value) -> int | float | bool:
     """The number that changes nothing when it is combined."""
     assert isinstance(like.type, IndexType | IntegerType | FloatType), "asked before"
-    number = semantics.neutral(_DECLARED_AS[kind], like.type)
+    # What operations mean comes with NumPy, for which no loop that carries nothing needs to wait.
+    neutral: Callable[[str, ScalarType], int | float] = import_module("affdsl.ir.semantics").neutral
+    number = neutral(_DECLARED_AS[kind], like.type)
     return float(number) if isinstance(like.type, FloatType) else bool(number) if like.type == I1 else int(number)

@@ -10,6 +10,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
 from passes.analysis.domain import Domain, Scope
 from passes.analysis.polyhedral import Map
@@ -121,6 +122,17 @@ class Accesses:
         self.domains: dict[Op, Domain] = {}
         self.order: dict[Op, int] = {}
         self.accesses: tuple[Access, ...] = tuple(self._in_block(function.body, self.scope.start))
+
+    @cached_property
+    def _by_op(self) -> dict[Op, list[Access]]:
+        found: dict[Op, list[Access]] = {}
+        for access in self.accesses:
+            found.setdefault(access.op, []).append(access)
+        return found
+
+    def inside(self, root: Op) -> tuple[Access, ...]:
+        """The accesses of an operation and of what its blocks hold, in the order of the text."""
+        return tuple([access for op in walk(root) for access in self._by_op.get(op, ())])
 
     def _in_block(self, block: Block, domain: Domain) -> Iterator[Access]:
         for op in block:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
+from weakref import ref
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import definitions, walk
@@ -18,8 +19,7 @@ ANY_GLOBAL = "@"
 """What stands for every global buffer."""
 
 
-@dataclass(frozen=True)
-class _Given:
+class _Given(FrozenValue):
     """What a call gives as one argument: where its buffer comes from, as `Summaries.origin` says."""
 
     position: int
@@ -36,8 +36,8 @@ class Aliases:
 
     def __init__(self, module: func.Module | None, summaries: Summaries) -> None:
         functions = module.functions if module is not None else ()
-        self._found: dict[str, set[Pair]] = {f.symbol: set() for f in functions}
-        calls = [(f, call, given) for f in functions for call, given in _calls(f, summaries)]
+        calls = [(f, call, given) for f in _with_calls(functions) for call, given in _calls(f, summaries)]
+        self._found: dict[str, set[Pair]] = {f.symbol: set() for f in functions} if calls else {}
         changed = True
         while changed:  # what a function is given may be what it hands on
             changed = False
@@ -86,3 +86,21 @@ def _calls(caller: func.Func, summaries: Summaries) -> Iterator[tuple[func.Call,
         if isinstance(op, func.Call):
             buffers = [(k, v) for k, v in enumerate(op.args) if isinstance(v.type, MemRefType | UnrankedMemRefType)]
             yield op, [_Given(k, *summaries.origin(v, caller, makers)) for k, v in buffers]
+
+
+_without_calls: set[ref[func.Func]] = set()
+"""Functions that are known to call nothing: whoever analyses another function of their module asks it anew."""
+
+
+def _with_calls(functions: tuple[func.Func, ...]) -> list[func.Func]:
+    """The functions that may call others."""
+    if _without_calls.issuperset(map(ref, functions)):
+        return []
+    found = []
+    for each in functions:
+        if ref(each) not in _without_calls:
+            if any(isinstance(op, func.Call) for op in walk(each)):
+                found.append(each)
+            else:
+                _without_calls.add(ref(each, _without_calls.discard))
+    return found

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from passes.analysis.access import Access, Accesses
@@ -19,6 +20,7 @@ from passes.analysis.grid import overlap
 from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
 from passes.analysis.relations import (
     BUDGET,
+    WITNESS_BUDGET,
     Relation,
     at_depth,
     distances,
@@ -26,6 +28,7 @@ from passes.analysis.relations import (
     fixed,
     meet,
     named,
+    plain_distances,
     remembered,
     same_element,
     some_point,
@@ -45,8 +48,7 @@ class AnalysisWarning(UserWarning):
     """An analysis gave up on a question; its answer is "unknown", and that counts as a dependence."""
 
 
-@dataclass(frozen=True)
-class Distance:
+class Distance(FrozenValue):
     """How much larger an induction variable is in the sink than in the source: at least low, at most high.
 
     None is no such number: the distance grows with a size, or is not known.
@@ -75,8 +77,7 @@ class Distance:
         return f"[{low}, {high}]"
 
 
-@dataclass(frozen=True)
-class Witness:
+class Witness(FrozenValue):
     """Two iterations that touch one element.
 
     `params` has the sizes by name, `source` and `sink` the values of the induction variables around each, outermost
@@ -157,7 +158,7 @@ class Dependence:
         if not self.is_exact:
             return None
         try:
-            with spending(BUDGET):
+            with spending(WITNESS_BUDGET):
                 return _witness(self)
         except UnknownError:
             return None
@@ -218,6 +219,9 @@ class Dependences:
         """The distances, None if there is no pair. Raises UnknownError where isl needs too long."""
         if not common and source.grid is not None and sink.grid is not None:
             return () if overlap(source.grid, sink.grid) else None
+        plain = plain_distances(source, sink, depth, common)
+        if plain is not None:
+            return tuple(Distance(*ends) for ends in plain) or None
 
         def find() -> tuple[Distance, ...] | None:
             with spending(self.budget):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
@@ -19,7 +20,6 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX, IndexType, MemRefType
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
 from passes.analysis.views import digits, joined
-from passes.simplify.places import contract_facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,16 +56,23 @@ class Domain:
 
     def relation(self, index: Sequence[Affine]) -> Relation:
         """From these iterations to the elements at index, by position."""
+        new, clauses, params = self._by_position
+        exprs = tuple([e.substitute(new) for e in index])
+        stand_ins = set(new.values())
+        found = dict.fromkeys((*params, *(v for e in exprs for v in e.values() if v not in stand_ins)))
+        return relation(len(self.ivs), len(self.locals), tuple(found), clauses, exprs)
+
+    @cached_property
+    def _by_position(self) -> tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]:
+        """What stands for the loops and locals in relations, the clauses with that in place, and their parameters."""
         new: dict[Value, Value] = {iv: iterator(k) for k, iv in enumerate(self.ivs)}
         new |= {q: local(k) for k, q in enumerate(self.locals)}
         clauses = tuple(
-            tuple(tuple(c.substitute(new) for c in constraints) for constraints in clause) for clause in self.clauses
+            [tuple([tuple([c.substitute(new) for c in part]) for part in clause]) for clause in self.clauses]
         )
-        exprs = tuple(e.substitute(new) for e in index)
         stand_ins = set(new.values())
-        used = [c.expr for clause in clauses for constraints in clause for c in constraints]
-        params = {v: None for e in (*used, *exprs) for v in e.values() if v not in stand_ins}
-        return relation(len(self.ivs), len(self.locals), tuple(params), clauses, exprs)
+        read = [v for clause in clauses for part in clause for c in part for v in c.values() if v not in stand_ins]
+        return new, clauses, tuple(dict.fromkeys(read))
 
     def lacking(self, reason: str) -> Domain:
         """This domain, where something is not known."""
@@ -97,7 +104,7 @@ class Scope:
                 self.makers[value] = op
                 self.loops_around[value] = loops
             self.bound.update(op.binds())
-        self.start = Domain(clauses=_clause(contract_facts(function)))
+        self.start = Domain(clauses=_clause(function.promised))
 
     def varies(self, value: Value) -> bool:
         """Whether a value may change while the function runs."""
@@ -271,9 +278,9 @@ class Scope:
     ) -> Domain:
         lows, domain = self.exprs(lower, domain)
         highs, domain = self.exprs(upper, domain)
-        inside = replace(domain, ivs=(*domain.ivs, iv), loops=(*domain.loops, op))
         within = (*(Constraint(iv - e) for e in lows), *(Constraint(e - iv - 1) for e in highs))
-        return inside.where((within,), _on_steps(iv, lows, step))
+        clauses = (*domain.clauses, (within,), *((_on_steps(iv, lows, step),) if step > 1 else ()))
+        return replace(domain, ivs=(*domain.ivs, iv), loops=(*domain.loops, op), clauses=clauses)
 
     def _in_run_time_loop(self, op: Op, iv: Value, lower: Value, upper: Value, step: Value, domain: Domain) -> Domain:
         (first, last, distance), domain = self.exprs((Affine.of(lower), Affine.of(upper), Affine.of(step)), domain)
@@ -315,7 +322,7 @@ def _negated(constraint: Constraint) -> Iterator[tuple[Constraint, ...]]:
     yield (Constraint(-constraint.expr - 1),)
 
 
-def _clause(constraints: Iterator[Constraint]) -> tuple[Alternatives, ...]:
+def _clause(constraints: Sequence[Constraint]) -> tuple[Alternatives, ...]:
     affine_ones = tuple(c for c in constraints if next(_semi_affine(c.expr), None) is None)
     return ((affine_ones,),) if affine_ones else ()
 

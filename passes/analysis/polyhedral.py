@@ -10,20 +10,44 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeAlias, TypeVar
-
-import islpy as isl
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from affdsl.errors import AffdslError
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 
-Answer = TypeVar("Answer")
-Set: TypeAlias = isl.Set
-Map: TypeAlias = isl.Map
-Dim: TypeAlias = isl.dim_type
-Ast: TypeAlias = isl.AstNode
-AstExpr: TypeAlias = isl.AstExpr
+
+class _Later:
+    """islpy or a class of it, imported when something of it is first asked for.
+
+    The import takes longer than all questions about most programs, whose loops are boxes and need no isl (see `grid`).
+    """
+
+    def __init__(self, *path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> object:
+        owner: object = import_module("islpy")
+        for part in self._path:
+            owner = getattr(owner, part)
+        found = self.__dict__[name] = getattr(owner, name)
+        return found
+
+
+if TYPE_CHECKING:
+    import islpy as isl
+
+    Set: TypeAlias = isl.Set
+    Map: TypeAlias = isl.Map
+    Dim: TypeAlias = isl.dim_type
+    Ast: TypeAlias = isl.AstNode
+    AstExpr: TypeAlias = isl.AstExpr
+else:
+    isl = _Later()
+    Set, Map, Dim, Ast, AstExpr = map(_Later, ("Set", "Map", "dim_type", "AstNode", "AstExpr"))
 """What other modules need to say of isl."""
+
+Answer = TypeVar("Answer")
 
 BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
@@ -176,8 +200,7 @@ def _context() -> isl.Context:
     return context
 
 
-_Column = tuple[isl.dim_type, int]
-_Columns = dict[Atom, _Column]
+_Columns: TypeAlias = "dict[Atom, tuple[Dim, int]]"
 
 
 def _columns(dims: Sequence[Value], params: Sequence[Value]) -> _Columns:

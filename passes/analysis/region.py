@@ -11,7 +11,6 @@ from typing import Literal
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import UnrankedMemRefType
 from passes.analysis.access import Access, Accesses
 from passes.analysis.boxes import BUDGET, NO_BOX, Box, Size, answer, box_of, size_of, width_of
@@ -158,13 +157,11 @@ def regions(of: Accesses, root: Op | None = None, depth: int | None = None) -> t
     >>> print(region.box)
     [i * 8, i * 8 + 4)
     """
-    inside = None if root is None or root is of.function else set(walk(root))
     if depth is None:
-        depth = 0 if root is None or inside is None else len(of.domains[root].ivs)
+        depth = 0 if root is None or root is of.function else len(of.domains[root].ivs)
     grouped: dict[tuple[Buffer, str], list[Access]] = {}
-    for access in of.accesses:
-        # Nothing reads or writes an array by freeing it.
-        if (inside is None or access.op in inside) and not isinstance(access.op, memref.Dealloc):
+    for access in of.accesses if root is None else of.inside(root):
+        if not isinstance(access.op, memref.Dealloc):  # nothing reads or writes an array by freeing it
             grouped.setdefault((access.buffer, access.kind), []).append(access)
     return tuple(region_of(of, group, depth) for group in grouped.values())
 
@@ -176,6 +173,24 @@ def footprints(of: Accesses, root: Op | None = None, depth: int | None = None) -
         other = found.get(region.buffer)
         found[region.buffer] = region if other is None else other.union(region)
     return tuple(found.values())
+
+
+def extents(of: Accesses, root: Op) -> dict[Buffer, tuple[int | None, ...]]:
+    """The size in each dimension of the box of each buffer's footprint in an operation; None is no constant limit."""
+    found: dict[Buffer, tuple[int | None, ...]] = {}
+    depth = len(of.domains[root].ivs)
+    grouped: dict[Buffer, list[Access]] = {}
+    for access in of.inside(root):
+        if not isinstance(access.op, memref.Dealloc):
+            grouped.setdefault(access.buffer, []).append(access)
+    for buffer, group in grouped.items():
+        grids = [access.relation.grid for access in group if access.is_exact]
+        if depth or None in grids or len(grids) < len(group):
+            found[buffer] = region_of(of, group, depth).box.extents
+        else:  # of grids, isl need not be asked
+            sides = zip(*(grid[buffer.loops :] for grid in grids if grid is not None), strict=True)
+            found[buffer] = tuple([max(r[-1] for r in side) - min(r[0] for r in side) + 1 for side in sides])
+    return found
 
 
 def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.grid import Grid, grid_of
+from passes.analysis.grid import Box, Grid, box_of, differences, grid_of
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, number_of, set_of
 
 Answer = TypeVar("Answer")
@@ -30,6 +31,8 @@ MOST_ANSWERS = 20_000
 """How many answers each thread keeps: those that were asked for last."""
 BUDGET = 200_000
 """How many operations isl may spend on one question about a pair of accesses: some tens of milliseconds."""
+WITNESS_BUDGET = 5_000_000
+"""How many it may spend on two iterations for a person, who is told of one pair of accesses only."""
 
 
 @cache
@@ -63,9 +66,14 @@ class Relation:
         return (*map(iterator, range(self.dims)), *map(local, range(self.locals)))
 
     @cached_property
+    def box(self) -> Box | None:
+        """The inputs, where they plainly are a box."""
+        return None if self.params else box_of(self.inputs, self.clauses)
+
+    @cached_property
     def grid(self) -> Grid | None:
         """The elements, where they plainly are a grid."""
-        return None if self.params else grid_of(self.inputs, self.clauses, self.index)
+        return None if self.box is None else grid_of(self.box, self.index)
 
 
 _relations: WeakValueDictionary[object, Relation] = WeakValueDictionary()
@@ -135,6 +143,58 @@ def meet(source: Relation, sink: Relation) -> bool:
 def same_element(source: Relation, sink: Relation) -> Map:
     """From the iterations of source to those of sink that touch a common element, in whatever order."""
     return remembered(("same", source, sink), lambda: map_from(source).apply_range(map_from(sink).reverse()).coalesce())
+
+
+def plain_distances(source: Relation, sink: Relation, depth: int, common: int) -> tuple[tuple[int, int], ...] | None:
+    """What `distances` says of `at_depth`, without isl: () if there is no pair, None where it is not plain."""
+    first, second = source.box, sink.box
+    if first is None or second is None or not common:
+        return None
+    found = remembered(
+        ("differences", source, sink, common),
+        lambda: differences((first, source.index), (second, sink.index), source.inputs[:common]),
+    )
+    if found is None:
+        return None
+    if not all(found):
+        return ()
+    same, carrying, inner = found[: depth - 1], found[depth - 1 : depth], found[depth:]
+    carrying = tuple(r[bisect_right(r, 0) :] for r in carrying)
+    if not all(0 in r for r in same) or not all(carrying):
+        return ()
+    return (*((0, 0) for _ in same), *((r[0], r[-1]) for r in (*carrying, *inner)))
+
+
+def outer_distances(source: Relation, sink: Relation, depth: int, common: int) -> tuple[Ends, ...]:
+    """Ends between which all distances of `at_depth` lie, as far as the subscripts show it, without isl.
+
+    None is no limit that shows; () says that there certainly is no pair.
+    """
+    plain = plain_distances(source, sink, depth, common)
+    if plain is not None:
+        return plain
+    fixed: dict[Value, int] = {}
+    inputs = {*source.inputs, *sink.inputs}
+    for a, b in zip(source.index, sink.index, strict=True):
+        moving = [(atom, factor) for atom, factor in a.terms if not isinstance(atom, Value) or atom in inputs]
+        match moving:
+            case _ if a.terms != b.terms:
+                continue
+            case []:
+                if a.constant != b.constant:
+                    return ()
+            case [(Value() as v, factor)] if v in source.inputs[:common]:
+                apart, rest = divmod(a.constant - b.constant, factor)
+                if rest or fixed.setdefault(v, apart) != apart:
+                    return ()
+    found: list[Ends] = []
+    for k, v in enumerate(source.inputs[:common]):
+        low, high = (0, 0) if k < depth - 1 else (1 if k == depth - 1 else None, None)
+        number = fixed.get(v)
+        if number is not None and ((low is not None and number < low) or (high is not None and number > high)):
+            return ()
+        found.append((low, high) if number is None else (number, number))
+    return tuple(found)
 
 
 def elements(source: Relation, sink: Relation, pairs: Map) -> Map:
@@ -214,10 +274,12 @@ def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
     for k in range(params + dims):  # not by lexmin, which islpy 2026.2 gets wrong for some sets with divisions
         low, high = ends(flat, k)
         number = low if low is not None else high if high is not None else 0
-        if low is None and high is None and flat.fix_val(Dim.set, k, number_of(0)).is_empty():
+        rest = flat.fix_val(Dim.set, k, number_of(number))
+        if rest.is_empty():  # there is no end, or isl gives one beside the points, which happens where steps meet
             number = flat.sample_point().get_coordinate_val(Dim.set, k).to_python()
+            rest = flat.fix_val(Dim.set, k, number_of(number))
         numbers.append(number)
-        flat = flat.fix_val(Dim.set, k, number_of(number))
+        flat = rest
     return dict(zip(names, numbers[:params], strict=True)), tuple(numbers[params:])
 
 

@@ -69,6 +69,9 @@ class Buffer:
         return self.type.rank if isinstance(self.type, MemRefType) else 0
 
 
+_BUFFERS = (MemRefType, UnrankedMemRefType)
+
+
 class Storage:
     """The buffers of one function, and which of them may be one, as far as its module shows it."""
 
@@ -84,7 +87,7 @@ class Storage:
         self._aliases = Aliases(module, summaries).of(function)
         for op in walk(function):
             for value in (*op.reads(), *op.defines(), *op.binds()):
-                if isinstance(value.type, MemRefType | UnrankedMemRefType):
+                if isinstance(value.type, _BUFFERS):
                     self.buffer(value)
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Value
@@ -18,8 +19,7 @@ NEW = ""
 """What stands for a buffer that a function makes, in place of a position or a name."""
 
 
-@dataclass(frozen=True)
-class Summary:
+class Summary(FrozenValue):
     """The arguments and globals that a function reads and writes; `anything` is one of which nothing is known.
 
     `results` has for each result the argument, the global or the `NEW` buffer that it is, or is a part of, and None for
@@ -46,8 +46,12 @@ class Summaries:
     """The summaries of the functions of a module, made when asked for."""
 
     def __init__(self, module: func.Module | None) -> None:
-        self._functions = {f.symbol: f for f in module.functions} if module is not None else {}
+        self._module = module
         self._found: dict[str, Summary] = {}
+
+    @cached_property
+    def _functions(self) -> dict[str, func.Func]:
+        return {f.symbol: f for f in self._module.functions} if self._module is not None else {}
 
     def of(self, symbol: str) -> Summary:
         """What a call of the function may do. One that calls itself may do anything."""

@@ -125,6 +125,11 @@ def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
     lows, domain = scope.exprs(lower, domain)
     highs, domain = scope.exprs(upper, domain)
     found = _differences(lows, highs, distance.constant)
+    if all(each.is_constant for each in found) and domain.relation(()).box is not None:
+        # A box has points, so the loop is reached, each time with these bounds.
+        least = min(found, key=lambda each: each.constant)
+        count = max(0, least.constant)
+        return TripCount(count, count, count, _shown((least,), written, domain), least.constant < 0, domain.unknown)
     try:
         with spending(BUDGET):
             low, high, divisor = _counts(domain, found)

@@ -130,7 +130,7 @@ def _inside(op: Op, context: Context) -> Context:
             loops = zip(op.ivs, op.lower, op.upper, op.steps, strict=True)
             return context.knowing(fact for loop in loops for fact in loop_facts(*loop))
         case func.Func():
-            return context.knowing(contract_facts(op))
+            return context.knowing(op.promised)
         case _:
             return context
 
@@ -143,15 +143,6 @@ def loop_facts(iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step
         yield Constraint(bound - iv - 1)
     if step > 1 and len(lower) == 1:
         yield Constraint((iv - lower[0]) % step, equality=True)
-
-
-def contract_facts(function: func.Func) -> Iterator[Constraint]:
-    """What a function promises: its assumptions, and that sizes of arrays are not negative."""
-    yield from function.assumes
-    for shape in function.shapes:
-        for size in shape or ():
-            if size.terms:
-                yield Constraint(size)
 
 
 def negation(condition: Sequence[Constraint], context: Context) -> tuple[Constraint, ...]:

@@ -1,4 +1,4 @@
-"""Grids: of random loops against every iteration, pairs of them against sets of points and isl."""
+"""Grids: of random loops against every iteration; pairs of them, and how far apart, against sets of points and isl."""
 
 import itertools
 import random
@@ -8,8 +8,19 @@ import pytest
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
 from passes.analysis import relations
-from passes.analysis.grid import grid_of, overlap
-from passes.analysis.relations import forget, iterator, meet, relation, remembered
+from passes.analysis.grid import box_of, grid_of, overlap
+from passes.analysis.relations import (
+    at_depth,
+    distances,
+    forget,
+    iterator,
+    local,
+    meet,
+    plain_distances,
+    relation,
+    remembered,
+    same_element,
+)
 
 X, Y, Z = (iterator(k) for k in range(3))
 N = Value(INDEX, "n")
@@ -99,6 +110,69 @@ def test_random_grids_meet_where_isl_says_so():
     assert 200 < sum(ours for ours, _ in answers) < len(answers) - 200
 
 
+def random_pair(choose):
+    """Two accesses below the same two loops, each in a loop of its own as well, and with a local."""
+    shared = []
+    for iv in (X, Y):
+        low, count, step = choose.randint(-3, 3), choose.choice((1, 2, 5, 8)), choose.choice((1, 1, 2, 3))
+        shared.append((within(iv, low, low + (count - 1) * step),))
+        if step > 1:
+            shared.append(((Constraint((iv - low) % step, equality=True),),))
+    pair = []
+    for _ in range(2):
+        clauses = [*shared, (within(Z, 0, choose.choice((0, 4))),), (within(local(0), 0, choose.choice((0, 3))),)]
+        if choose.random() < 0.1:
+            clauses.append((within(X, choose.randint(-2, 2), 9),))
+        index = [
+            choose.choice((X, X, X, Y, Y, Y, Y, Z, local(0))) * choose.choice((0, 1, 1, 1, 1, -1, 2))
+            + choose.randint(-2, 2)
+            for _ in range(choose.choice((1, 2, 2, 3)))
+        ]
+        pair.append((clauses, index))
+    (a, index), (b, other) = pair
+    rank = min(len(index), len(other))
+    other = [
+        choose.choice((e, e, e, e, e, o)) + choose.choice((0, 0, 0, 1, -1, 2))
+        for e, o in zip(index, other, strict=False)
+    ]
+    return relation(3, 1, (), tuple(a), tuple(index[:rank])), relation(3, 1, (), tuple(b), tuple(other))
+
+
+def test_distances_in_boxes_are_those_of_isl():
+    choose, plain, none, some = random.Random(4), 0, 0, 0
+    for seed in range(500):
+        a, b = random_pair(choose)
+        for depth in (1, 2, 3):
+            found = plain_distances(a, b, depth, 2)
+            if found is None:
+                continue
+            plain += 1
+            pairs = at_depth(same_element(a, b), depth, 2)
+            assert found == (() if pairs.is_empty() else distances(pairs, 2)), (seed, depth, a, b)
+            none += not found
+            some += found != () and found != ((0, 0), (0, 0))
+    assert plain > 900
+    assert none > 200
+    assert some > 100
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param((X + Y,), (Affine.of(X),), id="a sum"),
+        pytest.param((Affine.of(X),), (Affine.of(Y),), id="one loop and another"),
+        pytest.param((X * 2,), (Affine.of(X),), id="another stride"),
+        pytest.param((Affine.of(X),), (Affine.of(3),), id="a loop and a number"),
+        pytest.param((Affine.of(X),), (Affine.of(Z),), id="a loop around both and one around one"),
+        pytest.param((Affine.of(Z), Affine.of(Z)), (Affine.of(Z), Affine.of(Z)), id="a loop of its own, twice"),
+    ],
+)
+def test_distances_that_are_not_plain(first, second):
+    clauses = (*BOX, (within(Z, 0, 9),))
+    a, b = relation(3, 0, (), clauses, first), relation(3, 0, (), clauses, second)
+    assert plain_distances(a, b, 1, 2) is None
+
+
 BOX = ((within(X, 0, 9),), (within(Y, 0, 9),))
 
 
@@ -129,12 +203,13 @@ BOX = ((within(X, 0, 9),), (within(Y, 0, 9),))
     ],
 )  # fmt: skip
 def test_what_is_not_plainly_a_grid_is_none(clauses, index):
-    assert grid_of((X, Y), clauses, index) is None
+    box = box_of((X, Y), clauses)
+    assert box is None or grid_of(box, index) is None
 
 
 def test_a_remainder_that_is_not_zero_is_a_step():
     clauses = (*BOX, ((Constraint(X % 4 - 3, equality=True),),))
-    assert grid_of((X, Y), clauses, (Affine.of(X),)) == (range(3, 10, 4),)
+    assert grid_of(box_of((X, Y), clauses), (Affine.of(X),)) == (range(3, 10, 4),)
 
 
 def test_a_relation_with_sizes_is_no_grid():

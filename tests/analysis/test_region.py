@@ -19,7 +19,7 @@ from passes.analysis.access import Accesses
 from passes.analysis.boxes import Size
 from passes.analysis.dependence import AnalysisWarning
 from passes.analysis.polyhedral import Dim, Map
-from passes.analysis.region import Region, footprints, region_of, regions
+from passes.analysis.region import Region, extents, footprints, region_of, regions
 from passes.analysis.relations import fixed
 from tests.analysis.programs import Program, generate
 from tests.analysis.touched import origin
@@ -69,6 +69,34 @@ def check(program: Program, found: Trace) -> dict[str, int]:
             check_box(region, may, sizes, counts)
         assert not any(seen.values())
     return counts
+
+
+@pytest.mark.filterwarnings("ignore::passes.analysis.dependence.AnalysisWarning")
+def test_extents_are_those_of_footprints() -> None:
+    grids = 0
+    for seed in range(30, 90):
+        program = generate(seed)
+        of = Accesses(program.function, program.module)
+        for root in program.function.body:
+            if of.inside(root):
+                told = {region.buffer: region.box.extents for region in footprints(of, root)}
+                assert extents(of, root) == told, seed
+                grids += all(a.is_exact and a.relation.grid is not None for a in of.inside(root))
+    assert grids > 15
+
+
+def test_extents_of_grids_inside_of_a_loop() -> None:
+    body = """affine.for %i = 0 to 10 {
+        %T = memref.alloc() : memref<8xf32>
+        affine.for %j = 1 to 6 step 2 { affine.store %x, %T[%j] : memref<8xf32> }
+        %y = affine.load %T[7] : memref<8xf32>
+    }"""
+    of = accesses_of(body, "%x: f32")
+    loop = of.function.body[0]
+    assert list(extents(of, loop).values()) == [(7,)]
+    assert [region.box.extents for region in footprints(of, loop)] == [(7,)]
+    inner = loop.body[1]
+    assert list(extents(of, inner).values()) == [(5,)]
 
 
 def check_box(region: Region, may: Touched, sizes: Mapping[Value, int], counts: dict[str, int]) -> None:

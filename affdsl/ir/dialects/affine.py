@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.core import (
     Argument,
     Arguments,
@@ -29,7 +27,6 @@ REDUCTIONS = {
 """How the values that the iterations of a parallel band yield are combined, and which types MLIR takes for it."""
 
 
-@dataclass(frozen=True, eq=False)
 class For(Op):
     """Run body for iv = max(lower), + step, ... below min(upper), one after the other.
 
@@ -48,7 +45,6 @@ class For(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class If(Op):
     """Run then if all constraints hold, otherwise orelse; `results` are what that block yields."""
 
@@ -59,7 +55,6 @@ class If(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Parallel(Op):
     """Run body for every point of a box, in any order; the yielded values are combined by `reductions`.
 
@@ -76,7 +71,6 @@ class Parallel(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Apply(Op):
     """result = expr"""
 
@@ -85,7 +79,6 @@ class Apply(Op):
     expr: Expr
 
 
-@dataclass(frozen=True, eq=False)
 class Min(Op):
     """result = the smallest of exprs"""
 
@@ -94,7 +87,6 @@ class Min(Op):
     exprs: Exprs
 
 
-@dataclass(frozen=True, eq=False)
 class Max(Op):
     """result = the largest of exprs"""
 
@@ -103,7 +95,6 @@ class Max(Op):
     exprs: Exprs
 
 
-@dataclass(frozen=True, eq=False)
 class Load(Op):
     """result = memref[index]"""
 
@@ -113,7 +104,6 @@ class Load(Op):
     index: Exprs
 
 
-@dataclass(frozen=True, eq=False)
 class Store(Op):
     """memref[index] = value"""
 
@@ -123,7 +113,6 @@ class Store(Op):
     index: Exprs
 
 
-@dataclass(frozen=True, eq=False)
 class VectorLoad(Op):
     """result = the elements of memref from index on, as far as the vector reaches along the last dimensions"""
 
@@ -133,7 +122,6 @@ class VectorLoad(Op):
     index: Exprs
 
 
-@dataclass(frozen=True, eq=False)
 class VectorStore(Op):
     """The elements of memref from index on, as far as the vector reaches along the last dimensions, = value"""
 
@@ -143,7 +131,6 @@ class VectorStore(Op):
     index: Exprs
 
 
-@dataclass(frozen=True, eq=False)
 class Prefetch(Op):
     """Say that memref[index] will be used: often where locality is 3, once where it is 0. Nothing is read."""
 
@@ -155,7 +142,6 @@ class Prefetch(Op):
     is_data: bool = True
 
 
-@dataclass(frozen=True, eq=False)
 class DelinearizeIndex(Op):
     """results = the digits of linear_index in a mixed-radix system, the most significant one first, rounded down
 
@@ -175,7 +161,6 @@ class DelinearizeIndex(Op):
         return mixed(self.static_basis, self.basis)
 
 
-@dataclass(frozen=True, eq=False)
 class LinearizeIndex(Op):
     """result = the number whose digits are indices in a mixed-radix system, the most significant one first
 
@@ -195,7 +180,6 @@ class LinearizeIndex(Op):
         return mixed(self.static_basis, self.basis)
 
 
-@dataclass(frozen=True, eq=False)
 class DmaStart(Op):
     """Begin to copy `elements` elements from source[source_index] on to target[target_index] on
 
@@ -215,7 +199,6 @@ class DmaStart(Op):
     stride: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class DmaWait(Op):
     """Wait until the copy of `elements` elements that made tag[tag_index] busy is complete."""
 
@@ -225,7 +208,6 @@ class DmaWait(Op):
     elements: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Yield(Op):
     """Hand values to the loop or condition around."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.core import Op, Operand, Result
 
 INTEGER_BINARY = (
@@ -31,7 +29,6 @@ CASTS = {
 EXTENDED = ("addui_extended", "mulsi_extended", "mului_extended")
 
 
-@dataclass(frozen=True, eq=False)
 class Constant(Op):
     """result = value, a number of the result's type (a bool for i1); a vector has one for all lanes, or a tuple"""
 
@@ -40,7 +37,6 @@ class Constant(Op):
     value: int | float | bool | tuple[int | float | bool, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Binary(Op):
     """result = left <kind> right, kind in INTEGER_BINARY or FLOAT_BINARY"""
 
@@ -51,7 +47,6 @@ class Binary(Op):
     right: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Extended(Op):
     """low, high = left <kind> right: a sum with its carry bit, a product with its upper half; kind in EXTENDED"""
 
@@ -63,7 +58,6 @@ class Extended(Op):
     right: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Negate(Op):
     """result = -operand, a float"""
 
@@ -72,7 +66,6 @@ class Negate(Op):
     operand: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Compare(Op):
     """result = left <predicate> right, an i1; kind is cmpi or cmpf"""
 
@@ -84,7 +77,6 @@ class Compare(Op):
     right: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Cast(Op):
     """result = operand as another type; kind in CASTS"""
 
@@ -94,7 +86,6 @@ class Cast(Op):
     operand: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Select(Op):
     """result = if_true where condition holds, else if_false"""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.attributes import Attribute
 from affdsl.ir.core import Arguments, Facts, Op, Operands, Region, Results, Shapes
+from affdsl.ir.expr import Constraint
 from affdsl.ir.types import FunctionType, Type
 
 
-@dataclass(frozen=True, eq=False)
 class Func(Op):
     """A function: arguments, one block, and its contract.
 
@@ -41,8 +39,13 @@ class Func(Op):
         """What the function takes and gives."""
         return FunctionType(tuple(a.type for a in self.args), self.result_types)
 
+    @property
+    def promised(self) -> tuple[Constraint, ...]:
+        """What the contract says of the index arguments: what is assumed, and that sizes are not negative."""
+        sizes = [size for shape in self.shapes for size in shape or ()]
+        return (*self.assumes, *(Constraint(size) for size in sizes if size.terms))
 
-@dataclass(frozen=True, eq=False)
+
 class Call(Op):
     """results = callee(operands)"""
 
@@ -52,7 +55,6 @@ class Call(Op):
     args: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class Return(Op):
     """Leave the function with values."""
 
@@ -61,7 +63,6 @@ class Return(Op):
     values: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class Module(Op):
     """Functions that may call each other by their symbols, global buffers, and modules of their own symbols.
 
@@ -76,4 +77,4 @@ class Module(Op):
     @property
     def functions(self) -> tuple[Func, ...]:
         """The functions, in order."""
-        return tuple(op for op in self.body if isinstance(op, Func))
+        return tuple([op for op in self.body if isinstance(op, Func)])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.core import Op, Operand, Result
 
 FLOAT_UNARY = (
@@ -16,7 +14,6 @@ INTEGER_UNARY = ("absi", "ctlz", "cttz", "ctpop")
 FLOAT_BINARY = ("atan2", "copysign", "powf")
 
 
-@dataclass(frozen=True, eq=False)
 class Unary(Op):
     """result = kind(operand), kind in FLOAT_UNARY or INTEGER_UNARY; in FLOAT_TESTS the result is an i1"""
 
@@ -26,7 +23,6 @@ class Unary(Op):
     operand: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Binary(Op):
     """result = kind(left, right), kind in FLOAT_BINARY; fpowi: a float to an integer power; ipowi: integers"""
 
@@ -37,7 +33,6 @@ class Binary(Op):
     right: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Fma(Op):
     """result = a * b + c, rounded once"""
 

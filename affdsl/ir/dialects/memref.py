@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from affdsl.ir.core import Op, Operand, Operands, Result, Results
@@ -14,7 +13,6 @@ Elements: TypeAlias = Number | tuple[Number, ...]
 """One number for all elements, or one for each."""
 
 
-@dataclass(frozen=True, eq=False)
 class Alloc(Op):
     """result = a new buffer on the heap; `sizes` are its dynamic dimensions, `symbols` those of its layout, in order"""
 
@@ -25,7 +23,6 @@ class Alloc(Op):
     symbols: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Alloca(Op):
     """result = a new buffer that lives until the end of the function, loop or condition around"""
 
@@ -36,7 +33,6 @@ class Alloca(Op):
     symbols: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Dealloc(Op):
     """Give a buffer back. It must not be used again."""
 
@@ -44,7 +40,6 @@ class Dealloc(Op):
     memref: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Dim(Op):
     """result = the size of memref along dimension index"""
 
@@ -54,7 +49,6 @@ class Dim(Op):
     index: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Rank(Op):
     """result = the number of dimensions of memref"""
 
@@ -63,7 +57,6 @@ class Rank(Op):
     memref: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Load(Op):
     """result = memref[indices]"""
 
@@ -73,7 +66,6 @@ class Load(Op):
     indices: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class Store(Op):
     """memref[indices] = value"""
 
@@ -83,7 +75,6 @@ class Store(Op):
     indices: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class Copy(Op):
     """Copy all elements of source to target, which has the same shape and does not overlap it"""
 
@@ -92,7 +83,6 @@ class Copy(Op):
     target: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Cast(Op):
     """result = the same buffer under a type that knows more or fewer of its sizes and strides"""
 
@@ -101,7 +91,6 @@ class Cast(Op):
     source: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class AtomicRMW(Op):
     """result = memref[indices], which in one step becomes memref[indices] <combine> value"""
 
@@ -113,7 +102,6 @@ class AtomicRMW(Op):
     indices: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class Prefetch(Op):
     """Say that memref[indices] will be used, as affine.prefetch does."""
 
@@ -125,7 +113,6 @@ class Prefetch(Op):
     is_data: bool = True
 
 
-@dataclass(frozen=True, eq=False)
 class DmaStart(Op):
     """Begin to copy elements from source[source_indices] on to target[target_indices] on, as affine.dma_start does."""
 
@@ -140,7 +127,6 @@ class DmaStart(Op):
     stride: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class DmaWait(Op):
     """Wait until the copy that made tag[tag_indices] busy is complete."""
 
@@ -150,7 +136,6 @@ class DmaWait(Op):
     elements: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Global(Op):
     """A buffer that lives as long as the program does, of static sizes.
 
@@ -168,7 +153,6 @@ class Global(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class GetGlobal(Op):
     """result = the global buffer called symbol"""
 
@@ -177,7 +161,6 @@ class GetGlobal(Op):
     symbol: str
 
 
-@dataclass(frozen=True, eq=False)
 class SubView(Op):
     """result[i, ...] = source[offset + i * stride, ...], for as many i as the size along each dimension says
 
@@ -204,7 +187,6 @@ class SubView(Op):
         )
 
 
-@dataclass(frozen=True, eq=False)
 class ReinterpretCast(Op):
     """result[i, ...] = the element at offset + i * stride + ... of the whole buffer that source is a part of."""
 
@@ -228,7 +210,6 @@ class ReinterpretCast(Op):
         )
 
 
-@dataclass(frozen=True, eq=False)
 class ExpandShape(Op):
     """result = source with dimension k as the dimensions groups[k], whose sizes are given and multiply to its size"""
 
@@ -240,7 +221,6 @@ class ExpandShape(Op):
     static_sizes: Static
 
 
-@dataclass(frozen=True, eq=False)
 class CollapseShape(Op):
     """result = source with the dimensions groups[k], which must be contiguous in memory, as dimension k"""
 
@@ -250,7 +230,6 @@ class CollapseShape(Op):
     groups: tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
 class View(Op):
     """result = the bytes of source, a buffer of i8, from shift on, as elements of another type; `sizes` as in alloc"""
 
@@ -261,7 +240,6 @@ class View(Op):
     sizes: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Reshape(Op):
     """result = the elements of source in the same order with the sizes that the buffer shape holds"""
 
@@ -271,7 +249,6 @@ class Reshape(Op):
     shape: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class ExtractStridedMetadata(Op):
     """base, offset, sizes, strides = source, taken apart: its whole buffer as one element, and its layout"""
 

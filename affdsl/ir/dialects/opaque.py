@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.attributes import Attribute
 from affdsl.ir.core import Arguments, Op, Operands, Region, Results
 
@@ -19,7 +17,6 @@ TERMINATORS = frozenset(
 """The operations of DIALECTS that end a block."""
 
 
-@dataclass(frozen=True, eq=False)
 class Opaque(Op):
     """results = kind(operands): any operation of MLIR in its generic form.
 
@@ -35,7 +32,6 @@ class Opaque(Op):
     successors: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
 class OpaqueRegion(Op):
     """A region of an opaque operation: its blocks, each an `OpaqueBlock`."""
 
@@ -43,7 +39,6 @@ class OpaqueRegion(Op):
     blocks_inside: Region
 
 
-@dataclass(frozen=True, eq=False)
 class OpaqueBlock(Op):
     """A block of an opaque operation: its label, its arguments, and all of its operations, terminator included."""
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.core import Argument, Arguments, Op, Operand, Operands, Region, Results
 
 
-@dataclass(frozen=True, eq=False)
 class For(Op):
     """Run body for iv = lower, + step, ... below upper, one after the other; `carried` as in affine.for."""
 
@@ -22,7 +19,6 @@ class For(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class If(Op):
     """Run then if condition is true, otherwise orelse; `results` are what that block yields."""
 
@@ -33,7 +29,6 @@ class If(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Yield(Op):
     """Hand values to the loop or condition around."""
 
@@ -42,7 +37,6 @@ class Yield(Op):
     values: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class While(Op):
     """Run before; while its condition holds, run after, and before again.
 
@@ -59,7 +53,6 @@ class While(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Condition(Op):
     """Hand values to the after block of the loop around if condition is true, otherwise out of the loop."""
 
@@ -69,7 +62,6 @@ class Condition(Op):
     values: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Parallel(Op):
     """Run body for every point of a box, in any order; what its scf.reduce hands on is combined, with `inits`."""
 
@@ -83,7 +75,6 @@ class Parallel(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Reduce(Op):
     """Hand values to the scf.parallel around; `combiners` has a `Combiner` for each, which says how."""
 
@@ -93,7 +84,6 @@ class Reduce(Op):
     combiners: Region = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Combiner(Op):
     """A block of scf.reduce: left and right, two values to be combined, and what makes one of them."""
 
@@ -103,7 +93,6 @@ class Combiner(Op):
     body: Region
 
 
-@dataclass(frozen=True, eq=False)
 class ReduceReturn(Op):
     """Hand a value to the scf.reduce around."""
 
@@ -112,7 +101,6 @@ class ReduceReturn(Op):
     values: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class IndexSwitch(Op):
     """Run the case of number `argument`, otherwise default; `results` are what that block yields."""
 
@@ -123,7 +111,6 @@ class IndexSwitch(Op):
     results: Results = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Case(Op):
     """A block of scf.index_switch, for one number."""
 
@@ -132,7 +119,6 @@ class Case(Op):
     body: Region
 
 
-@dataclass(frozen=True, eq=False)
 class ExecuteRegion(Op):
     """Run body once; `results` are what it yields."""
 

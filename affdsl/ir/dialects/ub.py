@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.core import Op, Result
 
 
-@dataclass(frozen=True, eq=False)
 class Poison(Op):
     """result = no particular value, which must not be looked at"""
 

@@ -6,8 +6,6 @@ belong to its first lane. An optional operand is a tuple of one value or none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from affdsl.ir.core import Op, Operand, Operands, Result, Results
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.mixed import Mixed, Static, mixed
@@ -30,7 +28,6 @@ POISON = -1
 # --- Memory
 
 
-@dataclass(frozen=True, eq=False)
 class TransferRead(Op):
     """result = the elements of memref from indices on, along the dimensions that map names for those of the vector
 
@@ -49,7 +46,6 @@ class TransferRead(Op):
     mask: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class TransferWrite(Op):
     """The elements of memref from indices on, along the dimensions that map names, = value
 
@@ -65,7 +61,6 @@ class TransferWrite(Op):
     mask: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class Load(Op):
     """result = the elements of memref from indices on, along its last dimensions"""
 
@@ -77,7 +72,6 @@ class Load(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Store(Op):
     """The elements of memref from indices on, along its last dimensions, = value"""
 
@@ -89,7 +83,6 @@ class Store(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class MaskedLoad(Op):
     """result = as in vector.load where mask is set, and pass_thru elsewhere, where nothing is read"""
 
@@ -102,7 +95,6 @@ class MaskedLoad(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class MaskedStore(Op):
     """As vector.store where mask is set; elsewhere nothing is written"""
 
@@ -114,7 +106,6 @@ class MaskedStore(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Gather(Op):
     """result = where mask is set, the elements that lie as far behind indices as offsets say; pass_thru elsewhere
 
@@ -131,7 +122,6 @@ class Gather(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class Scatter(Op):
     """The elements that lie as far behind indices as offsets say = value, where mask is set, lane after lane"""
 
@@ -144,7 +134,6 @@ class Scatter(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class ExpandLoad(Op):
     """result = for each lane that mask sets the next element of memref from indices on; pass_thru elsewhere"""
 
@@ -157,7 +146,6 @@ class ExpandLoad(Op):
     alignment: int | None = None
 
 
-@dataclass(frozen=True, eq=False)
 class CompressStore(Op):
     """The next element of memref from indices on = value, for each lane that mask sets"""
 
@@ -172,7 +160,6 @@ class CompressStore(Op):
 # --- Computation
 
 
-@dataclass(frozen=True, eq=False)
 class Fma(Op):
     """result = a * b + c, each lane rounded once"""
 
@@ -183,7 +170,6 @@ class Fma(Op):
     c: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Reduction(Op):
     """result = acc <combine> lane 0 <combine> lane 1 ..., from the left, also for floats; combine in KINDS"""
 
@@ -194,7 +180,6 @@ class Reduction(Op):
     acc: Operands = ()
 
 
-@dataclass(frozen=True, eq=False)
 class MultiReduction(Op):
     """result = acc <combine> the lanes of source along the dimensions dims, from the left in row-major order"""
 
@@ -206,7 +191,6 @@ class MultiReduction(Op):
     dims: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Contract(Op):
     """result = acc <combine> left * right, for all points of a box, in row-major order
 
@@ -224,7 +208,6 @@ class Contract(Op):
     combine: str = "add"
 
 
-@dataclass(frozen=True, eq=False)
 class OuterProduct(Op):
     """result[i, j] = acc[i, j] <combine> left[i] * right[j]; rounded once if combine is add and the lanes are floats
 
@@ -242,7 +225,6 @@ class OuterProduct(Op):
 # --- Lanes rearranged
 
 
-@dataclass(frozen=True, eq=False)
 class Broadcast(Op):
     """result = source, a scalar or vector, again and again along dimensions that it lacks or where its size is 1"""
 
@@ -251,7 +233,6 @@ class Broadcast(Op):
     source: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class Extract(Op):
     """result = source[position], a scalar or vector; `static_position` has None for each of the values `position`"""
 
@@ -267,7 +248,6 @@ class Extract(Op):
         return mixed(self.static_position, self.position)
 
 
-@dataclass(frozen=True, eq=False)
 class Insert(Op):
     """result = target, but for result[position] = value, a scalar or vector; positions as in vector.extract"""
 
@@ -284,7 +264,6 @@ class Insert(Op):
         return mixed(self.static_position, self.position)
 
 
-@dataclass(frozen=True, eq=False)
 class ExtractStridedSlice(Op):
     """result = source[offsets : offsets + sizes] along the first dimensions; strides are 1"""
 
@@ -296,7 +275,6 @@ class ExtractStridedSlice(Op):
     strides: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class InsertStridedSlice(Op):
     """result = target, but for value from offsets on, along the last dimensions; strides are 1"""
 
@@ -308,7 +286,6 @@ class InsertStridedSlice(Op):
     strides: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Shuffle(Op):
     """result = the rows of left, then right, that mask counts along their first dimension; any rows for POISON"""
 
@@ -319,7 +296,6 @@ class Shuffle(Op):
     mask: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Transpose(Op):
     """result = source, whose dimension permutation[k] becomes dimension k"""
 
@@ -329,7 +305,6 @@ class Transpose(Op):
     permutation: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class ShapeCast(Op):
     """result = the lanes of source, in their order, in another shape"""
 
@@ -338,7 +313,6 @@ class ShapeCast(Op):
     source: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class BitCast(Op):
     """result = the bits of source, in lanes of another type along the last dimension; lane 0 has the lowest bits"""
 
@@ -347,7 +321,6 @@ class BitCast(Op):
     source: Operand
 
 
-@dataclass(frozen=True, eq=False)
 class FromElements(Op):
     """result = the vector of these scalars, in row-major order"""
 
@@ -356,7 +329,6 @@ class FromElements(Op):
     elements: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class ToElements(Op):
     """results = the lanes of source, in row-major order"""
 
@@ -368,7 +340,6 @@ class ToElements(Op):
 # --- Numbers and masks
 
 
-@dataclass(frozen=True, eq=False)
 class Step(Op):
     """result = 0, 1, 2, ..."""
 
@@ -376,7 +347,6 @@ class Step(Op):
     result: Result
 
 
-@dataclass(frozen=True, eq=False)
 class CreateMask(Op):
     """result is set where the lane lies below bounds along all dimensions; a vector without any has one bound"""
 
@@ -385,7 +355,6 @@ class CreateMask(Op):
     bounds: Operands
 
 
-@dataclass(frozen=True, eq=False)
 class ConstantMask(Op):
     """result is set where the lane lies below the numbers sizes along all dimensions"""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.verifier.positions import Positions
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(FrozenValue):
     """Positions of values, and the functions and global buffers of the module, if there is one."""
 
     positions: Positions

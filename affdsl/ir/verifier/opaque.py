@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.attributes import DenseArrayAttr, SymbolAttr, TypeAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
@@ -20,8 +20,7 @@ from affdsl.ir.verifier.kept import RULES
 _MANY = 1 << 30
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(FrozenValue):
     """How many operands, results, regions and successors an operation has, and which properties it needs."""
 
     operands: tuple[int, int]

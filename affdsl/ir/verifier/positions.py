@@ -61,8 +61,8 @@ class Positions:
 
     def not_symbols(self, op: Op) -> Iterator[str]:
         """What is wrong with the values that were written as symbols, used or not."""
-        for field in op.written or () if isinstance(op, _OF_SYMBOLS) else ():
-            applied = op.spelling(field)
+        for field, kept in (op.written or {}).items() if isinstance(op, _OF_SYMBOLS) else ():
+            applied = op.spelling(field) if kept.symbols else None
             for value in dict.fromkeys(applied.symbols if applied is not None else ()):
                 position = self.of(value)
                 if position is Position.DIM or (position is Position.NONE and not isinstance(op, affine.Apply)):

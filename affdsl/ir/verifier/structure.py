@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from affdsl.errors import VerificationError
 from affdsl.ir.attributes import StringAttr, TypeAttr
-from affdsl.ir.core import Op
+from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
@@ -100,6 +100,10 @@ def _function(
     yield from walk.problems
 
 
+_OF_MODULES = (memref.Global, func.Module, func.Func)
+_TOP = (func.Func, func.Module)
+
+
 class _Walk:
     """A walk through one function, from top to bottom, that knows which values are visible."""
 
@@ -110,32 +114,34 @@ class _Walk:
         self.problems: list[str] = []
 
     def operation(self, op: Op, parent: Op | None) -> None:
-        problems = self.problems
-        for value in dict.fromkeys(op.reads()):
-            if value not in self.visible:
-                problems.append(f"{where(op)}: {shown(value)} is read {self.absence(value)}")
-        if isinstance(op, memref.Global | func.Module | func.Func) and parent is not None and not _may_hold(parent):
+        problems, role = self.problems, roles(type(op))
+        for value in dict.fromkeys([v for v in op.reads() if v not in self.visible]):
+            problems.append(f"{where(op)}: {shown(value)} is read {self.absence(value)}")
+        if isinstance(op, _OF_MODULES) and parent is not None and not _may_hold(parent):
             which = f"@{op.symbol} " if op.symbol else ""
             problems.append(f"{where(op)}: {which}stands in {op_name(parent)}, but belongs into a module")
         rule = RULES.get(type(op))
         if rule is None:
             problems.append(f"{where(op)}: the verifier does not know this operation")
         else:
-            problems.extend(f"{where(op)}: {text}" for text in rule(op, self.context))
+            for text in rule(op, self.context):
+                problems.append(f"{where(op)}: {text}")
             if op.attributes:
                 problems.extend(f"{where(op)}: {text}" for text in attributes(op))
             if op.written:
                 problems.extend(f"{where(op)}: {text}" for text in self.context.positions.not_symbols(op))
-        self.context.positions.bind(op)
-        if isinstance(op, OpaqueRegion):
-            self.region(op, parent)
-        elif not (isinstance(op, func.Func) and op.external):
-            for scope in scopes(op):
-                self.scope(scope, op)
+        if role.regions:
+            self.context.positions.bind(op)
+            if isinstance(op, OpaqueRegion):
+                self.region(op, parent)
+            elif not (isinstance(op, func.Func) and op.external):
+                for scope in scopes(op):
+                    self.scope(scope, op)
         if isinstance(op, Opaque):
             problems.extend(f"{where(last)}: {text}" for last, text in ends_of(op))
-        self.define(op, op.defines())
-        self.context.positions.define(op, top=isinstance(parent, func.Func | func.Module))
+        if role.results:
+            self.define(op, op.defines())
+            self.context.positions.define(op, top=isinstance(parent, _TOP))
 
     def anywhere(self, ops: Iterable[Op]) -> None:
         """Make visible what operations define, before and after them: that is so in a module."""
@@ -148,7 +154,8 @@ class _Walk:
         for op in scope.block:
             self.operation(op, parent)
         for op in scope.block:
-            self.visible.difference_update(op.defines())
+            if roles(type(op)).results:
+                self.visible.difference_update(op.defines())
         self.visible.difference_update(scope.arguments)
         self.problems.extend(ending(scope, parent))
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, NoReturn, Protocol
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr
 from affdsl.ir.core import Block, Op
@@ -44,8 +45,7 @@ class Reading(Protocol):
 Kind = Literal["one", "many", "optional", "map", "set", "expr"]
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(FrozenValue):
     """A field of operands, results or block arguments; a map has its property and holds expressions."""
 
     name: str
@@ -78,8 +78,7 @@ def mapped_once(name: str, property: str = "map") -> Part:
     return Part(name, "expr", property)
 
 
-@dataclass(frozen=True)
-class Property:
+class Property(FrozenValue):
     """A field that is a property: how its value is an attribute, and back; None stands for absence both ways."""
 
     name: str
@@ -89,8 +88,7 @@ class Property:
     among_attributes: bool = True  # whether it may stand among the attributes, where there are no properties
 
 
-@dataclass(frozen=True)
-class Inside:
+class Inside(FrozenValue):
     """A region with one block: the field of its operations, those of its arguments, and how it ends."""
 
     body: str
@@ -99,8 +97,7 @@ class Inside:
     optional: bool = False  # no block at all where the field is empty
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(FrozenValue):
     """The generic form of one class of operations.
 
     `kinds` are the names after the dialect where the class stands for several operations. `inherent` names further
