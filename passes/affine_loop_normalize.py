@@ -8,7 +8,7 @@ from itertools import chain
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
-from affdsl.ir.dialects.func import Module
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX
@@ -17,6 +17,9 @@ from affdsl.ir.written import Tree, add, ceildiv, mul
 from passes.affine_maps import Map, flattened
 from passes.affine_positions import Names, exprs_of, positions_of, spelled
 from passes.index_arithmetic import written
+from passes.legality import refusal
+from passes.legality_words import name
+from passes.loops.nests import loop_of
 from passes.renaming import renamed
 
 
@@ -50,6 +53,8 @@ def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) 
     replaced: dict[Value, Value] = {}
 
     def rule(op: Op) -> Op | Iterable[Op] | None:
+        if replaced and isinstance(op, affine.For | affine.Parallel):
+            op = renamed(op, replaced)  # what stands for the counter of this loop must be read with it
         match op:
             case affine.For():
                 if promote_single_iter and _runs_once(op):
@@ -61,6 +66,42 @@ def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) 
                 return None
 
     return renamed(rewrite(module, rule), replaced)
+
+
+def normalize(func: Func, iv: Value) -> Func:
+    """Let one loop count from 0 in steps of 1.
+
+        for i = 3 to 17 step 4: S(i)      ->      for i = 0 to 4: S(4 * i + 3)
+
+    Nothing runs in another order, so this is always legal. The old counter is computed by affine.apply.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop, which it keeps.
+
+    Raises
+    ------
+    IllegalTransform
+        If the loop has several lower bounds, or divides by a symbol in its bounds; or if there is no such loop.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<99xf32>, %x: f32) {
+    ...   affine.for %i = 3 to 17 step 4 { affine.store %x, %A[%i] : memref<99xf32> }
+    ...   return
+    ... }''').functions[0]
+    >>> print(normalize(f, f.body[0].iv).body[0])
+    affine.for %i = 0 to 4 {
+      %0 = affine.apply affine_map<(d0) -> (d0 * 4 + 3)>(%i)
+      affine.store %x, %A[%0] : memref<99xf32>
+    }
+    """
+    what = f"normalize loop {name(iv)}"
+    loop = loop_of(func, iv, what)
+    if len(loop.lower) > 1:
+        raise refusal(loop, what, "it begins at the largest of several numbers")
+    new = _loop(loop, positions_of(func))
+    return func if new is None else rewrite(func, lambda op: new if op is loop else None)
 
 
 def _loop(op: affine.For, positions: Positions) -> affine.For | None:

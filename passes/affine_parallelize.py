@@ -12,12 +12,13 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.verifier.types import reduction
-from passes.analysis.dependence import Dependences
+from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.parallelism import Loops, Parallelism, of_loops
 from passes.analysis.reduction import DECLARED
-from passes.legality import IllegalTransform, refusal
-from passes.legality_words import explained, heading, name
+from passes.legality import IllegalTransform, Request, Violation, first_legal, refusal, violated
+from passes.legality_words import name
 from passes.renaming import renamed
+from passes.steps import Proposal, Step
 
 MOST_NESTED = 2**32 - 1
 
@@ -121,18 +122,23 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     }
     """
     what = f"make {name(iv)} parallel"
-    loops = of_loops(Dependences(func, module))
+    dependences = Dependences(func, module)
+    loops = of_loops(dependences)
     verdict = next((each for each in loops if each.iv is iv), None)
     if verdict is None:
         known = ", ".join(name(each.iv) for each in loops) or "none"
         raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
     why = _refusal(verdict)
     if why is not None:
-        raise _illegal(verdict, what, why, loops)
+
+        def again(other: Func, reassociate: bool = reassociate) -> Func:
+            return parallelize(other, iv, module=module, reassociate=reassociate)
+
+        raise _illegal(dependences, verdict, what, why, loops, again)
     rounded = [r for r in verdict.reductions if r.needs_reassociation]
     if rounded and not reassociate:
         reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
-        raise refusal(verdict.loop, what, reason, f"parallelize(func, {name(iv)}, reassociate=True)")
+        raise refusal(verdict.loop, what, reason, Proposal(options=(("reassociate", True),)))
     return _rewritten(func, {iv: verdict})
 
 
@@ -158,18 +164,46 @@ def _refusal(verdict: Parallelism) -> str | None:
     return None
 
 
-def _illegal(verdict: Parallelism, what: str, why: str, loops: Loops) -> IllegalTransform:
-    """The refusal, with the first dependence in the way and the nearest loop that can be made parallel."""
+def _illegal(
+    dependences: Dependences, verdict: Parallelism, what: str, why: str, loops: Loops, again: Request
+) -> IllegalTransform:
+    """The refusal, with the first dependence in the way and the nearest thing that can be done."""
+    of = dependences.of
+    in_the_way = verdict.prevented_by or tuple(_of_buffers(dependences, verdict))
+    if not in_the_way:
+        alternative = first_legal(of.function, of.module, _instead(verdict, loops), again)
+        return refusal(verdict.loop, what, why, alternative or "")
+    first = min(in_the_way, key=lambda dependence: not dependence.is_exact)
+    violation = Violation(first, first.witness())
+    also = why if verdict.privatized else ""
+    tries = _instead(verdict, loops)
+    return violated(dependences, verdict.loop, what, violation, also=also, candidates=tries, again=again)
+
+
+def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Dependence]:
+    """What a loop carries of the buffers of which each iteration needs its own."""
+    if verdict.privatized:
+        yield from (d for d in dependences.carried_by(verdict.iv) if d.source.buffer in verdict.privatized)
+
+
+def _instead(verdict: Parallelism, loops: Loops) -> Iterator[Proposal]:
+    """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
+    in_memory = [each for each in verdict.reductions if each.value is None]
+    if in_memory:
+        rounds = any(each.needs_reassociation for each in in_memory)
+        yield Proposal((Step("scalar_replace", (verdict.iv,)),), (("reassociate", True),) * rounds)
+    if verdict.privatized:
+        yield Proposal(tuple(Step("privatize", (buffer.root, verdict.iv)) for buffer in verdict.privatized))
     nest = [each for each in loops if each.loop is not verdict.loop and _are_nested(verdict.loop, each.loop)]
-    nearest = sorted(nest, key=lambda each: abs(each.depth - verdict.depth))
-    free = next((each for each in nearest if _refusal(each) is None and not each.reductions), None)
-    alternative = f"parallelize(func, {name(free.iv)})" if free is not None else ""
-    if not verdict.prevented_by:
-        return refusal(verdict.loop, what, why, alternative)
-    first = min(verdict.prevented_by, key=lambda dependence: not dependence.is_exact)
-    witness = first.witness()
-    text = heading(verdict.loop, what, explained(first, witness), alternative)
-    return IllegalTransform(text, dependence=first, witness=witness, alternative=alternative)
+    nest.sort(key=lambda each: abs(each.depth - verdict.depth))
+    for each in nest:
+        if _refusal(each) is None and not each.reductions:
+            yield Proposal((Step("parallelize", (each.iv,)),), asks_again=False)
+    for outer, inner in ((verdict, each) if each.depth > verdict.depth else (each, verdict) for each in nest[:2]):
+        for factor in (1, 2):
+            pair = (outer.iv, inner.iv)
+            steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
+            yield Proposal(steps, asks_again=False)
 
 
 def _are_nested(a: Op, b: Op) -> bool:

@@ -70,10 +70,14 @@ def distribute(function: func.Func, iv: Value, *, module: func.Module | None = N
     if len(pieces) < 2:
         raise refusal(loop, what, "its statements use each other's values, or are only one")
     groups = _groups(pieces, _edges(dependences, loop, pieces))
+
+    def again(other: func.Func) -> func.Func:
+        return distribute(other, iv, module=module)
+
     if len(groups) < 2:
-        require_order(dependences, loop, _time(dependences, loop, pieces), what=what)
+        require_order(dependences, loop, _time(dependences, loop, pieces), what=what, again=again)
         raise refusal(loop, what, "its statements depend on each other in a cycle")
-    require_order(dependences, loop, _time(dependences, loop, groups), what=what)
+    require_order(dependences, loop, _time(dependences, loop, groups), what=what, again=again)
     return replaced(function, loop, *_loops(loop, groups))
 
 

@@ -8,15 +8,16 @@ from itertools import pairwise
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Constraint, Term, Value
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import fresh, with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import UnknownError, set_of
 from passes.legality import (
     Candidate,
+    Request,
     Time,
+    carried_reductions,
     new_order,
-    reassociated,
     refusal,
     require_order,
     reversed_first,
@@ -47,7 +48,7 @@ def interchange(
     outer, inner
         The induction variables of the loops, which they keep.
     reassociate
-        Allow sums and other reductions in memory to be made in another order, which may round in another way.
+        Allow sums and products of floats to be made in another order, which may round in another way.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 
@@ -55,7 +56,7 @@ def interchange(
     ------
     IllegalTransform
         With the dependence, its distance and two iterations; or if the loops are not perfectly nested, carry values
-        (iter_args), or have new bounds that affine.for cannot say.
+        (iter_args) that are not only combined, or have new bounds that affine.for cannot say.
 
     References
     ----------
@@ -84,8 +85,12 @@ def interchange(
     }
     """
     what = f"interchange loops {name(outer)} and {name(inner)}"
-    band = band_of(function, (outer, inner), what)
-    return _permuted(function, band, (band[1].iv, band[0].iv), what, module, reassociate)
+
+    def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
+        return interchange(other, outer, inner, reassociate=reassociate, module=module)
+
+    band = band_of(function, (outer, inner), what, carrying=True, module=module, again=again)
+    return _permuted(function, band, (band[1].iv, band[0].iv), what, module, reassociate, again)
 
 
 def permute(
@@ -98,7 +103,12 @@ def permute(
     Refuses and raises as `interchange`.
     """
     what = f"bring loops into the order {', '.join(map(name, ivs))}"
-    return _permuted(function, band_of(function, ivs, what), tuple(ivs), what, module, reassociate)
+
+    def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
+        return permute(other, ivs, reassociate=reassociate, module=module)
+
+    band = band_of(function, ivs, what, carrying=True, module=module, again=again)
+    return _permuted(function, band, tuple(ivs), what, module, reassociate, again)
 
 
 def is_permutable(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> bool:
@@ -127,16 +137,16 @@ def reordered(band: Sequence[affine.For], order: Sequence[Value]) -> tuple[Op, .
     loops = [loop_of[iv] for iv in order[first:last]]
     own = {loop.iv for loop in changed}
     if any(value in own for loop in changed for expr in (*loop.lower, *loop.upper) for value in expr.values()):
+        if changed[0].results:
+            raise UnknownError("its loops carry values (iter_args), and the bounds of one move with another")
         constraints = [c for loop in changed for c in _within(loop)]
         dims = [loop.iv for loop in loops]
         params = tuple(dict.fromkeys(v for c in constraints for v in c.values() if v not in own))
         inside = scan(set_of(constraints, dims, params), loops, params, changed[-1].body)
     else:
-        inside = changed[-1].body
-        for loop in reversed(loops):
-            inside = (with_fields(loop, body=inside),)
+        inside = (_nested(loops, changed),)
     for loop in reversed(band[:first]):
-        inside = (with_fields(loop, body=inside),)
+        inside = (with_fields(loop, body=(*inside, *loop.body[1:])),)
     return inside
 
 
@@ -150,6 +160,7 @@ def _permuted(
     what: str,
     module: func.Module | None,
     reassociate: bool,
+    again: Request,
 ) -> func.Func:
     if all(loop.iv is iv for loop, iv in zip(band, order, strict=True)):
         return function
@@ -159,14 +170,29 @@ def _permuted(
         band[0],
         _time(dependences, band, order),
         what=what,
-        reductions=reassociated(dependences, order) if reassociate else (),
+        reductions=carried_reductions(dependences, band, what, reassociate=reassociate),
+        combining=order,
+        reassociate=reassociate,
         candidates=_candidates(dependences, band, order),
+        again=again,
     )
     try:
         new = reordered(band, order)
     except UnknownError as error:
         raise refusal(band[0], what, f"the new bounds cannot be written as those of affine.for: {error}") from error
     return replaced(function, band[0], *new)
+
+
+def _nested(loops: Sequence[affine.For], old: Sequence[affine.For]) -> affine.For:
+    """Loops in each other, with the body of other ones; what those carry in and out, these do."""
+    body, made = old[-1].body, old[-1]
+    for k, loop in reversed(list(enumerate(loops))):
+        results = old[0].results if k == 0 else tuple(fresh(v) for v in old[0].results)
+        carried = made.inits if made is not old[-1] else old[-1].carried
+        inits = old[0].inits if k == 0 else tuple(fresh(v) for v in old[0].carried)
+        made = with_fields(loop, body=body, inits=inits, carried=carried, results=results)
+        body = (made, affine.Yield(results, location=loop.location)) if results else (made,)
+    return made
 
 
 def _time(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> Time:
@@ -182,7 +208,6 @@ def _candidates(dependences: Dependences, band: Sequence[affine.For], order: Seq
     time = _time(dependences, band, order)
     for outer, inner in pairwise(band):
         yield from skewed(time, outer.iv, inner.iv)
-    yield Candidate("the same with reassociate=True", (time,), reassociated(dependences, order))
     for loop in reversed(band):
         yield from reversed_first(dependences, time, loop.iv)
 

@@ -1,51 +1,50 @@
-"""Whether statements may run in another order: yes, or no with two iterations that prove it.
+"""The legality service: what would change a program is refused, with two iterations and the nearest legal thing.
 
-A reordering gives each access inside some operations a new *time*: a tuple of affine expressions over the induction
-variables around the access, compared like words. It is legal if of every two accesses that touch one element, one of
-them writing, the one that ran first still does. What is not known is not legal.
+Every transformation that reorders asks `require_order`; what cannot be done for another reason raises `refusal`. What
+is proposed instead is data, and was tried.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import TypeAlias
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref, scf
-from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.messages import op_name, shown
-from affdsl.ir.traverse import walk
-from affdsl.ir.types import FunctionType
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence, Dependences, Distance, Witness
-from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.messages import shown
+from passes.analysis.dependence import Dependence, Dependences, Witness
 from passes.analysis.reduction import Reduction, Reductions
-from passes.analysis.relations import (
-    Relation,
-    at_depth,
-    distances,
-    elements,
-    map_from,
-    remembered,
-    same_element,
-    some_point,
+from passes.legality_words import explained, heading
+from passes.new_order import (
+    Roots,
+    Time,
+    Violation,
+    is_barrier,
+    new_order,
+    roots_of,
+    substituted,
+    text_time,
 )
-from passes.analysis.storage import Buffer
-from passes.analysis.summary import Summaries
-from passes.effects import effects
-from passes.legality_words import explained, heading, name
+from passes.steps import Proposal, Step
 
-Time: TypeAlias = Callable[[Access], Sequence[Term]]
-"""When an access runs after a reordering, over its induction variables and what is constant in the function.
+__all__ = [
+    "Candidate", "IllegalTransform", "Request", "Time", "Violation", "carried_reductions", "first_legal",
+    "interchanged", "is_barrier", "new_order", "reassociated", "refusal", "require_order", "reversed_first", "skewed",
+    "substituted", "text_time", "trying", "violated", "with_reassociation",
+]  # fmt: skip
 
-A shorter tuple is filled up with zeros. Two accesses at one time are in no order, which is not legal. It is also asked
-for the affine.yield of a loop that carries values, and for operations that may do anything."""
-Roots: TypeAlias = Op | Sequence[Op]
+Request: TypeAlias = Callable[..., func.Func]
+"""What was asked for, of another function: a primitive with all its arguments but the function, and some by name."""
 MOST_TRIES = 10
 """How many other reorderings are tried before a refusal names none."""
+MOST_PRIVATE = 4
+"""How many buffers a refusal proposes to privatize."""
 
 
 class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in tracebacks
@@ -59,6 +58,9 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         Two iterations that would run in the wrong order; None where that is not known.
     alternative
         The nearest thing that is legal, in words; empty if none was found.
+    proposal
+        The same as data: steps to take first, options for the request, or what to do in its place. None if none was
+        found, or if it is no call of a primitive.
     """
 
     def __init__(
@@ -67,101 +69,26 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         *,
         dependence: Dependence | None = None,
         witness: Witness | None = None,
-        alternative: str = "",
+        alternative: str | Proposal = "",
     ) -> None:
         super().__init__(message)
         self.dependence = dependence
         self.witness = witness
-        self.alternative = alternative
-
-
-@dataclass(frozen=True, eq=False)
-class Violation:
-    """A dependence whose sink would no longer run after its source, with two such iterations if they are known."""
-
-    dependence: Dependence
-    witness: Witness | None
+        self.alternative = str(alternative)
+        self.proposal = alternative if isinstance(alternative, Proposal) else None
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """Another way to what was asked for: legal if the accesses may run at each of these times.
 
-    `reductions` are what it combines in any order, beside those that are allowed anyway.
+    `reductions` are what it combines in any order, beside those that are allowed anyway. Where the request can be asked
+    again (see `require_order`), the steps of the proposal are also done for real.
     """
 
-    text: str
+    proposal: Proposal
     times: tuple[Time, ...]
     reductions: tuple[Reduction, ...] = ()
-
-
-def new_order(
-    dependences: Dependences, root: Roots, time: Time, *, reductions: Collection[Reduction] = ()
-) -> Violation | None:
-    """The first dependence that a new order violates; None if the order is legal.
-
-    Memory, numbers carried by loops (`iter_args`) and operations that may do anything keep their order. That carried
-    numbers still arrive where they are used is for the caller to see to.
-
-    Parameters
-    ----------
-    root
-        The outermost operation whose inside is reordered, or several of one block. The loops around are in the same
-        iteration: other pairs of accesses keep their order whatever happens inside.
-    time
-        When each access runs. Made by changing `text_time`, no two statements get one time.
-    reductions
-        What may be combined in any order, each update as a whole: allowed by the caller, where it rounds.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.dependence import dependences
-    >>> module = parse('''
-    ... func.func @f(%A: memref<9x9xf32>) {
-    ...   affine.for %i = 1 to 9 {
-    ...     affine.for %j = 0 to 8 {
-    ...       %a = affine.load %A[%i - 1, %j + 1] : memref<9x9xf32>
-    ...       affine.store %a, %A[%i, %j] : memref<9x9xf32>
-    ...     }
-    ...   }
-    ...   return
-    ... }''')
-    >>> found, outer = dependences(module.functions[0]), module.functions[0].body[0]
-    >>> swapped = new_order(found, outer, lambda a: (a.ivs[1], a.ivs[0], a.order))
-    >>> print(swapped.dependence, swapped.witness.source, swapped.witness.sink)
-    flow dependence of A at depth 1: [1, 1][-1, -1] (1, 1) (2, 0)
-    >>> new_order(found, outer, lambda a: (a.ivs[0], a.ivs[0] + a.ivs[1], a.order)) is None
-    True
-    """
-    roots = _roots(dependences, root)
-    around = len(dependences.of.domains[roots[0]].ivs)
-    inside = {op for each in roots for op in walk(each)}
-    own = {access: k for k, r in enumerate(reductions) for u in r.updates for access in u.accesses}
-    carried = {r.value for r in reductions if r.value is not None}
-    order = _Order(dependences, time)
-    accesses = [a for a in dependences.accesses if a.op in inside]
-    for source in accesses:
-        for sink in accesses:
-            if "write" not in (source.kind, sink.kind):
-                continue
-            if not dependences.of.storage.may_alias(source.buffer, sink.buffer):
-                continue
-            common = dependences.common(source, sink)
-            for depth in range(around + 1, common + 2):
-                if depth == common + 1 and source.order >= sink.order:
-                    continue
-                if depth <= common and source in own and own[source] == own.get(sink):
-                    continue
-                found = order.violated(source, sink, depth, common)
-                if found is not None:
-                    return found
-    for source, sink, depths in _beyond_memory(dependences, inside, carried):
-        common = dependences.common(source, sink)
-        for depth in depths:
-            if depth > around and not (depth == common + 1 and source.order >= sink.order):
-                found = order.violated(source, sink, depth, common)
-                if found is not None:
-                    return found
-    return None
 
 
 def require_order(
@@ -171,17 +98,27 @@ def require_order(
     *,
     what: str,
     reductions: Collection[Reduction] = (),
+    combining: Sequence[Value] = (),
+    reassociate: bool = False,
     candidates: Iterable[Candidate] = (),
+    again: Request | None = None,
 ) -> None:
     """Let a reordering pass if it is legal.
 
     Parameters
     ----------
+    combining
+        The loops whose reductions in memory may be made in another order: those that come to the same in any order, and
+        if `reassociate` also those that are rounded. Where the latter would help, that is proposed.
     what
         What is asked for, to follow the word "cannot": "interchange loops i and j".
     candidates
         What to do instead: the message names the first that is legal. `skewed`, `reversed_first` and `interchanged`
         make the common ones.
+    again
+        Asks for the same of another function, with some options by name. Then each candidate is done for real before it
+        is named, and where a local buffer is in the way only because iterations use it one after the other, `privatize`
+        or `expand` is what is named.
 
     Raises
     ------
@@ -191,45 +128,106 @@ def require_order(
     violation = new_order(dependences, root, time, reductions=reductions)
     if violation is None:
         return
-    alternative = ""
-    for candidate in islice(candidates, MOST_TRIES):
-        allowed = (*reductions, *candidate.reductions)
-        if all(new_order(dependences, root, each, reductions=allowed) is None for each in candidate.times):
-            alternative = candidate.text
-            break
-    first = _roots(dependences, root)[0]
-    text = explained(violation.dependence, violation.witness)
-    raise IllegalTransform(
-        heading(first, what, text, alternative),
+    rounded: tuple[Reduction, ...] = ()
+    if combining:
+        found = reassociated(dependences, combining)
+        rounded = () if reassociate else tuple(r for r in found if r.needs_reassociation)
+        allowed = tuple(r for r in found if r not in rounded)
+        if allowed:
+            reductions = (*reductions, *allowed)
+            violation = new_order(dependences, root, time, reductions=reductions)
+            if violation is None:
+                return
+
+    def may_run(each: Candidate) -> bool:
+        allowed = (*reductions, *each.reductions)
+        return all(new_order(dependences, root, t, reductions=allowed) is None for t in each.times)
+
+    tries = chain(candidates, with_reassociation(time, rounded))
+    proposals = (each.proposal for each in islice(tries, MOST_TRIES) if may_run(each))
+    first = roots_of(dependences, root)[0]
+    raise violated(dependences, first, what, violation, candidates=proposals, again=again)
+
+
+def violated(
+    dependences: Dependences,
+    op: Op,
+    what: str,
+    violation: Violation,
+    *,
+    also: str = "",
+    candidates: Iterable[Proposal] = (),
+    again: Request | None = None,
+) -> IllegalTransform:
+    """The error that names a violated dependence, and the first proposal that holds.
+
+    Parameters
+    ----------
+    also
+        What else there is to say of it, on a line of its own.
+    candidates, again
+        As those of `require_order`, but that nothing is known of the candidates if they cannot be tried.
+    """
+    alternative: Proposal | Literal[""] = ""
+    if not _is_trying.get():
+        of = dependences.of
+        own = None if again is None else _with_own(of.function, of.module, violation, again)
+        alternative = own or first_legal(of.function, of.module, candidates, again) or ""
+    text = "\n".join((explained(violation.dependence, violation.witness), *(also,) * bool(also)))
+    return IllegalTransform(
+        heading(op, what, text, str(alternative)),
         dependence=violation.dependence,
         witness=violation.witness,
         alternative=alternative,
     )
 
 
-def refusal(op: Op, what: str, reason: str, alternative: str = "") -> IllegalTransform:
-    """The error that says what cannot be done to an operation, and why, where that is no dependence."""
-    return IllegalTransform(heading(op, what, reason, alternative), alternative=alternative)
+def first_legal(
+    function: func.Func, module: func.Module | None, proposals: Iterable[Proposal], again: Request | None
+) -> Proposal | None:
+    """The first proposal whose steps can be done, and the request after them: tried for real, if `again` can ask.
 
-
-# --- Times
-
-
-def text_time(dependences: Dependences, access: Access, around: int = 0) -> tuple[Affine, ...]:
-    """When an access runs as the program is written, within one iteration of the outermost `around` loops.
-
-    That is, of each further loop its place in the text and its induction variable, and then the place of the access.
+    None if there is none, and where a request is made only to see whether it is legal.
     """
-    order = dependences.of.order
-    found: list[Affine] = []
-    for iv, loop in zip(access.ivs[around:], access.domain.loops[around:], strict=True):
-        found += [Affine.of(order[loop]), Affine.of(iv)]
-    return (*found, Affine.of(access.order))
+    if _is_trying.get():
+        return None
+    for proposal in proposals:
+        if again is None or _holds(function, module, proposal, again):
+            return proposal
+    return None
 
 
-def substituted(time: Time, new: dict[Value, Term]) -> Time:
-    """A time where other expressions stand for induction variables."""
-    return lambda access: [Affine.of(term).substitute(new) for term in time(access)]
+def _holds(function: func.Func, module: func.Module | None, proposal: Proposal, again: Request) -> bool:
+    try:
+        with trying():
+            for step in proposal.steps:
+                function = step.done_to(function, module)
+            if proposal.asks_again:
+                again(function, **dict(proposal.options))
+    except IllegalTransform:
+        return False
+    return True
+
+
+_is_trying = ContextVar("is_trying", default=False)
+
+
+@contextmanager
+def trying() -> Iterator[None]:
+    """Ask for something to see whether it is legal: a refusal inside names no alternative, which takes time to find."""
+    token = _is_trying.set(True)
+    try:
+        yield
+    finally:
+        _is_trying.reset(token)
+
+
+def refusal(op: Op, what: str, reason: str, alternative: str | Proposal = "") -> IllegalTransform:
+    """The error that says what cannot be done to an operation, and why, where that is no dependence."""
+    return IllegalTransform(heading(op, what, reason, str(alternative)), alternative=alternative)
+
+
+# --- What may be combined in any order
 
 
 def reassociated(dependences: Dependences, ivs: Iterable[Value]) -> tuple[Reduction, ...]:
@@ -238,158 +236,88 @@ def reassociated(dependences: Dependences, ivs: Iterable[Value]) -> tuple[Reduct
     return tuple(each for iv in ivs for each in reductions.in_memory(iv)[0])
 
 
+def carried_reductions(
+    dependences: Dependences, band: Sequence[affine.For], what: str, *, reassociate: bool
+) -> tuple[Reduction, ...]:
+    """What perfectly nested loops combine through the values that they carry (iter_args), which may be in any order.
+
+    Raises
+    ------
+    IllegalTransform
+        If one iteration uses a value of another otherwise; or if the order shows, since it rounds, and is not allowed
+        to change.
+    """
+    found: list[Reduction] = []
+    reductions = Reductions(dependences) if band[0].results else None
+    for position, result in enumerate(band[0].results):
+        assert reductions is not None
+        reduction = reductions.carried(band[-1], position)
+        if reduction is None:
+            start = shown(band[-1].carried[position])
+            reason = f"{start} of one iteration is used in the next, and not only combined (iter_args)"
+            raise refusal(band[0], what, reason)
+        if reduction.needs_reassociation and not reassociate:
+            reason = f"in another order {reduction.kind} of {shown(result)} is rounded in another way"
+            raise refusal(band[0], what, reason, Proposal(options=(("reassociate", True),)))
+        found += [replace(reduction, value=loop.carried[position]) for loop in band]
+    return tuple(found)
+
+
+# --- Candidates
+
+
 def skewed(time: Time, outer: Value, inner: Value, factors: Sequence[int] = (1, 2, 3)) -> Iterator[Candidate]:
     """The same after the inner loop was skewed by the outer one."""
     for factor in factors:
         new: dict[Value, Term] = {inner: inner + outer * factor}
-        yield Candidate(f"skew(func, {name(outer)}, {name(inner)}, {factor}) first", (substituted(time, new),))
+        yield Candidate(Proposal((Step("skew", (outer, inner, factor)),)), (substituted(time, new),))
 
 
 def interchanged(dependences: Dependences, time: Time, outer: Value, inner: Value) -> Iterator[Candidate]:
     """The same after two loops were interchanged."""
     new: dict[Value, Term] = {inner: outer, outer: inner}
     before = substituted(lambda access: text_time(dependences, access), new)
-    yield Candidate(f"interchange(func, {name(outer)}, {name(inner)}) first", (before, substituted(time, new)))
+    yield Candidate(Proposal((Step("interchange", (outer, inner)),)), (before, substituted(time, new)))
 
 
 def reversed_first(dependences: Dependences, time: Time, iv: Value) -> Iterator[Candidate]:
     """The same after a loop was reversed."""
     new: dict[Value, Term] = {iv: -iv}
     before = substituted(lambda access: text_time(dependences, access), new)
-    yield Candidate(f"reverse(func, {name(iv)}) first", (before, substituted(time, new)))
+    yield Candidate(Proposal((Step("reverse", (iv,)),)), (before, substituted(time, new)))
+
+
+def with_reassociation(time: Time, reductions: tuple[Reduction, ...]) -> Iterator[Candidate]:
+    """The same where some reductions may be rounded in another way."""
+    if reductions:
+        yield Candidate(Proposal(options=(("reassociate", True),)), (time,), reductions)
 
 
 # --- Below: how
 
 
-def _roots(dependences: Dependences, root: Roots) -> tuple[Op, ...]:
-    roots = (root,) if isinstance(root, Op) else tuple(root)
-    for each in roots:
-        if each not in dependences.of.domains:
-            raise ValueError(f"{op_name(each)} is no operation of the function whose dependences these are")
-    if not roots:
-        raise ValueError("there is nothing to reorder: no operation is given")
-    return roots
-
-
-class _Order:
-    """Asks, for two accesses, whether a new order violates their dependence at a depth."""
-
-    def __init__(self, dependences: Dependences, time: Time) -> None:
-        self.dependences = dependences
-        self.time = time
-        self._times: dict[Access, tuple[Affine, ...]] = {}
-
-    def violated(self, source: Access, sink: Access, depth: int, common: int) -> Violation | None:
-        """The dependence at a depth, if some of its pairs no longer run in its order."""
-        at_source, at_sink, unknown = self._times_of(source, sink)
-        one_buffer = source.buffer is sink.buffer
-        unknown = (*source.unknown, *sink.unknown, *unknown)
-        if not one_buffer:
-            unknown = (*unknown, f"{source.buffer.name} and {sink.buffer.name} may be one buffer")
-        ends = tuple(Distance(0, 0) if k < depth - 1 else Distance(None, None) for k in range(common))
-
-        def find() -> tuple[bool, tuple[Distance, ...]]:
-            with spending(self.dependences.budget):
-                pairs = _pairs(source, sink, depth, common)
-                wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
-                if wrong.is_empty():
-                    return False, ()
-                return True, tuple(Distance(*each) for each in distances(pairs, common))
-
-        key = ("order", source.relation, sink.relation, one_buffer, at_source, at_sink, depth, common)
-        try:
-            is_wrong, ends = remembered(key, find)
-        except UnknownError as error:
-            return Violation(Dependence(source, sink, depth, ends, (*unknown, str(error))), None)
-        if not is_wrong:
-            return None
-        found = Dependence(source, sink, depth, ends, tuple(dict.fromkeys(unknown)))
-        return Violation(found, None if unknown else self._witness(found, at_source, at_sink))
-
-    def _times_of(self, source: Access, sink: Access) -> tuple[Relation, Relation, tuple[str, ...]]:
-        """From iterations of source and of sink to their times, of one length; and what is not known of these."""
-        first, second = self._time_of(source), self._time_of(sink)
-        length = max(len(first), len(second))
-        relations = []
-        unknown: tuple[str, ...] = ()
-        for access, exprs in ((source, first), (sink, second)):
-            padded = (*exprs, *[Affine()] * (length - len(exprs)))
-            known, domain = self.dependences.of.scope.exprs(padded, access.domain)
-            relations.append(domain.relation(known))
-            unknown += tuple(reason for reason in domain.unknown if reason not in access.domain.unknown)
-        return relations[0], relations[1], unknown
-
-    def _time_of(self, access: Access) -> tuple[Affine, ...]:
-        if access not in self._times:
-            self._times[access] = tuple(map(Affine.of, self.time(access)))
-        return self._times[access]
-
-    def _witness(self, of: Dependence, at_source: Relation, at_sink: Relation) -> Witness | None:
-        """The first two iterations that would run in the wrong order."""
-        first, second = of.source.relation, of.sink.relation
-        try:
-            with spending(self.dependences.budget):
-                pairs = _pairs(of.source, of.sink, of.depth, len(of.distances))
-                wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
-                found = some_point(elements(first, second, wrong).wrap())
-        except UnknownError:
-            return None
-        if found is None:
-            return None
-        params, point = found
-        names = {name_of(v): v.hint or name_of(v) for r in (first, second, at_source, at_sink) for v in r.params}
-        start, end = first.dims, first.dims + second.dims
-        return Witness(
-            {names.get(name, name): number for name, number in params.items()},
-            point[:start],
-            point[start:end],
-            point[end + of.source.buffer.loops :],
-        )
-
-
-def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
-    """The pairs of iterations that touch a common element, or may, at a depth."""
-    if source.buffer is sink.buffer:
-        return at_depth(same_element(source.relation, sink.relation), depth, common)
-    domains = map_from(source.relation).domain(), map_from(sink.relation).domain()
-    return at_depth(Map.from_domain_and_range(*domains), depth, common)
-
-
-_KNOWN = (affine.Prefetch, memref.Prefetch, affine.DmaStart, memref.DmaStart, affine.DmaWait, memref.DmaWait)
-"""Operations without a row in the table of effects whose accesses are known all the same."""
-_OUTSIDE = Buffer(Value(FunctionType((), ()), "outside"), "unknown", "what shows outside of memory")
-"""What operations that may do anything write to."""
-
-
-def _beyond_memory(
-    dependences: Dependences, inside: Collection[Op], carried: Collection[Value]
-) -> Iterator[tuple[Access, Access, Iterable[int]]]:
-    """Sources and sinks of another kind than memory, with the depths at which they depend."""
-    summaries, barriers = Summaries(dependences.of.module), []
-    for op in dependences.of.domains:
-        if op not in inside:
-            continue
-        if isinstance(op, affine.For | scf.For) and any(v not in carried for v in op.carried):
-            name = next(shown(v) for v in op.carried if v not in carried)
-            last = op.body[-1]
-            domain = dependences.of.domains[last]
-            outer = domain.ivs[:-1]
-            buffer = Buffer(op.carried[0], "local", name, len(outer))
-            index = tuple(map(Affine.of, outer))
-            order = dependences.of.order[last]
-            write = Access(last, "write", buffer, domain, index, order)
-            yield write, Access(last, "read", buffer, domain, index, order), (len(domain.ivs),)
-        if is_barrier(op, summaries):
-            domain = dependences.of.domains[op].lacking(f"{op_name(op)} may do anything")
-            barriers.append(Access(op, "write", _OUTSIDE, domain, (), dependences.of.order[op]))
-    for source in barriers:
-        for sink in barriers:
-            yield source, sink, range(1, dependences.common(source, sink) + 2)
-
-
-def is_barrier(op: Op, summaries: Summaries) -> bool:
-    """Whether an operation itself, without its blocks, may do what shows outside of memory."""
-    if isinstance(op, func.Call):
-        return summaries.of(op.callee).anything
-    return effects(op).unknown and not op.is_terminator and not isinstance(op, _KNOWN)
+def _with_own(function: func.Func, module: func.Module | None, violation: Violation, again: Request) -> Proposal | None:
+    """Which local buffers to privatize, or to expand, so that a request is legal; None where that does not help."""
+    steps: list[Step] = []
+    dependence: Dependence | None = violation.dependence
+    with trying():
+        while dependence is not None and dependence.source.buffer.kind == "local" and len(steps) < MOST_PRIVATE:
+            root = dependence.source.buffer.root
+            inside = dependence.source.ivs[: len(dependence.distances)]
+            dependence = None
+            for step in (Step(verb, (root, iv)) for verb in ("privatize", "expand") for iv in reversed(inside)):
+                try:
+                    done = step.done_to(function, module)
+                except IllegalTransform:
+                    continue
+                try:
+                    again(done)
+                except IllegalTransform as refused:
+                    left = refused.dependence
+                else:
+                    return Proposal((*steps, step))
+                if left is not None and left.source.buffer.root is not root:
+                    function, dependence = done, left
+                    steps.append(step)
+                    break
+    return None

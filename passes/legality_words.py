@@ -41,7 +41,7 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
     if isinstance(source.op, affine.Yield) and source.op is sink.op:
         return f"{source.buffer.name} is carried from each iteration of its loop to the next, in this order"
     distance = f" with distance ({vector})" if vector else ""
-    text = f"{_named(source)} {_VERBS[kind]} {_named(sink)}{distance}"
+    text = f"{access_name(source)} {_VERBS[kind]} {access_name(sink)}{distance}"
     if dependence.unknown:
         return f"it may be that {text}:\n" + "; ".join(dict.fromkeys(dependence.unknown))
     if witness is None:
@@ -56,7 +56,7 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
 # --- Below: parts
 
 
-def _named(access: Access) -> str:
+def access_name(access: Access) -> str:
     """An access as its author wrote it, and where."""
     doing = {"read": "load", "write": "store"}[access.kind]
     match access.op:

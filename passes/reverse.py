@@ -9,7 +9,7 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
-from passes.legality import Candidate, reassociated, refusal, require_order, text_time
+from passes.legality import carried_reductions, refusal, require_order, text_time
 from passes.legality_words import name
 from passes.loops.nests import counted, loop_of, replaced
 
@@ -29,15 +29,15 @@ def reverse(
     iv
         The induction variable of the loop, which it keeps.
     reassociate
-        Allow sums and other reductions in memory to be made in another order, which may round in another way.
+        Allow sums and products of floats to be made in another order, which may round in another way.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 
     Raises
     ------
     IllegalTransform
-        With the dependence, its distance and two iterations; or if the loop carries values (iter_args), or begins at
-        the largest of several numbers in steps of more than 1.
+        With the dependence, its distance and two iterations; or if the loop carries values (iter_args) that are not
+        only combined, or begins at the largest of several numbers in steps of more than 1.
 
     >>> from affdsl.mlir.readers import parse
     >>> f = parse('''func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {
@@ -58,21 +58,23 @@ def reverse(
     """
     what = f"reverse loop {name(iv)}"
     loop = loop_of(function, iv, what)
-    if loop.results:
-        raise refusal(loop, what, f"the loop {name(iv)} carries values (iter_args) from each iteration to the next")
     dependences = Dependences(function, module)
 
     def time(access: Access) -> Sequence[Term]:
         return [expr.substitute({iv: -iv}) for expr in text_time(dependences, access)]
 
-    reductions = reassociated(dependences, (iv,))
+    def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
+        return reverse(other, iv, reassociate=reassociate, module=module)
+
     require_order(
         dependences,
         loop,
         time,
         what=what,
-        reductions=reductions if reassociate else (),
-        candidates=[Candidate("the same with reassociate=True", (time,), reductions)],
+        reductions=carried_reductions(dependences, (loop,), what, reassociate=reassociate),
+        combining=(iv,),
+        reassociate=reassociate,
+        again=again,
     )
     if loop.step > 1 and len(loop.lower) > 1:
         raise refusal(loop, what, f"it begins at the largest of several numbers, in steps of {loop.step}")

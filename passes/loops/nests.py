@@ -9,8 +9,9 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import fresh, rewrite, substitute, walk
-from passes.legality import refusal
+from passes.legality import Request, first_legal, refusal
 from passes.legality_words import name
+from passes.steps import Proposal, Step
 
 
 def loop_of(function: func.Func, iv: Value, what: str) -> affine.For:
@@ -30,8 +31,19 @@ def loop_of(function: func.Func, iv: Value, what: str) -> affine.For:
     raise refusal(function, what, f"@{function.symbol} has no affine.for over {name(iv)}; {known}")
 
 
-def band_of(function: func.Func, ivs: Sequence[Value], what: str) -> tuple[affine.For, ...]:
+def band_of(
+    function: func.Func,
+    ivs: Sequence[Value],
+    what: str,
+    *,
+    carrying: bool = False,
+    module: func.Module | None = None,
+    again: Request | None = None,
+) -> tuple[affine.For, ...]:
     """Perfectly nested loops, outermost first, in whatever order their induction variables are given.
+
+    `carrying` loops may carry values, if the outer ones do nothing with them but to hand them on. Where the loops are
+    not perfectly nested, `make_perfect` is proposed, if `again` can be done after it.
 
     Raises
     ------
@@ -45,14 +57,30 @@ def band_of(function: func.Func, ivs: Sequence[Value], what: str) -> tuple[affin
     inside = {loop: sum(other in set(walk(loop)) for other in loops) for loop in loops}
     band = sorted(loops, key=lambda loop: -inside[loop])
     for loop in band:
-        if loop.results:
+        if loop.results and not carrying:
             reason = f"the loop {name(loop.iv)} carries values (iter_args) from each iteration to the next"
             raise refusal(loop, what, reason)
     for outer, inner in pairwise(band):
-        if len(outer.body) != 1 or outer.body[0] is not inner:
-            reason = f"the loop {name(outer.iv)} does not hold the loop {name(inner.iv)} and nothing else"
-            raise refusal(outer, what, reason)
+        if _holds_only(outer, inner):
+            continue
+        if inner.results and outer.body[:1] == (inner,):
+            carries = f"the loop {name(inner.iv)} carries values (iter_args) from each iteration to the next"
+            raise refusal(inner, what, f"{carries}, and the loop {name(outer.iv)} does not just hand them on")
+        reason = f"the loop {name(outer.iv)} does not hold the loop {name(inner.iv)} and nothing else"
+        perfect = Proposal((Step("make_perfect", (outer.iv, inner.iv)),))
+        alternative = None if again is None else first_legal(function, module, (perfect,), again)
+        raise refusal(outer, what, reason, alternative or "")
     return tuple(band)
+
+
+def _holds_only(outer: affine.For, inner: affine.For) -> bool:
+    """Whether a loop holds another and nothing else, to which it hands what it carries, and the other way round."""
+    if not outer.results or not inner.results:
+        return outer.body == (inner,) and not outer.results and not inner.results
+    match outer.body:
+        case (op, affine.Yield(values=values)) if op is inner:
+            return inner.inits == outer.carried and values == inner.results
+    return False
 
 
 def replaced(function: func.Func, old: Op, *new: Op) -> func.Func:

@@ -40,11 +40,20 @@ def scan(points: Set, loops: Sequence[affine.For], params: Sequence[Value], body
         Where that takes several loops one after the other, a bound that affine.for does not have, or isl too long.
     """
     with spending(BUDGET):
+        if points.is_empty():
+            return _never(loops, body)
         tree = ast_of(points)
         return _Nest(tree, loops, params, body).made(tree, 0)
 
 
 # --- Below: nodes
+
+
+def _never(loops: Sequence[affine.For], body: Block) -> Block:
+    """Loops that do not run."""
+    for loop in reversed(loops):
+        body = (with_fields(loop, lower=(Affine(),), upper=(Affine(),), step=1, body=body, written=None),)
+    return body
 
 
 class _Nest:
@@ -107,8 +116,6 @@ def _statement(node: Ast) -> AstExpr:
             return _statement(node.for_get_body())
         case "if" if not node.if_has_else_node():
             return _statement(node.if_get_then_node())
-        case "block" if node.block_get_children().n_ast_node() == 0:
-            raise UnknownError("the loops never run")
         case _:
             raise UnknownError("it takes several loops one after the other")
 
