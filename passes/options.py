@@ -5,24 +5,23 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
 
 OptionValue: TypeAlias = "bool | int | str | tuple[str, ...]"
-Kind: TypeAlias = Literal["bool", "int", "uint", "choice", "text", "list"]
+Kind: TypeAlias = Literal["bool", "int", "uint", "ulong", "choice", "text", "list"]
 
 _TRUE, _FALSE = ("true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
-_RANGES = {"int": (-(2**63), 2**63 - 1), "uint": (0, 2**32 - 1)}
+_RANGES = {"int": (-(2**63), 2**63 - 1), "uint": (0, 2**32 - 1), "ulong": (0, 2**64 - 1)}
 
 
 class OptionError(AffdslError):
     """An option that a pass does not have, or a value that it does not take."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(FrozenValue):
     """One option of a pass: `name=value`.
 
     A `fixed` option is known, printed and accepted at its default only: mlir-opt has it, and here nothing reads it.
@@ -85,7 +84,8 @@ def print_options(options: Sequence[Option], values: Mapping[str, OptionValue]) 
 
 def describe_options(options: Sequence[Option]) -> list[tuple[str, str]]:
     """For each option `name=<what it takes>` and its meaning with the default, for a list that people read."""
-    takes = {"bool": "<true|false>", "int": "<integer>", "uint": "<integer, not negative>", "text": "<text>"}
+    natural = "<integer, not negative>"
+    takes = {"bool": "<true|false>", "int": "<integer>", "uint": natural, "ulong": natural, "text": "<text>"}
     return [
         (
             f"{o.name}={'|'.join(o.choices) if o.kind == 'choice' else takes.get(o.kind, '<name,...>')}",
@@ -165,7 +165,7 @@ def _value(option: Option, text: str | None, owner: str) -> OptionValue:
     if text is None:
         raise OptionError(f"{what} requires a value! Write {option.name}=...")
     match option.kind:
-        case "int" | "uint":
+        case "int" | "uint" | "ulong":
             return _integer(option, text, what)
         case "choice":
             if text not in option.choices:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects.func import Module
 from passes.options import Option, OptionValue
 from passes.remarks import Analysis, unchanged
@@ -17,8 +17,7 @@ too; the same for "function interface", of which mlir-opt says it in other words
 fails on an operation without one, such as a function."""
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(FrozenValue):
     """One pass. `run` takes a module and the options by their names, as keywords with _ for -.
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
@@ -36,8 +35,7 @@ class Pass:
     sees_around: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Imported:
+class _Imported(FrozenValue):
     """A function of a module of `passes` that is imported where it is first asked for: few runs need many of them."""
 
     module: str
@@ -59,6 +57,16 @@ def _in(module: str, name: str = "") -> _Imported:
 
 
 PASSES: tuple[Pass, ...] = (
+    Pass("affine-data-copy-generate", "AffineDataCopyGeneration", "func",
+         "Copy what affine loops touch to buffers in another memory space", _in("affine_data_copy_generate"),
+         (Option("fast-mem-capacity", "ulong", 2**64 - 1, "How many KiB the copies of a loop may take"),
+          Option("fast-mem-space", "uint", 1, "The memory space of the copies"),
+          Option("generate-dma", "bool", False, "Copy by DMA instead of loops"),
+          Option("min-dma-transfer", "int", 1024, "The smallest DMA in bytes, which mlir-opt does not look at either",
+                 fixed=True),
+          Option("skip-non-unit-stride-loops", "bool", False, "Copy inside of loops with steps, and of no others"),
+          Option("slow-mem-space", "uint", 0, "The memory space of what is copied"),
+          Option("tag-mem-space", "uint", 0, "The memory space of the tags of DMAs")), sees_around=True),
     Pass("affine-expand-index-ops", "AffineExpandIndexOps", "any",
          "Turn affine.delinearize_index and linearize_index into arithmetic", _in("expand_index_ops")),
     Pass("affine-expand-index-ops-as-affine", "AffineExpandIndexOpsAsAffine", "any",
@@ -96,6 +104,8 @@ PASSES: tuple[Pass, ...] = (
     Pass("affine-loop-unroll-jam", "AffineLoopUnrollAndJam", "function interface",
          "Run iterations of the first loop of a function together", _in("affine_loop_unroll_jam"),
          (Option("unroll-jam-factor", "uint", 4, "How many iterations run together"),), sees_around=True),
+    Pass("affine-pipeline-data-transfer", "AffinePipelineDataTransfer", "func",
+         "Start DMAs into a loop one iteration early", _in("affine_pipeline_data_transfer"), sees_around=True),
     Pass("affine-raise-from-memref", "RaiseMemrefDialect", "func",
          "Turn memref.load and memref.store with affine indices into affine ones",
          _in("affine_raise_from_memref")),
