@@ -63,12 +63,28 @@ def parse_pipeline(text: str) -> Pipeline:
     return parser.whole()
 
 
-class _Parser:
-    """Reads the text of a pipeline from left to right."""
+def pipeline_for_module(text: str) -> Pipeline:
+    """The pipeline that a text says, which may also be names of passes alone: each is put where it can run.
 
-    def __init__(self, text: str) -> None:
+    Raises PipelineError as `parse_pipeline` does.
+
+    >>> print(pipeline_for_module("cse, affine-scalrep"), pipeline_for_module("builtin.module(cse)"))
+    builtin.module(cse,func.func(affine-scalrep)) builtin.module(cse)
+    """
+    if re.match(r"\s*builtin\.module\s*\(", text):
+        return parse_pipeline(text)
+    parser = _Parser(f"any({text})", hidden=4)
+    items = (nested("builtin.module", item) if isinstance(item, PassStep) else item for item in parser.whole().items)
+    return Pipeline("builtin.module", tuple(items))
+
+
+class _Parser:
+    """Reads the text of a pipeline from left to right; the first `hidden` characters and a last `)` are not shown."""
+
+    def __init__(self, text: str, hidden: int = 0) -> None:
         self.text = text
         self.place = 0
+        self.hidden = hidden
 
     def whole(self) -> Pipeline:
         found = re.match(r"\s*([\w.]*)\s*\(", self.text)
@@ -184,10 +200,11 @@ class _Parser:
             self.place += 1
 
     def fail(self, what: str, place: int | None = None) -> NoReturn:
-        place = self.place if place is None else place
-        before = self.text[:place]
-        line, column = before.count("\n") + 1, place - (before.rfind("\n") + 1) + 1
-        shown = self.text.split("\n")[line - 1]
+        end = len(self.text) - bool(self.hidden)
+        place = max(self.place if place is None else place, self.hidden)
+        before = self.text[self.hidden : min(place, end)]
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        shown = self.text[self.hidden : end].split("\n")[line - 1]
         caret = re.sub(r"[^\t]", " ", shown[: column - 1]) + "^"
         raise PipelineError(f"<pass-pipeline>:{line}:{column}: error: {what}\n{shown}\n{caret}")
 

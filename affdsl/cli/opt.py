@@ -31,8 +31,10 @@ FLAGS = (
     Flag("pass-pipeline", "value", "Passes as text: builtin.module(func.func(cse,canonicalize{top-down=false}),...)"),
     Flag("dump-pass-pipeline", "switch", "Print the pipeline that will run, on the standard error output"),
     Flag("verify-each", "switch", "Run the verifier after each pass (default: true)"),
-    Flag("validate", "optional", "Check the result against the input by running both on small sizes; where they "
-         "differ, name the first pass at fault and save all that shows it (default: in a temporary folder)", "folder"),
+    Flag("validate", "optional", "Check the result against the input: by a proof for all sizes, or by running both on "
+         "small ones; where they differ, name the first pass at fault and save all that shows it (default: in a "
+         "temporary folder)", "folder"),
+    Flag("validate-report", "switch", "Say of each function how --validate checked it"),
     Flag("split-input-file", "optional", "Treat the parts between lines with a marker one by one", "marker",
          default=MARKER),
     Flag("output-split-marker", "value", "What is written between the results of the parts", "marker"),
@@ -210,12 +212,13 @@ class _Plan:
     def _validated(
         self, pipeline: Pipeline, notes: list[Diagnostic], root: Root, *, observe: Observer, verify_each: bool
     ) -> Root:
-        """root after all passes, checked against root; notes get what could not be checked."""
+        """root after all passes, checked against root; notes get what could not be checked, or all."""
         # The interpreter comes with NumPy, for which no other run of the command waits.
         validated: Callable[..., tuple[Root, Report]] = import_module("passes.validation.pipeline").run_validated
         folder = self.line.given("validate") or None
         root, report = validated(pipeline, root, observe=observe, verify_each=verify_each, folder=folder)
-        notes += [Diagnostic("note", f"--validate: {each}") for each in report.unchecked]
+        told = report.functions if self.line.on("validate-report") else report.unchecked
+        notes += [Diagnostic("note", f"--validate: {each}") for each in told]
         return root
 
 

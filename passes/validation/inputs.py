@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -30,6 +31,8 @@ SIZES = (3, 1, 0, 2, 5, 7, 8, 4, 13, 17, 33, -2)
 """Sizes that find most mistakes: 0, 1, primes, and neighbours of the numbers by which loops are tiled and unrolled."""
 MOST = 70
 """No size is larger than this, unless the contract asks for it."""
+MOST_ELEMENTS = 10_000_000
+"""No array has more elements."""
 SPECIAL = (0.0, -0.0, 1.0, -2.5, float("inf"), float("-inf"), float("nan"))
 _TRIES = 60
 
@@ -54,6 +57,8 @@ class Recipe:
         Which floats.
     seed
         Of everything random.
+    given
+        Numbers that come before the others: of index arguments (arg2), and of unknown sizes along an axis (size0_1).
     """
 
     size: int
@@ -61,6 +66,7 @@ class Recipe:
     mixed: bool = False
     elements: Elements = "plain"
     seed: int = 0
+    given: tuple[tuple[str, int], ...] = ()
 
 
 def sizes_for(*roots: Op) -> tuple[int, ...]:
@@ -130,6 +136,7 @@ def arguments(function: Func, recipe: Recipe, roomy: frozenset[Value]) -> tuple[
     if numbers is None:
         return None
     given: list[Argument] = []
+    own = dict(recipe.given)
     for position, value in enumerate(function.args):
         if not isinstance(value.type, MemRefType):
             given.append(numbers[value])
@@ -137,11 +144,14 @@ def arguments(function: Func, recipe: Recipe, roomy: frozenset[Value]) -> tuple[
         promised = function.shapes[position] if function.shapes else None
         unknown = max(0, recipe.size + recipe.slack)
         shape = (
-            tuple(unknown if n is None else n for n in value.type.shape)
+            tuple(
+                max(0, own.get(f"size{position}_{axis}", unknown)) if n is None else n
+                for axis, n in enumerate(value.type.shape)
+            )
             if promised is None
             else tuple(e.evaluate(numbers) for e in promised)
         )
-        if any(n < 0 for n in shape):
+        if any(n < 0 for n in shape) or math.prod(shape) > MOST_ELEMENTS:
             return None
         limit = max(1, min((n for n in shape if n), default=1), min(max(recipe.size, 1), max(shape, default=1)))
         given.append(_array(value, shape, recipe, limit, random, unsigned=position in function.unsigned))
@@ -164,6 +174,8 @@ def _numbers(function: Func, recipe: Recipe, roomy: frozenset[Value], random: Ra
             number = recipe.size if one_size else random.choice(pool)
             if value in roomy:
                 number = max(0, recipe.size + recipe.slack)
+            if k == 0:
+                number = dict(recipe.given).get(f"arg{position}", number)
             unsigned = position in function.unsigned
             found[value] = _scalar(value, number, recipe, random, position, unsigned=unsigned)
         if all(fact.holds(found) for fact in function.assumes):

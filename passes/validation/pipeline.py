@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from passes.manager import Event, Observer, PassStep, Pipeline, Root
-from passes.validation import Failure, Report, still_fails, validate
-from passes.validation.reproducer import save
+from passes.validation import still_fails, validate
+from passes.validation.report import Failure, Report
+from passes.validation.reproducer import Replay, Stage, save
 
 REASSOCIATING = frozenset(
     (("affine-parallelize", "parallel-reductions"), ("affine-super-vectorize", "vectorize-reductions"))
@@ -19,37 +19,28 @@ REASSOCIATING = frozenset(
 
 
 class ValidationError(AffdslError):
-    """What passes made of a program does something else than the program: a bug of a pass.
+    """What passes, or steps of a schedule, made of a program does something else than the program: a bug of ours.
 
     Attributes
     ----------
     failure
         The call that shows it.
     step
-        The first pass after which it does.
+        The first pass after which it does, or the first step of a schedule in its words.
     folder
         Where all that is needed to see it again was saved; None where it could not be.
     """
 
-    def __init__(self, failure: Failure, step: PassStep | None, folder: Path | None, why: str = "") -> None:
-        at_fault = f"after pass '{step.name}'" if step is not None else "after the pipeline"
+    def __init__(self, failure: Failure, stage: Stage | None, folder: Path | None, why: str = "") -> None:
+        at_fault = f"after {stage.name}" if stage is not None else "after the pipeline"
         super().__init__(
             f"the program does something else {at_fault}: {failure}\n"
             f"    this is a bug of affdsl: please report it; "
             + (f"all that shows it is in {folder}" if folder is not None else f"nothing was saved: {why}")
         )
         self.failure = failure
-        self.step = step
+        self.step = None if stage is None else stage.step
         self.folder = folder
-
-
-@dataclass(frozen=True)
-class _State:
-    """The whole as a pass found it, and as it left it."""
-
-    step: PassStep
-    before: Root
-    after: Root
 
 
 def run_validated(
@@ -72,39 +63,78 @@ def run_validated(
     Raises
     ------
     ValidationError
-        With a call for which they differ, the first pass at fault, and the folder of the reproducer.
+        With what shows that they differ, the first pass at fault, and the folder of the reproducer.
     PassError, PipelineError
         As `Pipeline.run` raises them.
     """
-    states: list[_State] = []
+    stages: list[Stage] = []
     found: list[Root] = []
 
     def watch(event: Event) -> None:
         if event.when == "before":
             found.append(event.root())
         elif event.when == "after":
-            states.append(_State(event.step, found[-1], event.root()))
+            stages.append(Stage(event.step, found[-1], event.root()))
         if observe is not None:
             observe(event)
 
     made = pipeline.run(root, observe=watch, verify_each=verify_each)
-    report = validate(_module(root), _module(made), reassociated=any(map(_reassociates, _steps(pipeline))))
-    if report.failure is None:
-        return made, report
-    guilty = next(_at_fault(report.failure, _module(root), states), None)
-    around = None if guilty is None else (guilty.step, guilty.before, guilty.after)
+    reassociated = any(map(_reassociates, _steps(pipeline)))
+    return made, _checked(root, made, stages, Replay.of(pipeline), folder, reassociated=reassociated)
+
+
+def require_same(
+    before: Module,
+    states: Sequence[tuple[str, Module]],
+    *,
+    reassociated: bool = False,
+    replay: str = "",
+    folder: str | Path | None = None,
+) -> Report:
+    """What was found of the last state of a program, if it does what the program did before.
+
+    Parameters
+    ----------
+    states
+        Each step in words, with the program after it.
+    reassociated
+        Whether sums and products of floats may have been made in another order.
+    replay
+        Python that takes the steps again, saved as schedule.py with what shows the fault.
+    folder
+        As `run_validated` takes it.
+
+    Raises
+    ------
+    ValidationError
+        With what shows that they differ, the first step at fault in its words, and the folder of the reproducer.
+    """
+    modules = [before, *(module for _, module in states)]
+    stages = [Stage(text, modules[k], modules[k + 1]) for k, (text, _) in enumerate(states)]
+    how = Replay("schedule.py", replay, "python schedule.py")
+    return _checked(before, modules[-1], stages, how, folder, reassociated=reassociated)
+
+
+def _checked(
+    root: Root, made: Root, stages: Sequence[Stage], replay: Replay, folder: str | Path | None, *, reassociated: bool
+) -> Report:
+    """What was found, if it is no fault. Raises ValidationError."""
+    report = validate(_module(root), _module(made), reassociated=reassociated)
+    if report.failed is None or report.failure is None:
+        return report
+    guilty = next(_at_fault(report.failure, _module(root), stages), None)
     place, why = None, ""
     try:
-        place = save(report.failure, root, pipeline, around, None if folder is None else Path(folder))
+        place = save(report.failed, root, replay, guilty, folder)
     except OSError as problem:
         why = str(problem)
-    raise ValidationError(report.failure, None if guilty is None else guilty.step, place, why)
+    raise ValidationError(report.failure, guilty, place, why)
 
 
-def _at_fault(failure: Failure, root: Module, states: Sequence[_State]) -> Iterator[_State]:
-    """The states in which the call of a failure fails; none for a function of a module inside of the whole."""
+def _at_fault(failure: Failure, root: Module, stages: Sequence[Stage]) -> Iterator[Stage]:
+    """The steps after which a failure shows; none for a function of a module inside of the whole."""
     if failure.function in root.functions:
-        yield from (state for state in states if still_fails(failure, _module(state.after)) is not None)
+        yield from (stage for stage in stages if still_fails(failure, _module(stage.after)) is not None)
 
 
 def _module(root: Root) -> Module:

@@ -1,58 +1,87 @@
-"""Saves what somebody needs to see again that a pipeline changed what a program does."""
+"""Saves what somebody needs to see again that passes, or steps of a schedule, changed what a program does."""
 
 from __future__ import annotations
 
 import shlex
 import tempfile
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from affdsl.mlir.printer import print_op
 from passes.manager import PassStep, Pipeline, Root
-from passes.validation import Failure
 from passes.validation.inputs import Array, names_of
 from passes.validation.outcome import Outcome
+from passes.validation.report import Checked, Failure
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of what was done to a program: a pass or a step in words, with the program around it."""
+
+    step: PassStep | str
+    before: Root
+    after: Root
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return f"pass '{self.step.name}'" if isinstance(self.step, PassStep) else f"step '{self.step}'"
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What does it all again: a text, saved in a file of that name, and how to use it."""
+
+    file: str
+    text: str
+    usage: str
+
+    @classmethod
+    def of(cls, pipeline: Pipeline) -> Replay:
+        """By the command line."""
+        command = ["affdsl", "opt", "--validate", f"--pass-pipeline={pipeline}", "input.mlir"]
+        return cls("pipeline.txt", f"{pipeline}\n", shlex.join(command))
 
 
 def save(
-    failure: Failure,
-    root: Root,
-    pipeline: Pipeline,
-    around: tuple[PassStep, Root, Root] | None = None,
-    folder: Path | None = None,
+    checked: Checked, root: Root, replay: Replay, stage: Stage | None = None, folder: str | Path | None = None
 ) -> Path:
-    """Write a reproducer into a folder, and give the folder.
+    """Write a reproducer of a failure into a folder, and give the folder.
 
         input.mlir                     the program before
-        pipeline.txt                   the pipeline, as --pass-pipeline takes it
-        report.txt                     what differs, for which arguments, after which pass, and how to run it again
+        pipeline.txt                   the pipeline, as --pass-pipeline takes it; or schedule.py, which takes all steps
+        report.txt                     what differs, for which arguments, after which step, and how to run it again
         arguments.npz                  the arguments of the call: arrays and numbers by name
-        expected.npz, found.npz        what the program left before and after the pipeline
-        pass-before.mlir, pass-after.mlir    the program around the first pass at fault
+        expected.npz, found.npz        what the program left before and after
+        pass-before.mlir, pass-after.mlir    the program around the first step at fault
 
     Parameters
     ----------
-    around
-        The first pass at fault, with the program before and after it.
+    checked
+        A function with a failure.
+    stage
+        The first step at fault.
     folder
         A new temporary folder if none is given; it is made if it is not there.
 
     Raises OSError where it cannot be written.
     """
-    if folder is None:
-        folder = Path(tempfile.mkdtemp(prefix="affdsl-reproducer-"))
+    failure = checked.failure
+    assert failure is not None
+    folder = Path(tempfile.mkdtemp(prefix="affdsl-reproducer-") if folder is None else folder)
     folder.mkdir(parents=True, exist_ok=True)
     names = names_of(failure.function)
     given = {name: np.asarray(g) for name, g in zip(names, failure.given, strict=False)}
     texts = {
         "input.mlir": _text(root),
-        "pipeline.txt": f"{pipeline}\n",
-        "report.txt": _report(failure, pipeline, around),
+        replay.file: replay.text,
+        "report.txt": _report(checked, failure, replay, stage),
     }
-    if around is not None:
-        texts |= {"pass-before.mlir": _text(around[1]), "pass-after.mlir": _text(around[2])}
+    if stage is not None:
+        texts |= {"pass-before.mlir": _text(stage.before), "pass-after.mlir": _text(stage.after)}
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     _save(folder / "arguments.npz", given)
@@ -61,20 +90,21 @@ def save(
     return folder
 
 
-def _report(failure: Failure, pipeline: Pipeline, around: tuple[PassStep, Root, Root] | None) -> str:
-    command = ["affdsl", "opt", "--validate", f"--pass-pipeline={pipeline}", "input.mlir"]
+def _report(checked: Checked, failure: Failure, replay: Replay, stage: Stage | None) -> str:
     numbers = [
         f"  {name} = {g}"
         for name, g in zip(names_of(failure.function), failure.given, strict=False)
         if not isinstance(g, np.ndarray)
     ]
+    proof = checked.answer
     sections = [
         str(failure),
-        f"first pass at fault: {around[0] if around is not None else 'not known'}",
+        f"first step at fault: {stage.step if stage is not None else 'not known'}",
+        f"what was proved for all sizes: {proof.verdict}" + (f": {proof.why}" if proof.why else ""),
         "\n".join(["numbers among the arguments, whose arrays are in arguments.npz:", *(numbers or ["  none"])]),
         f"order of parallel iterations: {failure.order}",
         f"compared: {'to the last bit' if failure.exact else 'up to rounding'}",
-        f"to see it again: {shlex.join(command)}",
+        f"to see it again: {replay.usage}",
     ]
     return "\n".join(sections) + "\n"
 

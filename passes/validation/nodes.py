@@ -1,0 +1,64 @@
+"""What values are compared by: nodes, which have a value in each of their instances, and what these come from.
+
+A *node* is something that has a value in each of its instances, which are points of as many dimensions as it has: a
+value of the program, in each iteration of the loops around; what is left in a buffer in the end, in each element.
+One *step* says of a node either that its instances are those of other nodes (a load finds what a store stored, a loop
+gives what its last iteration yielded) or what computes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from affdsl.ir.core import Op
+from affdsl.ir.expr import Value
+from passes.analysis.polyhedral import Map
+from passes.analysis.storage import Buffer
+
+
+@dataclass(frozen=True)
+class Final:
+    """What is in a buffer in the end: its instances are the elements."""
+
+    buffer: Buffer
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was in a buffer before the function began: its instances are the elements. Two of one key are one."""
+
+    key: str
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """What nobody wrote: it may be anything, in each instance."""
+
+
+Node = Value | Final | Cell | Undefined
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """The instances of a node are those of others: each map is from its instances to those of the node with it."""
+
+    parts: tuple[tuple[Map, Node], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Number:
+    """An integer: the map is from the instances of the node to its one number."""
+
+    map: Map
+
+
+@dataclass(frozen=True, eq=False)
+class Computed:
+    """What an operation computes from nodes, each with the map to its instance; `signature` says what it computes."""
+
+    signature: tuple[object, ...]
+    operands: tuple[tuple[Map, Node], ...] = ()
+    op: Op | None = None
+
+
+Step = Cases | Number | Computed | Cell | Undefined

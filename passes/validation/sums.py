@@ -1,0 +1,153 @@
+"""Values as sums, or products and the like, whose terms may be combined in any order: those of loops and bands.
+
+for k in 0 .. n: s = s + t(k), from s = a        is    a + t(0) + ... + t(n - 1)
+parallel k in 0 .. n reduce (+): t(k)            is        t(0) + ... + t(n - 1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.expr import Affine, Value
+from passes.analysis.polyhedral import Dim, Map, UnknownError, spending
+from passes.analysis.reduction import DECLARED, ROUNDED
+from passes.validation.dataflow import BUDGET, Dataflow
+
+NEUTRAL: dict[str, float] = {"addi": 0, "addf": 0.0, "muli": 1, "mulf": 1.0, "ori": 0, "xori": 0, "andi": -1}
+"""What changes nothing where it is one of the terms."""
+KINDS = frozenset(DECLARED.values())
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A value for each iteration of some loops, or one where there are none.
+
+    Attributes
+    ----------
+    value
+        What is combined.
+    iterations
+        From the instances of the sum to the iterations in which the value is a term.
+    positions
+        From these to how many iterations come before in each of the loops.
+    """
+
+    value: Value
+    iterations: Map
+    positions: Map
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """What combines to a value, and whether the program itself leaves the order open."""
+
+    kind: str
+    terms: tuple[Term, ...]
+    is_open: bool
+
+    @property
+    def rounds(self) -> bool:
+        """Whether another order gives another result."""
+        return self.kind in ROUNDED
+
+
+def sum_of(of: Dataflow, value: Value) -> Sum | None:
+    """A value as a sum of more than it says itself; None if it is none. Raises UnknownError."""
+    kind = _kind(of, value)
+    if kind is None:
+        return None
+    found = [*_terms(of, kind, value, ())]
+    is_open = any(isinstance(op, affine.Parallel) for _, around in found for op in around)
+    terms = [_term(of, value, v, around) for v, around in found if not _is_neutral(of, kind, v)]
+    return Sum(kind, tuple(sorted(terms, key=lambda term: str(of.form(term.value)))), is_open)
+
+
+def matched(pairs: Map, a: Term, b: Term) -> Map:
+    """The pairs of iterations in which two terms stand at one position, in some pairs of instances of their sums.
+
+    Raises UnknownError unless each iteration has its partner there.
+    """
+    ours = pairs.domain_map().apply_range(a.iterations)
+    theirs = pairs.range_map().apply_range(b.iterations)
+    if a.positions.dim(Dim.out) != b.positions.dim(Dim.out):
+        raise UnknownError("a sum is made by other loops")
+    if not ours.apply_range(a.positions).is_equal(theirs.apply_range(b.positions)):
+        raise UnknownError("a sum has terms in other iterations")
+    at_once = ours.range_product(theirs).range().unwrap()
+    return at_once.intersect(a.positions.apply_range(b.positions.reverse()))
+
+
+# --- Below: how
+
+Loops = tuple[affine.For | affine.Parallel, ...]
+
+
+def _kind(of: Dataflow, value: Value) -> str | None:
+    """How a value is combined, if it is."""
+    match of.maker(value):
+        case arith.Binary(kind=kind) if kind in KINDS:
+            return kind
+        case affine.Parallel() as op if value in op.results:
+            return DECLARED.get(op.reductions[op.results.index(value)])
+        case affine.For() as op if value in op.results:
+            last = _yielded(op.body)
+            return _kind(of, last[op.results.index(value)]) if last else None
+    return None
+
+
+def _terms(of: Dataflow, kind: str, value: Value, around: Loops) -> Iterator[tuple[Value, Loops]]:
+    """What is combined to a value, each with the loops of the sum around it."""
+    match of.maker(value):
+        case arith.Binary(kind=k, left=left, right=right) if k == kind:
+            yield from _terms(of, kind, left, around)
+            yield from _terms(of, kind, right, around)
+            return
+        case affine.Parallel() as op if value in op.results and _kind(of, value) == kind:
+            yield from _terms(of, kind, _yielded(op.body)[op.results.index(value)], (*around, op))
+            return
+        case affine.For() as op if value in op.results and (last := _yielded(op.body)):
+            place = op.results.index(value)
+            inside = [*_terms(of, kind, last[place], (*around, op))]
+            start = [t for t in inside if t == (op.carried[place], (*around, op))]
+            if len(start) == 1:  # what it had is combined with the rest, once
+                yield from _terms(of, kind, op.inits[place], around)
+                yield from (t for t in inside if t is not start[0])
+                return
+    yield value, around
+
+
+def _term(of: Dataflow, whole: Value, value: Value, around: Loops) -> Term:
+    domain = of.around(whole)
+    outer = len(domain.ivs)
+    positions: list[Affine] = []
+    for op in around:
+        if of.of.domains[op].ivs != domain.ivs:
+            raise UnknownError("a loop of a sum stands elsewhere")
+        domain = of.body(op)
+        ivs = (op.iv,) if isinstance(op, affine.For) else op.ivs
+        lowers = (op.lower,) if isinstance(op, affine.For) else op.lower
+        steps = (op.step,) if isinstance(op, affine.For) else op.steps
+        for iv, lower, step in zip(ivs, lowers, steps, strict=True):
+            if len(lower) != 1:
+                raise UnknownError("where a loop of a sum begins is not known")
+            positions.append((iv - lower[0]) // step)
+    exprs, inside = of.scope.exprs(positions, domain)
+    if inside.unknown:
+        raise UnknownError(inside.unknown[0])
+    with spending(BUDGET):
+        points = of.points(domain)
+        iterations = points.identity().project_out(Dim.in_, outer, len(domain.ivs) - outer)
+        return Term(value, iterations, of.number_map(inside, exprs))
+
+
+def _is_neutral(of: Dataflow, kind: str, value: Value) -> bool:
+    maker = of.maker(value)
+    return isinstance(maker, arith.Constant) and kind in NEUTRAL and maker.value == NEUTRAL[kind]
+
+
+def _yielded(block: Block) -> tuple[Value, ...]:
+    last: Op | None = block[-1] if block else None
+    return last.values if isinstance(last, affine.Yield) else ()
