@@ -96,3 +96,7 @@ from .lang.vectors import vector_load as vector_load
 from .lang.vectors import vector_store as vector_store
 from .mlir.readers import parse as parse
 from .mlir.scanner import ParseError as ParseError
+from .schedule import IllegalTransform as IllegalTransform
+from .schedule import Schedule as Schedule
+from .schedule import ScheduleError as ScheduleError
+from .schedule import ValidationError as ValidationError

@@ -4,7 +4,8 @@ AffdslError
 ├── ProgramError            the kernel as written is wrong; names the user's file and line
 │   ├── ProgramTypeError    ... because of a type, rank or dtype (also a TypeError)
 │   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
-│   └── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
+│   ├── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
+│   └── ScheduleError       in `passes.schedule.loops`: a step of a schedule names no loop, several, or no such size
 ├── VerificationError       the IR breaks a rule of its dialect
 ├── UnsupportedError        the program is right, but this output cannot express it
 ├── InternalError           a bug of ours

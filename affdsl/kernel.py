@@ -6,6 +6,7 @@ import inspect
 import weakref
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
+from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
 
@@ -15,6 +16,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.verifier import verify
 from affdsl.lang.builder import active
 from affdsl.lang.calls import call, is_traced
+from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
 from codegen.c.emit import CSource, emit
@@ -23,6 +25,9 @@ from passes.analysis.bounds import Bounds
 from passes.analysis.dependence import Dependences
 from passes.analysis.graph import MemRefDependenceGraph, dependence_graph
 from passes.analysis.parallelism import Loops, of_loops
+from passes.drawing.iteration_space import IterationSpace, iteration_space
+from passes.manager import Root
+from passes.pipeline import pipeline_for_module
 
 
 def kernel(function: Callable[..., object]) -> Kernel:
@@ -77,13 +82,25 @@ class Kernel(_Called):
     compiler is missing or fails.
     """
 
-    def __init__(self, function: FunctionType, namespace: Mapping[str, object], owner: object = None) -> None:
+    def __init__(
+        self,
+        function: FunctionType,
+        namespace: Mapping[str, object],
+        owner: object = None,
+        *,
+        program: Program | None = None,
+        guards: Bounds | None = None,
+    ) -> None:
         update_wrapper(self, function)
         self._function = function
         self._namespace = namespace
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
         self.__call__ = self._first_call
-        self._program: Program | None = None
+        self._program = program
+        self._guards = guards
+        self._bounds: Bounds | None = None
+        if program is not None:
+            return
         if owner is not None:
             self._program = trace(function, parameters_of(function, namespace, skip=1), (owner,))
         elif not _is_method(function):
@@ -95,7 +112,7 @@ class Kernel(_Called):
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        self.__call__ = compile_program(self.program, self.check(), self._build_call)
+        self.__call__ = compile_program(self.program, self._guarding, self._build_call)
         return self.__call__(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
@@ -154,6 +171,60 @@ class Kernel(_Called):
         """The affine IR with that of all kernels that it calls."""
         return self.program.module
 
+    def with_module(self, module: Module) -> Kernel:
+        """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
+
+        It takes the arguments of this one and has its checks: a call is refused with the sizes with which this one
+        refuses it. That the IR does the same is for the caller to see to.
+
+        Raises
+        ------
+        UnsupportedError
+            If the module has no function of this name, or one with other arguments or results.
+        """
+        made = derived(self.program, module)
+        return Kernel(self._function, self._namespace, program=made, guards=self._guarding)
+
+    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel:
+        """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
+
+        Parameters
+        ----------
+        pipeline
+            Passes with their options, as `affdsl opt --pass-pipeline` takes them, or their names alone; those that run
+            on functions are run on each one.
+        validate
+            Check that the result does what this kernel does.
+
+        Raises
+        ------
+        PipelineError, PassError
+            For what is no pipeline, and for a pass that refuses.
+        ValidationError
+            The result does something else: with the first pass at fault, and where all that shows it was saved.
+        UnsupportedError
+            If the passes change the arguments or the results, as `normalize-memrefs` can.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def fill(x: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         x[i] = 1.0
+        >>> tiled = fill.apply("affine-loop-tile{tile-size=32},canonicalize", validate=True)
+        >>> [loop.iv.hint for loop in tiled.loops()]
+        ['i_tile', 'i']
+        """
+        passes = pipeline_for_module(pipeline)
+        if validate:
+            # Few kernels are validated, and start-up need not wait for what that takes.
+            validated: Callable[..., tuple[Root, object]] = import_module("passes.validation.pipeline").run_validated
+            made, _ = validated(passes, self.module)
+        else:
+            made = passes.run(self.module)
+        assert isinstance(made, Module), "a pass makes a module of a module"
+        return self.with_module(made)
+
     def mlir(self) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts."""
         verify(self.module)
@@ -181,7 +252,7 @@ class Kernel(_Called):
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
-        return interpret_program(self.program, self.check(), arguments, keywords)
+        return interpret_program(self.program, self._guarding, arguments, keywords)
 
     def check(self) -> Bounds:
         """Whether each access lies inside of its array: proved for all sizes, checked by each call, or not known.
@@ -199,6 +270,11 @@ class Kernel(_Called):
         ['x[i] is proved', 'y[i] is conditional', 'place[i] is proved', 'y[...] is unknown']
         """
         return _bounds(self.program) if self._bounds is None else self._bounds
+
+    @property
+    def _guarding(self) -> Bounds:
+        """What each call checks: of IR that was transformed, what the kernel as it was written asks for."""
+        return self._guards or self.check()
 
     def dependences(self) -> Dependences:
         """Which iterations must run before which: the dependences between its accesses, exactly, for all sizes.
@@ -235,6 +311,16 @@ class Kernel(_Called):
         or several are called so; then ask `passes.analysis.graph.dependence_graph` with the induction variable.
         """
         return dependence_graph(self.func, self.module, loop)
+
+    def picture(
+        self, outer: str, inner: str, sizes: Mapping[str, int], *, at: Mapping[str, int] | None = None
+    ) -> IterationSpace:
+        """The iterations of two of its loops at some sizes, and which must run before which; notebooks draw it.
+
+        `to_svg()`, `to_png()` and `save(path)` give it as a file. With `at`, it shows only these iterations of other
+        loops, by name. Raises DrawingError where there are no such loops, a size is missing, or nobody could read it.
+        """
+        return iteration_space(self.dependences(), outer, inner, sizes, at=at)
 
     def __reduce__(self) -> str:
         """Pickled and copied as functions are: by name. So another process can be handed a kernel of a module."""

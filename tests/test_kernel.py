@@ -1,8 +1,9 @@
-"""Tests of the facade: kernels called with arrays, refused calls, the cache across processes, kernels as text."""
+"""Tests of the facade: kernels called with arrays, refused calls, caches across processes, texts, and passes."""
 
 import copy
 import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -14,6 +15,9 @@ import pytest
 
 import affdsl as af
 import codegen.errors
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import with_fields
 from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from examples.gemm import gemm
 
@@ -403,3 +407,75 @@ def test_an_element_type_without_a_numpy_type():
     with pytest.raises(af.UnsupportedError, match="NumPy has no type for bf16"):
         halve(np.zeros(2, "u2"))
     assert "bf16" in halve.mlir()
+
+
+def test_passes_are_applied_to_kernels():
+    tuned = matmul.apply("affine-loop-tile{tile-size=3},canonicalize,cse", validate=True)
+    assert [loop.iv.hint for loop in tuned.loops()] == ["i_tile", "j_tile", "i", "j", "k"]
+    again = tuned.apply("builtin.module(func.func(affine-scalrep,affine-loop-invariant-code-motion),symbol-dce)")
+    for call in (tuned, tuned.interpret, again, again.interpret):
+        a, b, c = operands(5, 7, 4)
+        call(a, b, c)
+        np.testing.assert_array_equal(c, a @ b)
+    assert matmul.apply("").mlir() == matmul.mlir()
+
+
+def test_passes_that_lower_are_applied_to_kernels():
+    lowered = matmul.apply("lower-affine")
+    assert "scf.for" in lowered.mlir()
+    a, b, c = operands()
+    lowered(a, b, c)
+    np.testing.assert_array_equal(c, a @ b)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "words"),
+    [
+        ("cse, affine-tile", ("<pass-pipeline>:1:6: error: 'affine-tile' does not refer to a registered pass or pass "
+         "pipeline; did you mean affine-loop-tile?\ncse, affine-tile\n     ^")),
+        ("cse)", ("<pass-pipeline>:1:5: error: encountered extra closing ')' creating unbalanced parentheses while "
+         "parsing pipeline\ncse)\n    ^")),
+        ("affine-loop-tile{size=1}", ("<pass-pipeline>:1:1: error: affine-loop-tile: no such option size; "
+         "it takes cache-size, separate, tile-size, tile-sizes\naffine-loop-tile{size=1}\n^")),
+    ],
+)  # fmt: skip
+def test_what_is_no_pipeline_is_shown_as_it_was_written(pipeline, words):
+    with pytest.raises(af.AffdslError) as caught:
+        matmul.apply(pipeline)
+    assert re.sub("; did you mean .*?(?=\n)", "", str(caught.value)) == re.sub("; did you mean .*?(?=\n)", "", words)
+
+
+def test_a_module_of_another_kernel_is_refused():
+    with pytest.raises(af.UnsupportedError, match="matmul: there is no function @matmul any more"):
+        matmul.with_module(gemm.module)
+
+
+def test_passes_that_change_the_arguments_are_refused():
+    (function,) = matmul.module.functions
+    other = with_fields(function, args=tuple(Value(v.type, v.hint) for v in function.args))
+    with pytest.raises(af.UnsupportedError, match="matmul: its arguments or results are not those that it is called"):
+        matmul.with_module(Module((other,)))
+
+
+def test_a_module_that_lacks_what_is_called_is_refused():
+    @af.kernel
+    def caller(a: af.f64, x: af.f64[N], y: af.f64[N]):
+        axpy(a, x, y)
+
+    with pytest.raises(af.UnsupportedError, match="caller: it calls @axpy, which is not in the module or has no body"):
+        caller.with_module(Module((caller.func,)))
+
+
+def test_passes_keep_what_a_kernel_calls_and_its_constants():
+    @af.kernel
+    def weighted(x: af.f64[N], y: af.f64[N]):
+        w = af.constant(np.array([2.0, 3.0]))
+        with af.for_(N) as i:
+            x[i] *= w[1]
+        axpy(2.0, x, y)
+
+    x, y = np.arange(5.0), np.ones(5)
+    for kernel in (weighted.apply("cse"), weighted.apply("inline,canonicalize", validate=True)):
+        given = x.copy(), y.copy()
+        kernel(*given)
+        np.testing.assert_array_equal(given[1], y + 6 * x)

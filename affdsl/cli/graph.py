@@ -1,4 +1,4 @@
-"""`affdsl graph`: the dependences between the loop nests of a function, as a drawing or in Graphviz's language."""
+"""`affdsl graph`: what depends on what in a function: its loop nests, or the iterations of two loops, as a drawing."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.files import complain, read_input, write_output
-from affdsl.cli.flags import Flag, UsageError, describe, read_command_line
+from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
 from affdsl.cli.text import read
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.kernel import Kernel
-from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.graph import GraphError, MemRefDependenceGraph, dependence_graph
+from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.drawing.layout import DrawingError
 from passes.options import nearest
 
@@ -29,6 +30,9 @@ FLAGS = (
     Flag("function", "value", "The function of a text (default: the only public one)", "name"),
     Flag("loop", "value", "The statements in the body of this loop instead of the nests of the function", "name"),
     Flag("complete", "switch", "Show also what makes buffers and values only, and arrows that follow from others"),
+    Flag("iterations", "list", "Draw the iterations of two loops instead, the outer one first", "outer,inner"),
+    Flag("sizes", "list", "Of that drawing: numbers for the sizes of the function", "name=number"),
+    Flag("at", "list", "Of that drawing: only these iterations of other loops", "loop=number"),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
     Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
@@ -45,8 +49,9 @@ def main(arguments: Sequence[str]) -> int:
     if not line.words:
         raise UsageError("affdsl graph: needs a file of MLIR text, - for the standard input, or MODULE:KERNEL")
     word, output = line.only_word(), line.given("o") or "-"
-    if output != "-" and Path(output).suffix not in SUFFIXES:
-        raise UsageError(f"affdsl graph: -o {output}: the name must end in {', '.join(SUFFIXES)}")
+    suffixes = SUFFIXES[:2] if line.listed("iterations") else SUFFIXES
+    if output != "-" and Path(output).suffix not in suffixes:
+        raise UsageError(f"affdsl graph: -o {output}: the name must end in {', '.join(suffixes)}")
     text = file = ""
     try:
         if _is_kernel(word):
@@ -57,7 +62,13 @@ def main(arguments: Sequence[str]) -> int:
         else:
             text, file = read_input(word)
             function, module = _function(text, file, line.given("function"), line.on("allow-unregistered-dialect"))
-        _write(_graph(function, module, line.given("loop")), output, complete=line.on("complete"))
+        if line.listed("iterations"):
+            _write(_space(function, module, line), output, complete=line.on("complete"))
+        else:
+            of_space = [name for name in ("sizes", "at") if name in line.values]
+            if of_space:
+                raise UsageError(f"--{of_space[0]} is for a drawing of iterations: say of which by --iterations=t,i")
+            _write(_graph(function, module, line.given("loop")), output, complete=line.on("complete"))
     except (UsageError, GraphError, DrawingError) as error:
         message = str(error)
         raise UsageError(message if message.startswith("affdsl graph") else f"affdsl graph: {message}") from None
@@ -72,12 +83,13 @@ def help_text() -> str:
     """What `affdsl graph --help` prints."""
     return f"""usage: affdsl graph [flags] file|module:kernel
 
-Draws which loop nests of a function must stay behind which, and why. MODULE:KERNEL imports a Python module, as
-`python -m` does, and takes a kernel of it.
+Draws which loop nests of a function must stay behind which, and why; or, of two loops, which iterations. MODULE:KERNEL
+imports a Python module, as `python -m` does, and takes a kernel of it.
 
   affdsl graph kernel.mlir -o graph.svg
   affdsl graph examples.gemm:gemm -o graph.png
   affdsl graph kernel.mlir --function=main | dot -Tpdf -o graph.pdf
+  affdsl graph examples.gauss_seidel:gauss_seidel --iterations=t,i --sizes=M=8,N=8,steps=6 -o iterations.svg
 
 flags:
 {describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
@@ -132,15 +144,32 @@ def _graph(function: Func, module: Module, loop: str | None) -> MemRefDependence
     return graph
 
 
-def _write(graph: MemRefDependenceGraph, output: str, *, complete: bool) -> None:
+def _space(function: Func, module: Module, line: CommandLine) -> IterationSpace:
+    """The iterations of two loops."""
+    loops = line.listed("iterations")
+    if len(loops) != 2:
+        raise UsageError(f"--iterations takes two loops, the outer one first, got {', '.join(loops)}")
+    sizes, at = (dict(_numbers(name, line.listed(name))) for name in ("sizes", "at"))
+    return iteration_space(Dependences(function, module), *loops, sizes, at=at)
+
+
+def _numbers(flag: str, words: Sequence[str]) -> Iterator[tuple[str, int]]:
+    for word in words:
+        name, _, number = word.partition("=")
+        if not name or not re.fullmatch(r"-?\d{1,18}", number, re.ASCII):
+            raise UsageError(f"--{flag} takes names with numbers, as in --{flag}=n=8, got '{word}'")
+        yield name, int(number)
+
+
+def _write(drawing: MemRefDependenceGraph | IterationSpace, output: str, *, complete: bool) -> None:
     match Path(output).suffix:
         case ".png":
-            data = graph.to_png(complete=complete)
+            data = drawing.to_png(complete=complete)
             try:
                 Path(output).write_bytes(data)
             except OSError as error:
                 raise UsageError(f"cannot open output file '{output}': {error.strerror}") from None
-        case ".svg":
-            write_output(output, graph.to_svg(complete=complete))
+        case suffix if suffix == ".svg" or isinstance(drawing, IterationSpace):
+            write_output(output, drawing.to_svg(complete=complete))
         case _:
-            write_output(output, graph.to_dot(complete=complete))
+            write_output(output, drawing.to_dot(complete=complete))

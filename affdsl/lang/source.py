@@ -70,7 +70,7 @@ def definition(code: CodeType) -> Location:
 def problem(kind: type[ProgramError], what: str, *more: str, location: Location | None = None) -> ProgramError:
     """The error to raise: the user's file and line, what is wrong, and further lines that say why and what to do."""
     at = location or here()
-    lines = [f"{_shown(at)}: {what}", *(f"    {line}" for line in more if line)]
+    lines = [f"{shown_place(at)}: {what}", *(f"    {line}" for line in more if line)]
     return kind("\n".join(lines))
 
 
@@ -188,7 +188,7 @@ def _names(ins: dis.Instruction) -> tuple[str, ...]:
     return (str(ins.argval),)
 
 
-def _shown(location: Location) -> str:
+def shown_place(location: Location) -> str:
     """file:line, relative to the working directory where the file lies inside it."""
     file = location.file
     if os.path.isabs(file):

@@ -14,7 +14,7 @@ from affdsl.ir.dialects.func import Call, Func, Module, Return
 from affdsl.ir.dialects.memref import GetGlobal, Global
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
-from affdsl.ir.traverse import rewrite, substitute, with_fields
+from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.lang.annotations import ArrayType, Parameter, sizes_of
 from affdsl.lang.arrays import Array
@@ -49,8 +49,8 @@ class Program:
         names: dict[Program, str] = {}
         _name(self, names)
         buffers = _constants(reversed(names), set(names.values()))
-        functions = [_linked(program, names, buffers) for program in reversed(names)]
-        return Module((*buffers.values(), *functions))
+        functions = _apart(_linked(program, names, buffers) for program in names)
+        return Module((*buffers.values(), *reversed(functions)))
 
 
 def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tuple[object, ...] = ()) -> Program:
@@ -299,3 +299,14 @@ def _linked(program: Program, names: Mapping[Program, str], buffers: Mapping[Glo
 
     linked = rewrite(program.func, rule)
     return linked if linked.symbol == names[program] else with_fields(linked, symbol=names[program])
+
+
+def _apart(functions: Iterable[Func]) -> list[Func]:
+    """Functions without common values: one kernel may have been made of another by passes. The first stays as it is."""
+    seen: set[Value] = set()
+    found: list[Func] = []
+    for function in functions:
+        own = {*function.args, *(v for op in function.body for v in (*op.defines(), *op.binds()))}
+        found.append(function if seen.isdisjoint(own) else clone(function, {}))
+        seen |= own
+    return found

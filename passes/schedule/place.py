@@ -1,0 +1,197 @@
+"""What the arguments of a schedule's step mean at the place where it is taken: loops, sizes, arrays, new names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Constraint, Term, Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import IndexType, MemRefType
+from affdsl.lang.indices import Index
+from affdsl.lang.source import problem
+from passes.analysis.dependence import Dependences
+from passes.analysis.polyhedral import set_of
+from passes.legality import refusal
+from passes.schedule.loops import ScheduleError, counters, find, loop_by, numbered, unused
+from passes.schedule.spelling import literal
+
+MOST = 2**31
+"""Numbers of steps are smaller: what is computed with them and with the sizes of arrays fits into 64 bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Where a step is taken: a function, the module that it is the last function of, and what its loops are called.
+
+    `call` is the step as the user wrote it, for messages. `taken` are the names that new loops must not have.
+    """
+
+    function: Func
+    module: Module
+    names: Mapping[Value, str]
+    call: str
+
+    def loop(self, name: object) -> Value:
+        """The counter of a loop that steps can change.
+
+        Raises ScheduleError if there is no such loop, IllegalTransform if it is parallel already or bounded by data.
+        """
+        iv = find(self.function, self.names, name, self.call)
+        loop = loop_by(self.function, iv)
+        if not isinstance(loop, affine.For):
+            why = (
+                f"the loop {name} is parallel: its iterations have no order that a step could change; "
+                "take other steps first, and make it parallel last"
+                if isinstance(loop, affine.Parallel)
+                else f"the bounds of the loop {name} come from data, so its iterations are not known"
+            )
+            raise refusal(loop, self.call, why)
+        return iv
+
+    def loops(self, names: object) -> tuple[Value, ...]:
+        """The counters of several loops."""
+        if isinstance(names, str) or not isinstance(names, Sequence) or not names:
+            raise problem(
+                ScheduleError, f'cannot {self.call}: it takes the names of loops, as ("i", "j"), got {literal(names)}'
+            )
+        twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+        if twice is not None:
+            raise problem(ScheduleError, f"cannot {self.call}: {twice} is given twice")
+        return tuple(self.loop(name) for name in names)
+
+    def number(self, number: object, what: str, least: int | None = None) -> int:
+        """A whole number. Raises ScheduleError for anything else, below the least one, and where it is too large."""
+        if not isinstance(number, int) or isinstance(number, bool) or (least is not None and number < least):
+            wanted = "a whole number" if least is None else f"a whole number of at least {least}"
+            raise problem(ScheduleError, f"cannot {self.call}: {what} is {wanted}, got {literal(number)}")
+        if abs(number) >= MOST:
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: {what} is below 2**31, got {number}",
+                "sums and products with it must fit into 64 bits, as all indices must",
+            )
+        return number
+
+    def size(self, size: object) -> int | Value:
+        """How many iterations: a number, or an argument of the kernel that its contract promises to be positive."""
+        if not isinstance(size, str | Index):
+            return self.number(size, "a size", 1)
+        expr = self.expr(size)
+        if expr.is_constant:
+            return self.number(expr.constant, "a size", 1)
+        if expr.value is None or expr.value not in self.function.args:
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: a size is a number or an argument of the kernel, got {literal(size)}",
+                "give the kernel an argument for it: `T: affdsl.index`",
+            )
+        if not _implies(self.function, expr - 1):
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: {expr.value.hint} may be 0 or negative, and a tile has an iteration at least",
+                f"write affdsl.assume({expr.value.hint} >= 1) in the kernel: each call checks it",
+            )
+        return expr.value
+
+    def expr(self, expr: object) -> Affine:
+        """An expression of symbols, or a name, with the arguments and loops of that name."""
+        if isinstance(expr, str):
+            return Affine.of(self._value(expr))
+        if not isinstance(expr, Index):
+            return Affine.of(self.number(expr, "a place"))
+        new: dict[Value, Term] = {value: self._value(value.hint) for value in expr.expr.values()}
+        return expr.expr.substitute(new)
+
+    def _value(self, name: str) -> Value:
+        """The index argument, or else the loop, of a name."""
+        sizes = {a.hint: a for a in self.function.args if isinstance(a.type, IndexType)}
+        loops = {self.names[value]: value for value in counters(self.function)}
+        found = sizes.get(name, loops.get(name))
+        if found is None:
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: {self.function.symbol} has no size or loop {name}"
+                f"{_closest(name, [*sizes, *loops])}",
+                f"its sizes are {', '.join(sizes) or 'numbers only'}",
+            )
+        return found
+
+    def array(self, name: object) -> Value:
+        """An array by its name: an argument, or one that the kernel allocates.
+
+        Raises ScheduleError if there is none, or several.
+        """
+        arrays = self._arrays()
+        if name in arrays:
+            return arrays[str(name)]
+        several = [known for known in arrays if known.startswith(f"{name}#")]
+        if several:
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: {len(several)} arrays of {self.function.symbol} are called {name}",
+                "write " + " or ".join(f'"{each}"' for each in several) + ", in the order of the text",
+            )
+        raise problem(
+            ScheduleError,
+            f"cannot {self.call}: {self.function.symbol} has no array {name}{_closest(str(name), arrays)}",
+            f"its arrays are {', '.join(arrays) or 'none'}",
+        )
+
+    def _arrays(self) -> dict[str, Value]:
+        """The arrays by name; those of one name are numbered in the order of the text."""
+        made = (value for op in walk(self.function) for value in op.defines())
+        arrays = [v for v in (*self.function.args, *made) if isinstance(v.type, MemRefType) and v.hint]
+        return dict(zip(numbered([v.hint for v in arrays]), arrays, strict=True))
+
+    def new_array(self, wanted: object, array: object, suffix: str) -> str:
+        """The name of a new array: one that is wanted, or that of another one with something behind it."""
+        hint, taken = self.array(array).hint, {name.partition("#")[0] for name in self._arrays()}
+        if not wanted:
+            return unused(f"{hint}{suffix}", taken)
+        if not isinstance(wanted, str) or not wanted.isidentifier() or wanted in taken:
+            why = "there is such an array already" if wanted in taken else "a name is a text like A_fast"
+            raise problem(ScheduleError, f"cannot {self.call}: {why}, got {literal(wanted)}")
+        return wanted
+
+    def new(self, wanted: object, bases: Iterable[str], suffix: str) -> tuple[str, ...]:
+        """Names for new loops: those that are wanted, or the old ones with something behind them."""
+        taken = {name.partition("#")[0] for name in self.names.values()}
+        if wanted:
+            given = (wanted,) if isinstance(wanted, str) else wanted
+            if not isinstance(given, Sequence) or not all(isinstance(n, str) and n.isidentifier() for n in given):
+                raise problem(ScheduleError, f"cannot {self.call}: names are texts like i_tile, got {literal(wanted)}")
+            again = [n for k, n in enumerate(given) if n in taken or n in given[:k]]
+            if again:
+                raise problem(ScheduleError, f"cannot {self.call}: there is a loop {again[0]} already")
+            if len(given) != len(list(bases)):
+                raise problem(ScheduleError, f"cannot {self.call}: each new loop has one name, got {literal(given)}")
+            return tuple(given)
+        made: list[str] = []
+        for base in bases:
+            made.append(unused(f"{base.partition('#')[0]}{suffix}", {*taken, *made}))
+        return tuple(made)
+
+    @property
+    def dependences(self) -> Dependences:
+        """Those of the function."""
+        return Dependences(self.function, self.module)
+
+
+# --- Below: helpers
+
+
+def _implies(function: Func, expr: Affine) -> bool:
+    """Whether the contract of a function promises that an expression over its arguments is not negative."""
+    constraints = [*function.assumes, Constraint(-expr - 1)]
+    affine_ones = [c for c in constraints if all(isinstance(atom, Value) for atom, _ in c.expr.terms)]
+    values = tuple(dict.fromkeys(v for c in affine_ones for v in c.values()))
+    return set_of(affine_ones, (), values).is_empty()
+
+
+def _closest(name: str, known: Iterable[str]) -> str:
+    close = get_close_matches(name, [each for each in known if each], 1, 0.5)
+    return f"; did you mean {close[0]}?" if close else ""

@@ -1,0 +1,84 @@
+"""Arguments of a schedule's steps as Python, and bounds of loops as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.spelling import spell
+
+Name = Callable[[Value], str]
+
+
+def literal(argument: object) -> str:
+    """An argument of a step as Python: text, numbers, truths, tuples, mappings, and expressions over symbols.
+
+    >>> from affdsl.lang.indices import symbols
+    >>> N = symbols("N")
+    >>> print(literal("i"), literal((4, "T")), literal((N + 1) // 2), literal(N % 8))
+    "i" (4, "T") (N + 1) // 2 N - 8 * (N // 8)
+    """
+    expr = getattr(argument, "expr", None)
+    if isinstance(expr, Affine):
+        return python(expr)
+    match argument:
+        case str():
+            quoted = argument.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{quoted}"' if argument.isprintable() else repr(argument)
+        case tuple() | list():
+            return f"({', '.join(map(literal, argument))}{',' if len(argument) == 1 else ''})"
+        case Mapping():
+            return f"{{{', '.join(f'{literal(key)}: {literal(value)}' for key, value in argument.items())}}}"
+    return repr(argument)
+
+
+def symbols_in(argument: object) -> tuple[str, ...]:
+    """The names of the values in the expressions of an argument."""
+    if isinstance(argument, tuple):
+        return tuple(name for each in argument for name in symbols_in(each))
+    expr = getattr(argument, "expr", None)
+    return tuple(value.hint for value in expr.values()) if isinstance(expr, Affine) else ()
+
+
+def python(expr: Affine, name: Name = lambda value: value.hint) -> str:
+    """An expression as Python that builds it again from names for its values."""
+    text = ""
+    for atom, factor in expr.terms:
+        piece = _atom(atom, name)
+        size = abs(factor)
+        if isinstance(atom, FloorDiv) and (size != 1 or (factor < 0 and not text)):
+            piece = f"({piece})"  # a sign and a factor go before //
+        if size != 1:
+            piece = f"{size} * {piece}"
+        text = f"{text} {'-' if factor < 0 else '+'} {piece}" if text else f"-{piece}" if factor < 0 else piece
+    if expr.constant or not text:
+        sign, size = ("-" if expr.constant < 0 else "+"), abs(expr.constant)
+        text = f"{text} {sign} {size}" if text else str(expr.constant)
+    return text
+
+
+def bound(exprs: Sequence[Affine], name: Name, extremum: str) -> str:
+    """Bounds of one side of a loop, with `//` and `%` for MLIR's words.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> n, i = Value(INDEX, "n"), Value(INDEX, "i")
+    >>> bound((Affine.of(n), i + 32), lambda value: value.hint, "min")
+    'min(n, i + 32)'
+    """
+    words = [spell(expr, name).replace(" floordiv ", " // ").replace(" mod ", " % ") for expr in exprs]
+    return words[0] if len(words) == 1 else f"{extremum}({', '.join(words)})"
+
+
+def _atom(atom: Atom, name: Name) -> str:
+    match atom:
+        case Value():
+            return name(atom)
+        case FloorDiv(dividend, divisor):
+            return f"{_operand(dividend, name)} // {_operand(Affine.of(divisor), name)}"
+        case Product(factors):
+            return " * ".join(name(f) if isinstance(f, Value) else f"({_atom(f, name)})" for f in factors)
+
+
+def _operand(expr: Affine, name: Name) -> str:
+    plain = expr.value is not None or (expr.is_constant and expr.constant >= 0)
+    return python(expr, name) if plain else f"({python(expr, name)})"

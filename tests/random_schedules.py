@@ -1,0 +1,132 @@
+"""Random steps of schedules: what is refused leaves no trace, and what is taken must be right."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import affdsl as af
+
+SIZES = (1, 2, 3, 4, 7, 8)
+
+
+def random_schedule(
+    kernel: af.Kernel, seed: int, steps: int = 6, tries: int = 30, counts: Counter[str] | None = None
+) -> af.Schedule:
+    """A schedule of some random steps; `counts` gets how often each verb was taken and refused."""
+    rng = random.Random(f"{kernel.name} {seed}")
+    schedule = af.Schedule(kernel)
+    for _ in range(tries):
+        if len(schedule.steps) == steps or len(schedule.loops()) > 24:
+            break
+        verb = rng.choice(list(VERBS))
+        before, text = len(schedule.steps), str(schedule)
+        try:
+            VERBS[verb](schedule, rng)
+        except (af.IllegalTransform, af.ScheduleError):
+            assert str(schedule) == text
+            if counts is not None:
+                counts[f"{verb} refused"] += 1
+        else:
+            assert len(schedule.steps) == before + 1
+            if counts is not None:
+                counts[verb] += 1
+    return schedule
+
+
+REFUSING = ("tile", "permute", "interchange", "reverse", "distribute", "parallel", "unroll_jam")
+
+
+def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
+    """How often a random step was refused with other steps as advice: each is taken, and must be legal."""
+    rng = random.Random(f"{kernel.name} {seed}")
+    schedule = af.Schedule(kernel)
+    taken = 0
+    for _ in range(tries):
+        before = len(schedule.steps)
+        try:
+            VERBS[rng.choice(REFUSING)](schedule, rng)
+        except af.ScheduleError:
+            pass
+        except af.IllegalTransform as error:
+            if not error.alternative.startswith("schedule."):
+                continue  # none was found, or it is no step: "a factor that is not larger"
+            exec(error.alternative.removesuffix(" first"), {"schedule": schedule})
+            if error.alternative.endswith(" first"):
+                exec(f"schedule.{schedule.refusals[-1]}", {"schedule": schedule})
+            taken += 1
+            while len(schedule.steps) > before:
+                schedule.undo()
+    return taken
+
+
+def _loop(schedule: af.Schedule, rng: random.Random) -> str:
+    return rng.choice([name for row in schedule.loops() for name in row.names])
+
+
+def _array(schedule: af.Schedule, rng: random.Random) -> str:
+    names = re.findall(r"\baffine\.(?:load|store) (?:%\w+, )?%(\w+)\[", str(schedule.kernel()))
+    return rng.choice(sorted(set(names)) or ["A"])
+
+
+def _copy(schedule: af.Schedule, rng: random.Random) -> None:
+    panels = {0: rng.choice((2, 3))} if rng.random() < 0.3 else None
+    space, layout = rng.choice((0, 1)), rng.choice(((), (), (1, 0)))
+    schedule.copy(
+        _array(schedule, rng), _loop(schedule, rng), space=space, panels=panels, layout=layout, dma=rng.random() < 0.3
+    )
+
+
+def _band(schedule: af.Schedule, rng: random.Random) -> tuple[str, ...]:
+    """Loops inside of each other, outermost first, perfectly nested or not."""
+    rows = list(schedule.loops())
+    start = rng.randrange(len(rows))
+    band = [rows[start]]
+    for row in rows[start + 1 :]:
+        if row.depth == band[-1].depth + 1 and len(band) < 3:
+            band.append(row)
+        elif row.depth <= rows[start].depth:
+            break
+    return tuple(row.names[0] for row in band[: rng.randint(1, 3)])
+
+
+def _permute(schedule: af.Schedule, rng: random.Random) -> None:
+    band = list(_band(schedule, rng))
+    rng.shuffle(band)
+    schedule.permute(band)
+
+
+def _two(schedule: af.Schedule, rng: random.Random) -> tuple[str, str]:
+    band = _band(schedule, rng)
+    return (band[0], band[1]) if len(band) > 1 else (band[0], _loop(schedule, rng))
+
+
+VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
+    "tile": lambda s, r: s.tile(_band(s, r), r.choice(SIZES), separate=r.random() < 0.3),
+    "strip_mine": lambda s, r: s.strip_mine(_loop(s, r), r.choice(SIZES)),
+    "permute": _permute,
+    "interchange": lambda s, r: s.interchange(*_two(s, r)),
+    "skew": lambda s, r: s.skew(*_two(s, r), r.choice((-1, 1, 2))),
+    "shift": lambda s, r: s.shift(_loop(s, r), r.choice((-2, 1, 5))),
+    "reverse": lambda s, r: s.reverse(_loop(s, r)),
+    "distribute": lambda s, r: s.distribute(_loop(s, r)),
+    "split": lambda s, r: s.split(_loop(s, r), r.choice((0, 2, 5, af.symbols("N") // 2 + 1))),
+    "peel": lambda s, r: s.peel(_loop(s, r), first=r.choice((0, 1)), last=r.choice((0, 1, 2))),
+    "unroll": lambda s, r: s.unroll(_loop(s, r), r.choice((None, 2, 3))),
+    "unroll_jam": lambda s, r: s.unroll_jam(_loop(s, r), r.choice((2, 3))),
+    "coalesce": lambda s, r: s.coalesce(_band(s, r)),
+    "parallel": lambda s, r: s.parallel(_loop(s, r)),
+    "hoist": lambda s, r: s.hoist(_loop(s, r)),
+    "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
+    "normalize": lambda s, r: s.normalize(_loop(s, r)),
+    "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),
+    "sink": lambda s, r: s.sink(_loop(s, r)),
+    "privatize": lambda s, r: s.privatize(_array(s, r), _loop(s, r)),
+    "expand": lambda s, r: s.expand(_array(s, r), _loop(s, r)),
+    "copy": _copy,
+    "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
+    "unswitch": lambda s, r: s.unswitch(_loop(s, r)),
+}
+"""Each verb with random arguments."""

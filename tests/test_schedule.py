@@ -1,0 +1,815 @@
+"""Tests of schedules: what they print replays, undo restores, refusals teach, and kernels compute what they did."""
+
+import pickle
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import affdsl as af
+import passes.schedule.verbs
+from affdsl.errors import InternalError
+from affdsl.ir.traverse import rewrite
+from benchmarks.polybench.suite import SUITE, named
+from codegen.errors import SizeError
+from examples.cholesky import cases as cholesky_cases
+from examples.cholesky import cholesky
+from examples.floyd_warshall import floyd_warshall
+from examples.gauss_seidel import gauss_seidel
+from examples.gemm import cases as gemm_cases
+from examples.gemm import gemm
+from examples.jacobi2d import jacobi2d
+from examples.prefix_sum import prefix_sum
+from tests.oracles import compile_c, mlir_opt
+from tests.random_schedules import random_schedule, taken_advice
+from tests.test_project import ROOT, run_blocks
+
+M, N, K = af.symbols("M N K")
+
+
+@af.kernel
+def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j:
+        C[i, j] = 0.0
+        with af.for_(K) as k:
+            C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def jacobi(A: af.f64[N], B: af.f64[N], steps: af.index):
+    with af.for_(steps) as t:  # noqa: F841 - the name of the loop
+        with af.for_(1, N - 1) as i:
+            B[i] = (A[i - 1] + A[i] + A[i + 1]) / 3
+        with af.for_(1, N - 1) as j:
+            A[j] = B[j]
+
+
+@af.kernel
+def sweep(A: af.f64[N, N], steps: af.index):
+    with af.for_(steps) as t, af.for_(1, N - 1) as i, af.for_(1, N - 1) as j:  # noqa: F841 - the name of the loop
+        A[i, j] = (A[i - 1, j] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j]) / 5
+
+
+@af.kernel
+def blocked(A: af.f64[M, N], T: af.index):
+    af.assume(T >= 1)
+    with af.for_(M) as i, af.for_(N) as j:
+        A[i, j] += 1.0
+
+
+KERNELS = """import affdsl as af
+M, N = af.symbols("M N")
+
+@af.kernel
+def twice(A: af.f64[M, N], T: af.index):
+    with af.for_(M) as i, af.for_(N) as j:
+        A[i, j] *= 2
+    with af.for_(M) as i, af.for_(1, N) as j:
+        A[i, j] += A[i, j - 1]
+    with af.parallel(M) as row:
+        A[row, 0] = 0.0
+    with af.for_(M):
+        A[0, 0] += 1
+"""
+
+
+@pytest.fixture
+def twice(monkeypatch, tmp_path):
+    """A kernel with lines that are known, in a file of its own."""
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, object] = {}
+    exec(compile(KERNELS, str(tmp_path / "kernels.py"), "exec"), found)
+    return found["twice"]
+
+
+def message(kernel: af.Kernel, step: str, kind: type[Exception] = af.ScheduleError) -> str:
+    """What a step says that is written in line 2 of tune.py."""
+    code = f"s = af.Schedule(kernel)\ns{step}\n"
+    with pytest.raises(kind) as caught:
+        exec(compile(code, str(Path("tune.py").resolve()), "exec"), {"af": af, "kernel": kernel})
+    return str(caught.value)
+
+
+LOOPS = """\
+        i#1 = 0 to M           kernels.py:6
+          j#1 = 0 to N         kernels.py:6
+        i#2 = 0 to M           kernels.py:8
+          j#2 = 1 to N         kernels.py:8
+        parallel row = 0 to M  kernels.py:10
+        i#3 = 0 to M           kernels.py:12"""
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            '.tile(("i", "j"), 4)',
+            ('cannot s.tile(("i", "j"), 4): 3 loops of twice are called i\n'
+            f'    write "i#1" or "i#2" or "i#3"; the loops are\n{LOOPS}'),
+        ),
+        (
+            '.unroll("q", 4)',
+            f'cannot s.unroll("q", 4): twice has no loop q\n    its loops are\n{LOOPS}',
+        ),
+        (
+            '.skew("rows", "i#1", 1)',
+            ('cannot s.skew("rows", "i#1", 1): twice has no loop rows; did you mean row?\n'
+            f"    its loops are\n{LOOPS}"),
+        ),
+        ('.parallel(3)', f"cannot s.parallel(3): a loop is given by its name, got 3\n    its loops are\n{LOOPS}"),
+        ('.coalesce("i#1")', 'cannot s.coalesce("i#1"): it takes the names of loops, as ("i", "j"), got "i#1"'),
+        (
+            '.tile(("i#1", "j#1"), (4,))',
+            'cannot s.tile(("i#1", "j#1"), (4,)): each of 2 loops has one size, got (4,)',
+        ),
+        ('.tile(("i#1",), 0)', 'cannot s.tile(("i#1",), 0): a size is a whole number of at least 1, got 0'),
+        (
+            '.tile(("i#1",), (2.5,))',
+            'cannot s.tile(("i#1",), (2.5,)): a size is a whole number of at least 1, got 2.5',
+        ),
+        (
+            '.tile(("i#1",), "T")',
+            ('cannot s.tile(("i#1",), "T"): T may be 0 or negative, and a tile has an iteration at least\n'
+            "    write affdsl.assume(T >= 1) in the kernel: each call checks it"),
+        ),
+        (
+            '.tile(("i#1",), af.symbols("N") + 1)',
+            ('cannot s.tile(("i#1",), N + 1): a size is a number or an argument of the kernel, got N + 1\n'
+            "    give the kernel an argument for it: `T: affdsl.index`"),
+        ),
+        (
+            '.tile(("i#1",), 4, names=("row",))',
+            'cannot s.tile(("i#1",), 4, names=("row",)): there is a loop row already',
+        ),
+        (
+            '.tile(("i#1",), 4, names=("a b",))',
+            'cannot s.tile(("i#1",), 4, names=("a b",)): names are texts like i_tile, got ("a b",)',
+        ),
+        (
+            '.tile(("i#1",), 4, names=("a", "b"))',
+            'cannot s.tile(("i#1",), 4, names=("a", "b")): each new loop has one name, got ("a", "b")',
+        ),
+        (
+            '.split("i#1", af.symbols("L") // 2)',
+            'cannot s.split("i#1", L // 2): twice has no size or loop L\n    its sizes are M, N, T',
+        ),
+        (
+            '.split("i#1", "MN")',
+            'cannot s.split("i#1", "MN"): twice has no size or loop MN; did you mean N?\n    its sizes are M, N, T',
+        ),
+        ('.unroll("i#1", 1)', 'cannot s.unroll("i#1", 1): a factor is a whole number of at least 2, got 1'),
+        ('.shift("i#1", True)', 'cannot s.shift("i#1", True): a distance is a whole number, got True'),
+        (
+            '.privatize("B", "i#1")',
+            'cannot s.privatize("B", "i#1"): twice has no array B\n    its arrays are A',
+        ),
+        (
+            '.skew("i#1", "j#1", -(2**31))',
+            (
+                'cannot s.skew("i#1", "j#1", -2147483648): a factor is below 2**31, got -2147483648\n'
+                "    sums and products with it must fit into 64 bits, as all indices must"
+            ),
+        ),
+        ('.permute(("i#1", "i#1"))', 'cannot s.permute(("i#1", "i#1")): i#1 is given twice'),
+        ('.peel("i#1")', 'cannot s.peel("i#1"): it takes a number of first or last iterations, as first=1'),
+        ('.undo()', "there is no step of s to undo"),
+    ],
+)  # fmt: skip
+def test_what_is_no_loop_size_or_name_is_said_with_all_there_are(twice, step, words):
+    assert message(twice, step) == f"tune.py:2: {words}"
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            '.interchange("i#2", "j#1")',
+            ("cannot interchange loops i and j (of twice, kernels.py:8)\n"
+            "    the loop i does not hold the loop j and nothing else"),
+        ),
+        (
+            '.reverse("j#2")',
+            ("cannot reverse loop j (of twice, kernels.py:8)\n"
+            "    the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),\n"
+            "    e.g. (i, j) = (0, 1) writes A[0, 1], which (i, j) = (0, 2) reads (for M = 1, N = 3); "
+            "the new order does not run them in this order"),
+        ),
+        (
+            '.parallel("j#2")',
+            ("cannot make j parallel (of twice, kernels.py:8)\n"
+            "    the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),\n"
+            "    e.g. (i, j) = (0, 1) writes A[0, 1], which (i, j) = (0, 2) reads (for M = 1, N = 3); "
+            "the new order does not run them in this order\n"
+            '    legal: s.parallel("i#2")'),
+        ),
+        (
+            '.peel("row", first=1)',
+            ('cannot s.peel("row", first=1) (of twice, kernels.py:10)\n'
+            "    the loop row is parallel: its iterations have no order that a step could change; "
+            "take other steps first, and make it parallel last"),
+        ),
+        (
+            '.unroll("i#1")',
+            ("cannot unroll loop i entirely (of twice, kernels.py:6)\n"
+            "    its trip count is M, not a number\n"
+            '    legal: s.unroll("i#1", 4)'),
+        ),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_step_and_the_loops_and_advise_in_steps(twice, step, words):
+    assert message(twice, step, af.IllegalTransform) == f"tune.py:2: {words}"
+
+
+def test_bands_that_are_not_perfect_are_refused_with_what_makes_them_so():
+    s = af.Schedule(matmul)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.tile(("i", "j", "k"), 8)
+    first, *rest = str(caught.value).splitlines()
+    assert first.partition(": ")[2].startswith("cannot tile loops i, j, k (of matmul, ")
+    assert rest == ["    the loop j does not hold the loop k and nothing else", '    legal: s.distribute("j")']
+    s.distribute("j")
+    with pytest.raises(af.IllegalTransform, match="the loop i does not hold the loop j and nothing else"):
+        s.tile(("i", "j"), 8)
+    with pytest.raises(af.IllegalTransform) as caught:
+        af.Schedule(cholesky).tile(("i", "j"), 8)
+    assert "legal" not in str(caught.value)
+
+
+def test_advice_is_legal_when_it_is_taken():
+    s = af.Schedule(sweep)
+    with pytest.raises(af.IllegalTransform, match=r"cannot interchange loops t and i") as caught:
+        s.interchange("t", "i")
+    assert caught.value.alternative == 's.skew("t", "i", 1) first'
+    assert caught.value.dependence is not None
+    assert caught.value.witness is not None
+    exec(caught.value.alternative.removesuffix(" first"), {"s": s})
+    s.interchange("t", "i")
+    assert [str(step) for step in s.steps] == ['skew("t", "i", 1)', 'interchange("t", "i")']
+
+
+def test_all_advice_of_random_refusals_can_be_taken():
+    names = ("adi", "doitgen", "gesummv", "lu", "seidel-2d", "trmm")
+    assert sum(taken_advice(named(name).kernel, seed) for name in names for seed in range(2)) >= 8
+
+
+def test_advice_names_the_variable_of_the_schedule():
+    tuned = af.Schedule(sweep)
+    with pytest.raises(af.IllegalTransform, match=r'legal: tuned\.skew\("t", "i", 1\) first'):
+        tuned.interchange("t", "i")
+
+
+def test_options_are_advised_with_the_whole_step():
+    @af.kernel
+    def total(x: af.f64[N], s: af.f64[1]):
+        with af.for_(N) as i:
+            s[0] += x[i]
+
+    s = af.Schedule(total)
+    with pytest.raises(af.IllegalTransform, match=r'legal: s\.reverse\("i", reassociate=True\)$'):
+        s.reverse("i")
+    s.reverse("i", reassociate=True)
+    assert str(s).endswith('\ns.reverse("i", reassociate=True)')
+
+
+def test_what_is_no_kernel_is_refused(twice):
+    with pytest.raises(af.ScheduleError, match=r"Schedule takes a kernel, got 3\n    write @affdsl\.kernel above"):
+        af.Schedule(3)
+
+
+def test_a_refused_step_changes_nothing():
+    s = af.Schedule(sweep).skew("t", "i", 1)
+    before, loops = s.kernel().mlir(), str(s.loops())
+    for attempt in (lambda: s.parallel("j"), lambda: s.tile(("t", "j"), 4), lambda: s.unroll("x", 2)):
+        with pytest.raises(af.AffdslError):
+            attempt()
+    assert s.kernel().mlir() == before
+    assert str(s.loops()) == loops
+    assert len(s.steps) == 1
+    assert [str(step) for step in s.refusals] == ['parallel("j")', 'tile(("t", "j"), 4)']
+    assert "cannot make j parallel" in s.refusals[0].error
+
+
+# --- Names
+
+
+def test_copies_and_new_loops_have_names_of_their_own():
+    s = af.Schedule(matmul)
+    s.distribute("j").distribute("i")
+    assert [row.names for row in s.loops()] == [("i",), ("j",), ("i_2",), ("j_2",), ("k",)]
+    s.unroll_jam("i", 2).tile(("i_2", "j_2", "k"), (4, 4, 8))
+    s.strip_mine("k", 2).strip_mine("k", 2, name="deep")
+    names = [name for row in s.loops() for name in row.names]
+    assert len(set(names)) == len(names)
+    assert {"i_2_tile", "j_2_tile", "k_tile", "k_strip", "deep"} <= set(names)
+
+
+def test_names_are_those_of_the_texts():
+    s = af.Schedule(sweep).skew("t", "i", 1).skew("t", "j", 1).tile(("t", "i", "j"), 4, names=("tt", "ii", "jj"))
+    text = s.kernel().mlir()
+    assert re.findall(r"affine\.for %(\w+)", text) == ["tt", "ii", "jj", "t", "i", "j"]
+    assert re.findall(r"int64_t (\w+) =", s.kernel().c())[:3] == ["tt", "ii", "jj"]
+
+
+def test_loops_are_a_tree(twice):
+    s = af.Schedule(twice)
+    rows = list(s.loops())
+    assert [(row.names, row.depth, row.bounds, row.is_parallel) for row in rows] == [
+        (("i#1",), 0, ("0 to M",), False),
+        (("j#1",), 1, ("0 to N",), False),
+        (("i#2",), 0, ("0 to M",), False),
+        (("j#2",), 1, ("1 to N",), False),
+        (("row",), 0, ("0 to M",), True),
+        (("i#3",), 0, ("0 to M",), False),
+    ]
+    assert rows[3].location.line == 8
+    assert str(s.loops()) == re.sub("^ {8}", "", LOOPS, flags=re.M)
+    assert len(s.loops()) == 6
+
+
+def test_data_bound_loops_are_shown_and_refused():
+    @af.kernel
+    def ragged(sizes: af.i64[N], A: af.f64[N, M]):
+        with af.for_(N) as i, af.for_(af.index(sizes[i])) as j:
+            A[i, j] = 1.0
+
+    s = af.Schedule(ragged)
+    assert [row.text for row in s.loops()] == ["i = 0 to N", "j = data"]
+    with pytest.raises(af.IllegalTransform, match="the bounds of the loop j come from data"):
+        s.unroll("j", 2)
+
+
+# --- Printing, undoing, explaining
+
+
+def replayed(schedule: af.Schedule) -> af.Kernel:
+    """The kernel of what a schedule prints."""
+    found: dict[str, object] = {}
+    exec(str(schedule), found)
+    (made,) = (value for value in found.values() if isinstance(value, af.Schedule))
+    return made.kernel()
+
+
+def test_it_prints_python():
+    s = af.Schedule(gemm)
+    s.tile(("k", "j#2"), (32, 64), separate=True).split("j#1", af.symbols("N") // 2 + 1)
+    s.peel("k", last=2).unroll("j#1", 4)
+    assert str(s) == (
+        "import affdsl as af\n"
+        "from examples.gemm import gemm\n"
+        "\n"
+        "s = af.Schedule(gemm)\n"
+        'N = af.symbols("N")\n'
+        's.tile(("k", "j#2"), (32, 64), separate=True, names=("k_tile", "j_tile"))\n'
+        's.split("j#1", N // 2 + 1)\n'
+        's.peel("k", last=2)\n'
+        's.unroll("j#1", 4)'
+    )
+    assert repr(s) == "<Schedule of gemm: 4 steps>"
+    assert replayed(s).mlir() == s.kernel().mlir()
+
+
+def test_names_that_meet_are_told_apart():
+    size = af.symbols("K")
+    tuned = af.Schedule(gemm)
+    tuned.split("k", size // 2)
+    assert str(tuned).endswith('tuned = af.Schedule(gemm)\nK = af.symbols("K")\ntuned.split("k", K // 2)')
+    K = af.Schedule(gemm)
+    K.split("k", size // 2)
+    assert str(K).endswith('K_2 = af.Schedule(gemm)\nK = af.symbols("K")\nK_2.split("k", K // 2)')
+    assert replayed(K).mlir() == K.kernel().mlir()
+
+
+def test_a_kernel_that_cannot_be_imported_is_named(twice):
+    s = af.Schedule(twice)
+    lines = str(s).splitlines()
+    assert lines == ["import affdsl as af", "# twice is the kernel of kernels.py:4", "", "s = af.Schedule(twice)"]
+    again = af.Schedule(af.Schedule(gemm).kernel())
+    assert re.search(r"^# gemm is the kernel of .*gemm\.py:\d+$", str(again), re.M)
+    assert "import gemm" not in str(again)
+
+
+EXAMPLES = [gemm, cholesky, jacobi2d, gauss_seidel, floyd_warshall, prefix_sum, matmul, jacobi, sweep]
+
+
+@pytest.mark.parametrize("kernel", EXAMPLES, ids=lambda kernel: kernel.name)
+def test_random_schedules_of_examples_replay_and_are_undone(kernel):
+    for seed in range(3):
+        s = random_schedule(kernel, seed)
+        text = s.kernel().mlir()
+        assert replayed(s).mlir() == text
+        done = [str(step) for step in s.steps]
+        assert [s.undo() for _ in done] == done[::-1]
+        assert s.kernel().mlir() == af.Schedule(kernel).kernel().mlir()
+
+
+@pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)
+def test_random_schedules_of_polybench_replay_and_compute_the_same(benchmark):
+    counts: Counter[str] = Counter()
+    s = random_schedule(benchmark.kernel, 100, counts=counts)
+    assert len(s.steps) >= 3, counts
+    tuned = s.kernel()
+    assert replayed(s).mlir() == tuned.mlir()
+    rng = np.random.default_rng(5)
+    sizes = {name: max(benchmark.least.get(name, 1), int(rng.integers(3, 9))) for name in benchmark.sizes["MINI"]}
+    given = benchmark.random_arguments(sizes, rng)
+    before, after = ({k: np.copy(v) if isinstance(v, np.ndarray) else v for k, v in given.items()} for _ in range(2))
+    benchmark.kernel.interpret(*before.values())
+    tuned.interpret(*after.values())
+    for name, value in before.items():
+        np.testing.assert_array_equal(after[name], value, err_msg=f"{name}\n{s}")
+
+
+def test_undo_gives_what_it_took_back():
+    s = af.Schedule(sweep).skew("t", "i", 1).skew("t", "j", 1)
+    assert s.undo() == 'skew("t", "j", 1)'
+    assert [row.text for row in s.loops()] == ["t = 0 to steps", "i = t + 1 to N + t - 1", "j = 1 to N - 1"]
+
+
+def test_it_explains_steps_and_refusals(twice):
+    code = """s = af.Schedule(kernel)
+try:
+    s.reverse("j#2")
+except af.IllegalTransform:
+    pass
+s.tile(("i#1",), 32)
+s.parallel("i_tile").interchange("i#2", "j#2")
+s.undo()
+"""
+    found = {"af": af, "kernel": twice}
+    exec(compile(code, str(Path("tune.py").resolve()), "exec"), found)
+    assert (
+        found["s"].explain()
+        == """\
+twice: 2 steps, 1 refused
+refused  reverse("j#2")  (tune.py:3)
+    cannot reverse loop j (of twice, kernels.py:8)
+        the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),
+        e.g. (i, j) = (0, 1) writes A[0, 1], which (i, j) = (0, 2) reads (for M = 1, N = 3); \
+the new order does not run them in this order
+1. tile(("i#1",), 32, names=("i_tile",))  (tune.py:6)
+    new loop i_tile = 0 to M step 32
+    i#1 = i_tile to min(i_tile + 32, M), which was i#1 = 0 to M
+2. parallel("i_tile")  (tune.py:7)
+    i_tile runs in parallel
+the loops now:
+    parallel i_tile = 0 to M step 32  (steps 1, 2)
+      i#1 = i_tile to min(i_tile + 32, M)  (step 1)
+        j#1 = 0 to N
+    i#2 = 0 to M
+      j#2 = 1 to N
+    parallel row = 0 to M
+    i#3 = 0 to M"""
+    )
+
+
+def test_it_explains_loops_that_move_and_go(twice):
+    s = af.Schedule(sweep).skew("t", "i", 1).interchange("t", "i")
+    assert "    i = 1 to steps + N - 2, which was i = t + 1 to N + t - 1" in s.explain()
+    s = af.Schedule(twice).interchange("i#1", "j#1").coalesce(("j#1", "i#1"))
+    assert "    j#1 = 0 to N, now outermost" in s.explain()
+    assert "    i#1 = 0 to M, now inside of j#1" in s.explain()
+    assert "    no loop i#1 any more" in s.explain()
+
+
+# --- Kernels
+
+
+def run_both(kernel: af.Kernel, tuned: af.Kernel, *arguments: object) -> None:
+    """Both kernels, compiled and interpreted, make the same of copies of the arguments, to the last bit."""
+    results = []
+    for call in (kernel, tuned, kernel.interpret, tuned.interpret):
+        given = [np.copy(x) if isinstance(x, np.ndarray) else x for x in arguments]
+        call(*given)
+        results.append([x for x in given if isinstance(x, np.ndarray)])
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            assert a.tobytes() == b.tobytes()
+
+
+def test_a_scheduled_matrix_product():
+    s = af.Schedule(matmul)
+    s.distribute("j").distribute("i")
+    s.tile(("i_2", "j_2", "k"), (4, 5, 3)).permute(("i_2", "k", "j_2")).parallel("i_2_tile").unroll("j_2", 2)
+    tuned = s.kernel()
+    rng = np.random.default_rng(1)
+    for m, n, k in [(0, 3, 2), (1, 1, 1), (4, 5, 6), (9, 11, 7)]:
+        a, b = rng.integers(-4, 5, (m, k)).astype("f4"), rng.integers(-4, 5, (k, n)).astype("f4")
+        c = np.full((m, n), np.nan, "f4")
+        run_both(matmul, tuned, a, b, c)
+        tuned(a, b, c)
+        np.testing.assert_array_equal(c, a @ b)
+
+
+def test_a_scheduled_stencil_in_time():
+    s = af.Schedule(sweep)
+    s.skew("t", "i", 1).skew("t", "j", 1).skew("i", "j", 1)
+    s.tile(("t", "i", "j"), (2, 3, 4))
+    rng = np.random.default_rng(2)
+    for n, steps in [(0, 3), (2, 2), (3, 1), (9, 0), (10, 5)]:
+        run_both(sweep, s.kernel(), rng.uniform(-1, 1, (n, n)), steps)
+
+
+def test_a_scheduled_jacobi():
+    s = af.Schedule(jacobi)
+    s.parallel("i").unroll_jam("j", 2).strip_mine("j", 4).parallel("j_strip")
+    rng = np.random.default_rng(3)
+    for n, steps in [(2, 1), (3, 2), (17, 5)]:
+        run_both(jacobi, s.kernel(), rng.uniform(-1, 1, n), rng.uniform(-1, 1, n), steps)
+
+
+def test_a_scheduled_cholesky():
+    s = af.Schedule(cholesky)
+    s.peel("j", last=1).unroll("k#1", 2).strip_mine("i", 3)
+    tuned = s.kernel()
+    for case in cholesky_cases():
+        case.check(tuned)
+        case.check(tuned.interpret)
+
+
+def test_a_scheduled_gemm_inside_of_a_parallel_loop():
+    s = af.Schedule(gemm)
+    s.interchange("k", "j#2").tile(("j#2", "k"), (4, 3)).unroll("j#1", 2).copy("B", "j#2", layout=(1, 0))
+    tuned = s.kernel(validate=True)
+    for case in gemm_cases():
+        case.check(tuned)
+        case.check(tuned.interpret)
+
+
+def test_a_size_of_the_kernel_is_a_tile_size():
+    s = af.Schedule(blocked)
+    s.tile(("i", "j"), ("T", 4))
+    assert 's.tile(("i", "j"), ("T", 4)' in str(s)
+    by_symbol = af.Schedule(blocked).tile(("i", "j"), (af.symbols("T"), 4))
+    assert by_symbol.kernel().mlir() == s.kernel().mlir()
+    for t in (1, 3, 100):
+        run_both(blocked, s.kernel(), np.arange(35.0).reshape(5, 7), t)
+    with pytest.raises(SizeError, match="it assumes T - 1 >= 0, but T = 0"):
+        s.kernel()(np.zeros((2, 2)), 0)
+
+
+def test_a_loop_is_split_at_a_size():
+    s = af.Schedule(matmul).split("k", K // 2).split("j", "M")
+    rng = np.random.default_rng(4)
+    for m, n, k in [(2, 3, 5), (4, 2, 1), (3, 3, 0)]:
+        run_both(matmul, s.kernel(), rng.random((m, k), "f4"), rng.random((k, n), "f4"), np.ones((m, n), "f4"))
+
+
+@af.kernel
+def buffered(A: af.f64[N, 8], B: af.f64[N, 8]):
+    t = af.alloc(af.f64[8])
+    with af.for_(N) as i:
+        with af.for_(8) as k:
+            t[k] = A[i, k] * 2
+        with af.for_(8) as m:
+            B[i, m] += t[7 - m]
+
+
+def test_arrays_are_privatized_as_advised():
+    s = af.Schedule(buffered)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.parallel("i")
+    assert caught.value.alternative == 's.privatize("t", "i") first'
+    s.privatize("t", "i").parallel("i")
+    rng = np.random.default_rng(9)
+    run_both(buffered, s.kernel(), rng.random((5, 8)), rng.random((5, 8)))
+
+
+def test_arrays_are_expanded():
+    s = af.Schedule(buffered)
+    with pytest.raises(af.IllegalTransform, match="cannot distribute loop i"):
+        s.distribute("i")
+    s.expand("t", "i").distribute("i").parallel("i").parallel("i_2")
+    rng = np.random.default_rng(9)
+    run_both(buffered, s.kernel(), rng.random((5, 8)), rng.random((5, 8)))
+
+
+def test_panels_are_packed():
+    s = af.Schedule(matmul)
+    s.distribute("j").distribute("i").tile(("i_2", "j_2", "k"), (4, 6, 3), names=("ib", "jb", "kb"))
+    s.copy("B", "i_2", layout=(1, 0)).copy("A", "i_2", panels={0: 2}, name="packed")
+    assert str(s).endswith(
+        's.copy("B", "i_2", layout=(1, 0), name="B_fast")\ns.copy("A", "i_2", panels={0: 2}, name="packed")'
+    )
+    assert replayed(s).mlir() == s.kernel().mlir()
+    rng = np.random.default_rng(10)
+    for m, n, k in [(0, 2, 2), (1, 1, 1), (9, 13, 7)]:
+        run_both(matmul, s.kernel(), rng.random((m, k), "f4"), rng.random((k, n), "f4"), np.ones((m, n), "f4"))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"layout": 3}, "layout is the order of the dimensions, as (1, 0), and panels say how wide each is, as {0: 8}"),
+        (
+            {"panels": "x"},
+            "layout is the order of the dimensions, as (1, 0), and panels say how wide each is, as {0: 8}",
+        ),
+        ({"panels": {0: 0}}, "a width is a whole number of at least 1, got 0"),
+        ({"space": -1}, "space is a whole number of at least 0, got -1"),
+        ({"name": "B"}, 'there is such an array already, got "B"'),
+        ({"name": 2}, "a name is a text like A_fast, got 2"),
+    ],
+)
+def test_copies_that_cannot_be_meant_are_refused(options, words):
+    s = af.Schedule(buffered)
+    with pytest.raises(af.ScheduleError) as caught:
+        s.copy("A", "i", **options)
+    assert str(caught.value).endswith(f": {words}")
+
+
+def test_dmas_are_pipelined():
+    s = af.Schedule(buffered)
+    with pytest.raises(af.IllegalTransform, match="cannot pipeline the DMAs of loop i"):
+        s.pipeline("i")
+    s.copy("A", "k", space=1, dma=True).pipeline("i")
+    assert replayed(s).mlir() == s.kernel().mlir()
+    rng = np.random.default_rng(13)
+    for n in (0, 1, 2, 7):
+        run_both(buffered, s.kernel(), rng.random((n, 8)), rng.random((n, 8)))
+
+
+def test_iterations_are_drawn_as_they_are_now():
+    s = af.Schedule(sweep)
+    before = s.picture("t", "i", {"N": 5, "steps": 2}, at={"j": 1})
+    assert list(before.points) == list(sweep.picture("t", "i", {"N": 5, "steps": 2}, at={"j": 1}).points)
+    assert list(before.points) == [(t, i) for t in (0, 1) for i in (1, 2, 3)]
+    s.skew("t", "i", 1)
+    assert list(s.picture("t", "i", {"N": 5, "steps": 2}).points) == [(t, i + t) for t in (0, 1) for i in (1, 2, 3)]
+    with pytest.raises(af.ScheduleError, match=r'cannot s\.picture\("t", "x", \.\.\.\): sweep has no loop x'):
+        s.picture("t", "x", {"N": 5})
+
+
+def test_arrays_of_one_name_are_numbered():
+    s = af.Schedule(buffered).privatize("t", "i").peel("i", first=1)
+    with pytest.raises(af.ScheduleError, match='2 arrays of buffered are called t\n    write "t#1" or "t#2", in the'):
+        s.copy("t", "k")
+    s.copy("t#2", "k")
+
+
+def test_loops_are_normalized_and_made_perfect():
+    @af.kernel
+    def rows(A: af.f64[N, 4], S: af.f64[N]):
+        with af.for_(1, N, 3) as i:
+            S[i] = 0.0
+            with af.for_(4) as j:
+                S[i] += A[i, j]
+
+    s = af.Schedule(rows)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.interchange("i", "j")
+    assert caught.value.alternative == 's.make_perfect("i", "j") first'
+    s.make_perfect("i", "j").interchange("i", "j").normalize("i")
+    assert [row.text for row in s.loops()] == ["j = 0 to 4", "i = 0 to (N + 1) // 3"]
+    rng = np.random.default_rng(11)
+    run_both(rows, s.kernel(), rng.random((11, 4)), rng.random(11))
+
+
+def test_what_is_hoisted_is_sunk_again():
+    @af.kernel
+    def scaled(A: af.f64[8], B: af.f64[8, 9]):
+        with af.for_(8) as i, af.for_(9) as j:
+            B[i, j] *= A[i] * 2.0
+
+    s = af.Schedule(scaled)
+    s.hoist("j")
+    with pytest.raises(af.IllegalTransform, match="does not hold the loop j and nothing else"):
+        s.interchange("i", "j")
+    s.sink("j").interchange("i", "j")
+    rng = np.random.default_rng(12)
+    run_both(scaled, s.kernel(), rng.random(8), rng.random((8, 9)))
+
+
+def test_scheduled_kernels_refuse_what_the_kernel_refuses():
+    @af.kernel
+    def shifted(A: af.f64[M], B: af.f64[N]):
+        with af.for_(N - 1) as i:
+            B[i] = A[i + 1]
+
+    tuned = af.Schedule(shifted).reverse("i").tile(("i",), 4).kernel()
+    a, b = np.arange(9.0), np.zeros(9)
+    tuned(a, b)
+    np.testing.assert_array_equal(b, [1, 2, 3, 4, 5, 6, 7, 8, 0])
+    for call in (tuned, tuned.interpret):
+        with pytest.raises(SizeError, match=r"A\[i \+ 1\] .* is in bounds only where M >= N or N <= 1, but M = 3"):
+            call(np.zeros(3), b)
+
+
+def test_scheduled_kernels_are_kernels():
+    s = af.Schedule(gemm).tile(("k",), 4)
+    tuned = s.kernel()
+    assert gemm.mlir() != tuned.mlir()
+    assert (tuned.name, tuned.__doc__, repr(tuned)) == (gemm.name, gemm.__doc__, repr(gemm))
+    assert "k_tile" in [loop.iv.hint for loop in tuned.loops()]
+    assert tuned.dependences().all()
+    assert tuned.check().are_proved
+    with pytest.raises(pickle.PicklingError, match="not the same object as"):
+        pickle.dumps(tuned)
+
+    @af.kernel
+    def both(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N], D: af.f32[M, N]):
+        gemm(1.0, 0.0, A, B, C)
+        tuned(1.0, 0.0, A, B, D)
+
+    rng = np.random.default_rng(6)
+    a, b, c, d = rng.random((3, 9), "f4"), rng.random((9, 4), "f4"), np.zeros((3, 4), "f4"), np.ones((3, 4), "f4")
+    both(a, b, c, d)
+    np.testing.assert_array_equal(c, d)
+
+
+def test_kernels_with_calls_constants_and_carried_values():
+    @af.kernel
+    def scale(x: af.f64[N], factor: af.f64):
+        with af.for_(N) as i:
+            x[i] *= factor
+
+    @af.kernel
+    def weighted(x: af.f64[N], out: af.f64[1]):
+        w = af.constant(np.array([1.0, 0.5]))
+        scale(x, 3.0)
+        with af.for_(N, iter_args=af.f64(0)) as (i, total):
+            with af.if_(i >= 2):
+                x[i] += w[1]
+            af.yield_(total + x[i])
+        out[0] = total
+
+    s = af.Schedule(weighted).peel("i", first=2, last=1).unroll("i", 3)
+    run_both(weighted, s.kernel(), np.arange(11.0), np.zeros(1))
+    assert len(s.kernel().module.functions) == 2
+    assert s.kernel().program.callees["scale"] is weighted.program.callees["scale"]
+
+
+def test_texts_of_scheduled_kernels_are_accepted():
+    s = af.Schedule(sweep)
+    s.skew("t", "i", 1).skew("t", "j", 1).tile(("t", "i", "j"), (4, 8, 8), separate=True)
+    mlir_opt(s.kernel().mlir())
+    compile_c(
+        {"sweep.c": s.kernel().c(), "sweep.h": s.kernel().header()},
+        flags=("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic"),
+    )
+
+
+# --- Validation
+
+
+def test_steps_and_kernels_are_validated():
+    s = af.Schedule(sweep, validate=True)
+    s.skew("t", "i", 1).skew("t", "j", 1).tile(("t", "i", "j"), 3)
+    assert s.kernel(validate=True).mlir() == s.kernel().mlir()
+
+
+def too_far(at, loop, by):
+    """A faulty primitive: it leaves out the last iteration."""
+    iv = at.loop(loop)
+    made = passes.schedule.verbs.peel(at.function, iv, last=1)
+    return rewrite(made, lambda op: () if getattr(op, "iv", iv).hint == "i_last" else None)
+
+
+def test_validation_names_the_first_step_at_fault(monkeypatch, tmp_path):
+    monkeypatch.setitem(passes.schedule.verbs.VERBS, "shift", too_far)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    s = af.Schedule(jacobi)
+    s.strip_mine("j", 4).shift("i", 1).unroll("j", 2)
+    with pytest.raises(af.ValidationError, match=r"after step '?s\.shift\(\"i\", 1\)") as caught:
+        s.kernel(validate=True)
+    folder = caught.value.folder
+    assert folder.parent == tmp_path
+    assert 's.strip_mine("j", 4, name="j_strip")\ns.shift("i", 1)' in (folder / "schedule.py").read_text()
+    assert (folder / "arguments.npz").exists()
+    careful = af.Schedule(jacobi, validate=True).strip_mine("j", 4)
+    with pytest.raises(af.ValidationError):
+        careful.shift("i", 1)
+    assert len(careful.steps) == 1
+
+
+def test_a_step_that_breaks_the_ir_is_our_bug(monkeypatch):
+    def broken(at, loop, by):
+        return rewrite(at.function, lambda op: op.body if hasattr(op, "iv") else None)
+
+    monkeypatch.setitem(passes.schedule.verbs.VERBS, "shift", broken)
+    s = af.Schedule(jacobi)
+    with pytest.raises(InternalError, match=r'shift\("t", 1\) made IR that breaks a rule'):
+        s.shift("t", 1)
+    assert not s.steps
+
+
+def test_schedules_are_loaded_when_they_are_asked_for():
+    show = "import sys, affdsl as af; af.Schedule; print('affdsl.schedule' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
+def test_the_readme_shows_what_is_printed(tmp_path, monkeypatch, capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    run_blocks(text, "README.md")
+    printed = capsys.readouterr().out
+    section = text.partition("## Schedules")[2].partition("\n## ")[0]
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.M | re.S)
+    shown = [block for language, block in blocks if not language]
+    assert len(shown) == 2
+    for block in shown:
+        assert block in printed
