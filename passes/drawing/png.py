@@ -30,8 +30,11 @@ def png(of: Picture) -> bytes:
         match shape:
             case Rectangle(x, y, width, height, fill, stroke, radius, dashes):
                 style = {"facecolor": fill, "edgecolor": stroke or "none", "linewidth": 1.0, "zorder": order}
-                box = f"round,pad=0,rounding_size={radius}"
-                patch = patches.FancyBboxPatch((x, y), width, height, boxstyle=box, **style)
+                if width == height == 2 * radius:
+                    patch = patches.Circle((x + radius, y + radius), radius, **style)
+                else:
+                    box = f"round,pad=0,rounding_size={radius}"
+                    patch = patches.FancyBboxPatch((x, y), width, height, boxstyle=box, **style)
                 axes.add_patch(_dashed(patch, dashes))
             case Curve(start, pieces, stroke, dashes, width):
                 points = [start, *(point for piece in pieces for point in piece)]

@@ -1,0 +1,201 @@
+"""What the analysis says of two loops at given sizes: their iterations, and which of them must run before which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.types import INDEX
+from passes.analysis.access import Access
+from passes.analysis.dependence import KINDS, Dependences
+from passes.analysis.domain import Domain
+from passes.analysis.nodes import ivs_of
+from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, number_of, spending
+from passes.analysis.relations import Relation, at_depth, domain_of, fixed, same_element
+from passes.drawing.layout import DrawingError
+from passes.drawing.naming import names_of
+from passes.drawing.space_view import Arrow, Kind
+from passes.options import nearest
+
+Iteration: TypeAlias = tuple[int, ...]
+"""The values of the induction variables of some loops, outermost first."""
+
+MOST_RUNS = 20_000
+"""How many iterations the loops around the points have at most."""
+MOST_PAIRS = 100_000
+"""How many arrows there are at most between two accesses, before those that follow from others are left out."""
+BUDGET = 50_000_000
+"""How many operations isl may spend on one list of points: some seconds."""
+
+
+class Question:
+    """Two loops of a function, one inside of the other, with numbers for its sizes and for other loops.
+
+    Raises
+    ------
+    DrawingError
+        Where there are no such loops or sizes.
+    """
+
+    def __init__(
+        self,
+        dependences: Dependences,
+        loops: tuple[Value | str, Value | str],
+        sizes: Mapping[str, int],
+        at: Mapping[str, int],
+    ) -> None:
+        function = dependences.of.function
+        self.dependences = dependences
+        self.what = f"cannot draw loops of @{function.symbol}"
+        self.names = names_of(function)
+        self._domains = dict(_domains(dependences))
+        self.outer, self.inner = (self._loop(loop) for loop in loops)
+        self.domain = self._domains[self.inner]
+        if self.outer is self.inner or self.outer not in self.domain.ivs:
+            inner, outer = self.names[self.inner], self.names[self.outer]
+            raise DrawingError(f"{self.what}: {inner} is not inside of {outer}; name the outer of two loops first")
+        self.at = {self._loop(name): number for name, number in at.items()}
+        if self.outer in self.at or self.inner in self.at:
+            raise DrawingError(f"{self.what}: a loop that is drawn cannot be held at one iteration")
+        self.sizes = {self._size(name): number for name, number in sizes.items()}
+        self._inside = [access for access in dependences.accesses if self.inner in access.ivs]
+
+    def runs(self) -> tuple[Iteration, ...]:
+        """The iterations of all loops around the body of the inner one, in the order in which they run."""
+        relation = self.domain.relation(())
+        self._require_sizes(relation)
+        with self._asking():
+            found = domain_of(relation)
+            for value, number in self.sizes.items():
+                k = found.find_dim_by_name(Dim.param, name_of(value))
+                if k >= 0:
+                    found = found.fix_val(Dim.param, k, number_of(number))
+            for iv, number in self.at.items():
+                if iv in self.domain.ivs:
+                    found = found.fix_val(Dim.set, self.domain.ivs.index(iv), number_of(number))
+            runs = _points(found, MOST_RUNS)
+        if runs is None:
+            raise DrawingError(f"{self.what}: there are more than {MOST_RUNS} iterations; take smaller sizes")
+        return tuple(sorted(runs))
+
+    def arrows(self) -> tuple[Arrow, ...]:
+        """What must run before what: the dependences that are no pair of reads, between two iterations of the loops."""
+        found: set[Arrow] = set()
+        for source in self._inside:
+            for sink in self._inside:
+                kind = KINDS[source.kind, sink.kind]
+                if kind != "input" and source.buffer is sink.buffer:
+                    self._require_sizes(source.relation, sink.relation)
+                    found.update(self._between(source, sink, kind))
+        return tuple(sorted(found, key=lambda arrow: (arrow.source, arrow.sink, arrow.kind)))
+
+    def notes(self) -> tuple[str, ...]:
+        """What is not known, and what has no arrow."""
+        found: dict[str, None] = {}
+        unknown = dict.fromkeys((*self.domain.unknown, *(r for access in self._inside for r in access.unknown)))
+        if unknown:
+            found[f"some of this may not be there: {'; '.join(unknown)}"] = None
+        may_alias = self.dependences.of.storage.may_alias
+        for k, a in enumerate(self._inside):
+            for b in self._inside[:k]:
+                if a.buffer is not b.buffer and "write" in (a.kind, b.kind) and may_alias(a.buffer, b.buffer):
+                    found[f"{b.buffer.name} and {a.buffer.name} may be one buffer, which has no arrows"] = None
+        for iv, loop in zip(self.domain.ivs, self.domain.loops, strict=True):
+            if isinstance(loop, affine.For | scf.For) and loop.carried:
+                found[f"{self.names[iv]} hands values to its next iteration (iter_args), which has no arrows"] = None
+        return tuple(found)
+
+    def within(self) -> tuple[str, ...]:
+        """The names of the loops inside of both that touch memory, without those that are held."""
+        around = len(self.domain.ivs)
+        return tuple(dict.fromkeys(self.names[iv] for a in self._inside for iv in a.ivs[around:] if iv not in self.at))
+
+    def is_parallel(self) -> tuple[bool, ...]:
+        """Of each loop around the points whether its iterations run in any order."""
+        return tuple(isinstance(loop, affine.Parallel | scf.Parallel) for loop in self.domain.loops)
+
+    # --- Below: how
+
+    def _between(self, source: Access, sink: Access, kind: Kind) -> Iterator[Arrow]:
+        common = self.dependences.common(source, sink)
+        for depth in range(1, common + 2):
+            if depth == common + 1 and source.order >= sink.order:
+                continue
+            with self._asking():
+                pairs = at_depth(fixed(same_element(source.relation, sink.relation), self.sizes), depth, common)
+                pairs = self._side(self._side(pairs, Dim.in_, source), Dim.out, sink)
+                found = _points(pairs.wrap().flatten(), MOST_PAIRS)
+            if found is None:
+                raise DrawingError(f"{self.what}: there are more than {MOST_PAIRS} arrows; take smaller sizes")
+            for a, b, c, d in found:
+                if (a, b) != (c, d):
+                    yield Arrow(kind, (a, b), (c, d))
+
+    def _side(self, pairs: Map, side: Dim, access: Access) -> Map:
+        """A map of which on one side only the two loops are left, and others are held where they are."""
+        for iv, number in self.at.items():
+            if iv in access.ivs:
+                pairs = pairs.fix_val(side, access.ivs.index(iv), number_of(number))
+        for k in reversed(range(pairs.dim(side))):
+            if access.ivs[k] not in (self.outer, self.inner):
+                pairs = pairs.project_out(side, k, 1)
+        return pairs
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        try:
+            with spending(BUDGET):
+                yield
+        except UnknownError as error:
+            raise DrawingError(f"{self.what}: {error}; take smaller sizes") from error
+
+    def _loop(self, loop: Value | str) -> Value:
+        found = [iv for iv in self._domains if (iv is loop if isinstance(loop, Value) else self.names[iv] == loop)]
+        called = self.names.get(loop, repr(loop)) if isinstance(loop, Value) else loop
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise DrawingError(
+                f"{self.what}: {len(found)} are called {called}: give another name to the one that is meant, or say "
+                "which by its induction variable"
+            )
+        known = [self.names[iv] for iv in self._domains]
+        listed = f"its loops are {', '.join(known)}" if known else "it has none"
+        raise DrawingError(f"{self.what}: none is called {called}{nearest(called, known)}; {listed}")
+
+    def _size(self, name: str) -> Value:
+        known = {n: v for v, n in self.names.items() if v.type == INDEX and v not in self._domains}
+        if name not in known:
+            listed = f"its sizes are {', '.join(known)}" if known else "it has none"
+            raise DrawingError(f"{self.what}: no size is called {name}{nearest(name, list(known))}; {listed}")
+        return known[name]
+
+    def _require_sizes(self, *relations: Relation) -> None:
+        params = [value for relation in relations for value in relation.params if value in self.names]
+        missing = dict.fromkeys(self.names[value] for value in params if value not in self.sizes)
+        if missing:
+            raise DrawingError(f"{self.what}: give a number for {', '.join(missing)} among the sizes")
+
+
+def _domains(dependences: Dependences) -> Iterator[tuple[Value, Domain]]:
+    """Every induction variable, with the iterations in which the body of its loop runs."""
+    for op, domain in dependences.of.domains.items():
+        for iv in ivs_of(op):
+            inside, _ = next(iter(dependences.of.scope.blocks(op, domain)))
+            yield iv, inside
+
+
+def _points(points: Set, most: int) -> set[Iteration] | None:
+    """All points of a set, whatever its parameters are; None if there are more than so many, or no end of them."""
+    points = points.project_out(Dim.param, 0, points.dim(Dim.param))
+    if points.is_empty():
+        return set()
+    if not points.is_bounded() or points.count_val().to_python() > most:
+        return None
+    dims = range(points.dim(Dim.set))
+    found: set[Iteration] = set()
+    points.foreach_point(lambda point: found.add(tuple(point.get_coordinate_val(Dim.set, k).to_python() for k in dims)))
+    return found
