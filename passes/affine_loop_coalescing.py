@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import prod
 
 from affdsl.ir.core import Op
@@ -15,9 +15,9 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
+from passes.affine_loop_invariant_code_motion.faults import holds
 from passes.affine_positions import positions_of
 from passes.analysis.access import Accesses
-from passes.analysis.trip_count import trip_count
 from passes.index_arithmetic import MOST
 from passes.legality import IllegalTransform, refusal
 from passes.loops.nests import loop_of
@@ -36,8 +36,8 @@ def affine_loop_coalescing(module: Module) -> Module:
           }                                      S(%i, %j)
         }                                      }
 
-    A nest is taken apart where the bounds of an inner loop depend on an outer one: parts of two loops and more become
-    one loop each. Loops that carry values stay.
+    A nest is taken apart where the bounds of an inner loop depend on an outer one, and at loops that count in another
+    way: parts of two loops and more become one loop each. Loops that carry values stay.
 
     >>> from affdsl.mlir.readers import parse
     >>> print(affine_loop_coalescing(parse('''func.func @f(%A: memref<5x7xf32>, %x: f32) {
@@ -112,7 +112,7 @@ class _Plan:
 
 
 def _in_function(func: Func) -> Func:
-    bands = [band for nest in _nests(func) for band in _bands(nest) if all(map(_is_normal, band))]
+    bands = [band for nest in _nests(func) for part in _normal_parts(nest) for band in _bands(part)]
     planner, plans = _Planner(func), dict[Value, tuple[_Plan, Value]]()
     for band in bands:
         try:
@@ -144,6 +144,11 @@ def _nests(func: Func) -> list[Band]:
                 nest.append(inner)
             found[op] = tuple(nest) if not op.results else (op,)
     return [nest for nest in found.values() if len(nest) > 1]
+
+
+def _normal_parts(nest: Band) -> list[Band]:
+    """The parts of a nest all of whose loops count from 0 in steps of 1, each as long as possible."""
+    return [tuple(loops) for is_normal, loops in groupby(nest, _is_normal) if is_normal]
 
 
 def _bands(nest: Band) -> list[Band]:
@@ -189,7 +194,7 @@ class _Planner:
         """How a nest becomes one loop. Raises IllegalTransform if it does not."""
         _require_one_nest(band, what)
         before: list[Op] = []
-        sizes = [self._size(loop, before, what) for loop in band[1:]]
+        sizes = [self._size(loop, band[0], before, what) for loop in band[1:]]
         number = prod(size for size in sizes if isinstance(size, int))
         product = Affine.of(number)
         for size in sizes:
@@ -200,8 +205,8 @@ class _Planner:
         iv = Value(INDEX, "_".join(loop.iv.hint for loop in band if loop.iv.hint))
         return _Plan(before, iv, upper, _counters(band, sizes, iv))
 
-    def _size(self, loop: affine.For, before: list[Op], what: str) -> int | Value:
-        """How often an inner loop runs, as a number or a symbol that is not negative."""
+    def _size(self, loop: affine.For, outermost: affine.For, before: list[Op], what: str) -> int | Value:
+        """How often an inner loop runs, as a number or a symbol that is not negative where the nest is reached."""
         trips = _trips(loop)
         if all(trip.is_constant for trip in trips):
             return max(0, min(trip.constant for trip in trips))
@@ -220,7 +225,9 @@ class _Planner:
             smallest = Value(INDEX)
             apply = affine.Apply(smallest, trips[0], location=loop.location)
             before.append(apply if len(trips) == 1 else affine.Min(smallest, trips, location=loop.location))
-        if not trip_count(loop, loop.iv, self._accesses).may_be_negative:
+        # Where the inner loop is reached the outer one runs; where that does not run, both may be negative.
+        exprs, domain = self._accesses.scope.exprs(trips, self._accesses.domains[outermost])
+        if all(holds(expr, domain) for expr in exprs):
             return smallest
         natural = Value(INDEX)
         before.append(affine.Max(natural, (Affine(), Affine.of(smallest)), location=loop.location))

@@ -110,7 +110,7 @@ class _Motion:
 
     def __init__(self, function: func.Func, module: func.Module | None) -> None:
         self.of = Accesses(function, module)
-        self._faults = Faults(self.of)
+        self._faults = Faults(self.of, module)
         self._summaries = Summaries(module)
         self._at: dict[Op, tuple[Access, ...]] = {}
         for access in self.of.accesses:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import affine, arith, func, math, memref, vector
-from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
@@ -15,6 +14,7 @@ from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.domain import Domain
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import BUDGET, domain_of, remembered
+from passes.effects import effects
 
 _TOTAL = (
     affine.If, affine.For, affine.Parallel, affine.Yield, affine.Apply, affine.Min, affine.Max,
@@ -35,12 +35,11 @@ _LOADS = (affine.Load, affine.VectorLoad)
 class Faults:
     """What may go wrong where an operation of one function runs more often than it did."""
 
-    def __init__(self, accesses: Accesses) -> None:
+    def __init__(self, accesses: Accesses, module: func.Module | None = None) -> None:
         self._of = accesses
+        functions = {f.symbol: f for f in module.functions} if module is not None else {}
         self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
-        self._frees = [
-            a for a in accesses.accesses if a.kind == "write" and isinstance(a.op, memref.Dealloc | func.Call | Opaque)
-        ]
+        self._frees = [a for a in accesses.accesses if a.kind == "write" and _may_free(a.op, functions, frozenset())]
 
     def are_impossible(self, op: Op, loop: affine.For) -> bool:
         """Whether an operation in the body of a loop may run before it too, though the loop may not run at all."""
@@ -76,7 +75,7 @@ class Faults:
             if size is None:
                 return False
             size, domain = self._of.scope.expr(size, domain)
-            if not (_holds(expr, domain) and _holds(size - lane - expr, domain)):
+            if not (holds(expr, domain) and holds(size - lane - expr, domain)):
                 return False
         return True
 
@@ -113,6 +112,17 @@ def never_fails(op: Op, constants: Mapping[Value, object]) -> bool:
 # --- Below: how
 
 
+def _may_free(op: Op, functions: Mapping[str, func.Func], around: frozenset[str]) -> bool:
+    """Whether an operation may give back a buffer, itself or by a function that it calls from inside of some others."""
+    if not isinstance(op, func.Call):
+        what = effects(op)
+        return what.unknown or bool(what.frees)
+    called = functions.get(op.callee)
+    if called is None or called.external or op.callee in around:
+        return True
+    return any(_may_free(inner, functions, around | {op.callee}) for inner in walk(called) if inner is not called)
+
+
 def _is_defined(kind: str, right: object, type: Type) -> bool:
     """Whether a kind of arith has a result for any left operand and this right one."""
     if isinstance(right, bool) or not isinstance(right, int) or right < 1:
@@ -147,7 +157,7 @@ def _divides_by_a_symbol(expr: Affine) -> bool:
     return False
 
 
-def _holds(expr: Affine, domain: Domain) -> bool:
+def holds(expr: Affine, domain: Domain) -> bool:
     """Whether an expression is certainly not negative in a domain."""
     if is_obvious(expr, facts_of(domain)):
         return True

@@ -11,6 +11,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.pipeline import pass_step, run_pipeline
+from passes.registry import PASSES
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
 from tests.fuzz.limit import limited
@@ -21,6 +22,9 @@ from tests.fuzz.reference import evaluate
 
 UNTOUCHED = ""
 """The pipeline that leaves programs as they are."""
+OPTIONS = {"affine-data-copy-generate": "{fast-mem-space=0}"}
+"""With what options passes are tried: LLVM knows no memory but that of number 0."""
+EVERY_PASS = tuple(row.name + OPTIONS.get(row.name, "") for row in PASSES)
 
 
 @dataclass(frozen=True)

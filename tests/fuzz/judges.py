@@ -9,13 +9,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import func
-from affdsl.ir.interpreter import run
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.interpreter import Order, run
+from affdsl.ir.traverse import walk
 from affdsl.mlir.printer import print_op
 from codegen.c.emit import emit_jit
 from tests.differential.judges import GCC, STRICT
+from tests.fuzz.elsewhere import probes
 from tests.fuzz.limit import limited
 from tests.fuzz.mlir import entry_name
 from tests.fuzz.native import TIME_LIMIT, Contents, arguments, execute, link, mismatch
@@ -42,22 +46,54 @@ Judge = Callable[[Sequence[Item]], list[str]]
 
 def by_interpreter(items: Sequence[Item]) -> list[str]:
     """Run the modules by the interpreter."""
-    return [_interpreted(item) for item in items]
+    return [_interpreted(item, "forward") for item in items]
 
 
-def _interpreted(item: Item) -> str:
+def backwards(items: Sequence[Item]) -> list[str]:
+    """Run the modules by the interpreter, parallel loops from the last iteration to the first."""
+    return [_interpreted(item, "reverse") for item in items]
+
+
+def _interpreted(item: Item, order: Order) -> str:
     for n in range(len(item.program.valuations)):
         given = arguments(item.program, n)
-        try:
-            with limited(TIME_LIMIT):
-                run(item.entry, *given, module=item.module)
-        except AffdslError as problem:
-            return f"refused: {type(problem).__name__}: {problem}"
-        except Exception as problem:  # noqa: BLE001  whatever is raised is what was looked for
-            return f"raised: {type(problem).__name__}: {problem}"
-        if said := mismatch(item.program, n, given, item.expected):
+        if said := _refused(item, given, order) or mismatch(item.program, n, given, item.expected):
             return said
     return ""
+
+
+def elsewhere(items: Sequence[Item]) -> list[str]:
+    """Run the modules by the interpreter with other data and sizes, wherever their programs run with these."""
+    return [_elsewhere(item) for item in items]
+
+
+def _elsewhere(item: Item) -> str:
+    orders: tuple[Order, ...] = ("forward", "shuffled") if has_parallel(item.module) else ("forward",)
+    for probe in probes(item.program):
+        for order in orders:
+            given = probe.arguments
+            if said := _refused(item, given, order):
+                return f"{said} where {probe.program.symbols} = {probe.program.valuations[0]}"
+            if said := mismatch(probe.program, 0, given, probe.expected):
+                return said
+    return ""
+
+
+def _refused(item: Item, given: Sequence[np.ndarray | int], order: Order) -> str:
+    """What the interpreter says against running the module with some arguments, which it changes."""
+    try:
+        with limited(TIME_LIMIT):
+            run(item.entry, *given, module=item.module, order=order)
+    except AffdslError as problem:
+        return f"refused: {type(problem).__name__}: {problem}"
+    except Exception as problem:  # noqa: BLE001  whatever is raised is what was looked for
+        return f"raised: {type(problem).__name__}: {problem}"
+    return ""
+
+
+def has_parallel(module: func.Module) -> bool:
+    """Whether there are loops whose iterations may run in any order."""
+    return any(isinstance(op, affine.Parallel) for op in walk(module))
 
 
 # --- C
@@ -179,4 +215,10 @@ def _tool(command: Sequence[str], given: bytes) -> bytes:
     return done.stdout
 
 
-JUDGES: dict[str, Judge] = {"interpreter": by_interpreter, "c": by_c, "mlir": by_mlir}
+JUDGES: dict[str, Judge] = {
+    "interpreter": by_interpreter,
+    "backwards": backwards,
+    "elsewhere": elsewhere,
+    "c": by_c,
+    "mlir": by_mlir,
+}

@@ -19,8 +19,7 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
-from passes.registry import PASSES
-from tests.fuzz.check import UNTOUCHED, Failure, Report, check_seeds, pipelines, still_fails
+from tests.fuzz.check import EVERY_PASS, UNTOUCHED, Failure, Report, check_seeds, pipelines, still_fails
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES
 from tests.fuzz.minimise import minimise
@@ -94,7 +93,7 @@ def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     chosen = parser.parse_args(arguments)
     # A comma inside braces belongs to an option.
     names = [name for name in re.split(r",(?![^{]*})", chosen.passes) if name]
-    chosen.passes = [row.name for row in PASSES] if names == ["all"] else names
+    chosen.passes = list(EVERY_PASS) if names == ["all"] else names
     chosen.judges = [judge for judge in chosen.judges.split(",") if judge]
     if unknown := set(chosen.judges) - set(JUDGES):
         parser.error(f"there is no judge {', '.join(unknown)}, only {', '.join(JUDGES)}")

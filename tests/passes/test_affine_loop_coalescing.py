@@ -38,6 +38,9 @@ PROGRAMS = {
     "loops that do not count from 0 in steps of 1": """{
         affine.for %i = 2 to 9 step 3 { affine.for %j = 0 to 7 { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
         affine.for %i = 0 to 9 { affine.for %j = 1 to 7 { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
+        affine.for %h = 2 to 9 step 3 { affine.for %i = 0 to 9 { affine.for %j = 0 to 7 {
+          affine.store %x, %A[%i + %h, %j] : memref<40x40xf32>
+        } } }
         return }""",
     "more than a loop": """{
         affine.for %i = 0 to 6 {
@@ -105,6 +108,30 @@ def test_triangles_are_taken_apart():
     before = parsed(HEAD + TRIANGLES)
     after = affine_loop_coalescing(before)
     assert [loop.iv.hint for loop in loops(after.functions[0])] == ["h", "i_j", "h_i", "j"]
+
+
+SQUARE = """{
+    affine.for %i = 0 to %n { affine.for %j = 0 to %n { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
+    return }"""
+WHERE_IT_IS_POSITIVE = """{
+    affine.if affine_set<()[s0] : (s0 - 1 >= 0)>()[%n] {
+      affine.for %i = 0 to %n { affine.for %j = 0 to %n { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
+    }
+    return }"""
+
+
+@pytest.mark.parametrize(("body", "natural"), [(SQUARE, 1), (WHERE_IT_IS_POSITIVE, 0)])
+def test_two_sizes_that_are_negative_are_no_iterations(body, natural):
+    before = parsed(HEAD + body)
+    after = affine_loop_coalescing(before)
+    assert len(loops(after.functions[0])) == 1
+    assert shown(after).count("affine.max") == natural
+    for n in range(-3, 4):
+        wanted, found = np.zeros((40, 40), np.float32), np.zeros((40, 40), np.float32)
+        for module, array in ((before, wanted), (after, found)):
+            run(module.functions[0], 0, n, array, np.float32(7))
+        assert wanted.any() == (n > 0)
+        assert np.array_equal(wanted, found), n
 
 
 ANY = """func.func @f(%a: index, %b: index, %c: index, %d: index, %x: i64) -> i64 {{

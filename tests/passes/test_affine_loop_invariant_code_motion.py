@@ -148,6 +148,15 @@ STAYS = {
           affine.store %b, %A[%i] : memref<9xf32>
         }
         return }""",
+    "a load of what a call gave back, if the loop may be empty": """{
+        call @g(%B) : (memref<9xf32>) -> ()
+        affine.for %i = 0 to %n {
+          %b = affine.load %B[0] : memref<9xf32>
+          affine.store %b, %A[%i] : memref<9xf32>
+        }
+        return }
+        func.func private @g(%B: memref<9xf32>) { call @h(%B) : (memref<9xf32>) -> () return }
+        func.func private @h(%B: memref<9xf32>) { memref.dealloc %B : memref<9xf32> return }""",
     "a load of what an iteration around gives back, if the loop may be empty": """{
         affine.for %t = 0 to %m {
           affine.for %i = 0 to %n {
@@ -252,6 +261,26 @@ def test_other_elements_are_not_in_the_way():
     after = affine_loop_invariant_code_motion(before)
     assert isinstance(after.functions[0].body[0], affine.Load)
     assert assert_alike(before, after) == 12
+
+
+def test_a_call_that_only_stores_leaves_what_it_is_given():
+    before = parsed(
+        HEAD
+        + """{
+        call @g(%B, %x) : (memref<9xf32>, f32) -> ()
+        affine.for %i = 0 to %n {
+          %b = affine.load %B[0] : memref<9xf32>
+          affine.store %b, %A[%i] : memref<9xf32>
+        }
+        return }
+        func.func private @g(%B: memref<9xf32>, %x: f32) {
+          affine.for %i = 0 to 9 { affine.store %x, %B[%i] : memref<9xf32> }
+          return
+        }"""
+    )
+    after = affine_loop_invariant_code_motion(before)
+    assert isinstance(after.functions[0].body[1], affine.Load)
+    assert_alike(before, after)
 
 
 def test_sizes_that_the_function_promises_prove_a_load():

@@ -18,21 +18,28 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.pipeline import run_pipeline
-from passes.registry import BY_NAME, PASSES
-from tests.fuzz.check import UNTOUCHED, pipelines
+from passes.registry import BY_NAME
+from tests.fuzz.check import EVERY_PASS, UNTOUCHED, pipelines
 from tests.soundness.programs import PROGRAMS, Modules, Program, compiled, interpreted, lowered
 
 
-def known(program: Program) -> bool:
-    """Whether all passes of the pipeline under which others get a program wrong are passes here."""
+def passes_of(program: Program) -> set[str]:
+    """The passes of the pipeline under which others get a program wrong."""
     passes = re.findall(r"([\w-]+)(?=[,)])", re.sub(r"\{.*?\}", "", program.pipeline))
     assert passes, program.pipeline
-    return all(name in BY_NAME for name in passes)
+    return set(passes)
 
 
-NAMES = [row.name for row in PASSES]
+def known(program: Program) -> bool:
+    """Whether all of them are passes here."""
+    return passes_of(program) <= BY_NAME.keys()
+
+
+NAMES = list(EVERY_PASS)
 LOWER = "builtin.module(lower-affine)"
 OWN = "the pipeline under which others are wrong"
+TO_COME = {"affine-loop-fusion", "affine-super-vectorize"}
+"""What is no pass here yet, though others are wrong by it; a line is taken away with each that is."""
 OWN_PIPELINES = {name: program.pipeline for name, program in PROGRAMS.items() if known(program)}
 ALONE = dict(zip(["no pass", *NAMES], pipelines(NAMES), strict=False))
 TOGETHER = {"all": pipelines(NAMES)[-1], "all backwards": pipelines(NAMES[::-1])[-1]}
@@ -140,6 +147,13 @@ def test_where_others_are_wrong(name: str) -> None:
     absent = PROGRAMS[name].absent
     # Its @main is ours where the file has none, and may become what the program must not.
     assert absent is None or not any(absent in print_op(f) for f in made.functions if f.symbol != "main")
+
+
+def test_every_pass_is_tried_but_those_to_come() -> None:
+    missing = set().union(*map(passes_of, PROGRAMS.values())) - BY_NAME.keys()
+    assert missing <= TO_COME
+    assert OWN_PIPELINES.keys() == {name for name, program in PROGRAMS.items() if not passes_of(program) & missing}
+    assert len(OWN_PIPELINES) == 30
 
 
 def test_clean_up_passes_have_a_program_each() -> None:
