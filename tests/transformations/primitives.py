@@ -1,0 +1,402 @@
+"""Every primitive with arguments chosen at random, and forced where it refuses a dependence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+from unittest.mock import patch
+
+import passes.affine_loop_tile as tiling
+import passes.affine_loop_unroll_jam as jamming
+import passes.distribute as distributing
+import passes.interchange as interchanging
+import passes.reverse as reversing
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, func, memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.types import INDEX, MemRefType
+from passes.affine_data_copy_generate import data_copy
+from passes.affine_loop_coalescing import coalesce
+from passes.affine_loop_invariant_code_motion import hoist
+from passes.affine_loop_normalize import affine_loop_normalize, normalize
+from passes.affine_loop_unroll import unroll, unroll_full
+from passes.affine_parallelize import parallelize
+from passes.affine_pipeline_data_transfer import pipeline_data_transfer
+from passes.affine_scalrep import affine_scalrep
+from passes.affine_scalrep.carried import scalar_replace
+from passes.analysis.dependence import Dependences
+from passes.expand import expand
+from passes.index_set_split import index_set_split
+from passes.peel import peel
+from passes.privatize import privatize
+from passes.shift import shift
+from passes.sink import make_perfect, sink
+from passes.skew import skew
+from passes.strip_mine import strip_mine
+from passes.unswitch import unswitch
+
+Chosen = tuple[tuple[int, ...], tuple[int, ...]]
+"""Loops, by their numbers in the text, and other numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What a primitive is applied to: a function, the module around, and what its floats allow."""
+
+    function: func.Func
+    module: func.Module
+    reassociate: bool = False
+
+    @cached_property
+    def loops(self) -> list[affine.For]:
+        """The loops, in the order of the text."""
+        return [op for op in walk(self.function) if isinstance(op, affine.For)]
+
+    @cached_property
+    def buffers(self) -> list[Value]:
+        """The arrays: arguments, and those that are made in the function."""
+        made = [
+            op.result for op in walk(self.function) if isinstance(op, memref.Alloc | memref.Alloca | memref.GetGlobal)
+        ]
+        return [*(a for a in self.function.args if isinstance(a.type, MemRefType)), *made]
+
+    def ivs(self, numbers: Sequence[int]) -> list[Value]:
+        """The induction variables of some loops."""
+        loops = self.loops
+        return [loops[k].iv for k in numbers]
+
+    @cached_property
+    def dependences(self) -> Dependences:
+        """The dependences of the function, as its module shows them."""
+        return Dependences(self.function, self.module)
+
+
+@dataclass(frozen=True, eq=False)
+class Primitive:
+    """A transformation: how its arguments are chosen among the loops of a function, and how it is applied.
+
+    Attributes
+    ----------
+    choose
+        None where the function has no place for it.
+    force
+        What it makes if nothing asks whether that is legal; None where it never refuses a dependence.
+    also
+        Other arguments that are refused for the same reason: where the primitive does not know the numbers.
+    """
+
+    choose: Callable[[Setting, Random], Chosen | None]
+    apply: Callable[[Setting, Sequence[int], Sequence[int]], func.Func]
+    force: Callable[[Setting, Sequence[int], Sequence[int]], func.Func] | None = None
+    also: Callable[[Chosen], Sequence[Chosen]] = lambda chosen: ()
+
+
+# --- Choices
+
+
+def band_from(root: affine.For) -> list[affine.For]:
+    """The largest perfect band of a loop."""
+    found = [root]
+    while len(found[-1].body) == 1 and isinstance(found[-1].body[0], affine.For):
+        found.append(found[-1].body[0])
+    return found
+
+
+def one(*ranges: Sequence[int]) -> Callable[[Setting, Random], Chosen | None]:
+    """Any loop, and a number of each range."""
+
+    def choose(at: Setting, random: Random) -> Chosen | None:
+        loops = at.loops
+        if not loops:
+            return None
+        return (random.randrange(len(loops)),), tuple(random.choice(r) for r in ranges)
+
+    return choose
+
+
+def outer(*ranges: Sequence[int]) -> Callable[[Setting, Random], Chosen | None]:
+    """A loop that mostly has loops inside, and a number of each range."""
+
+    def choose(at: Setting, random: Random) -> Chosen | None:
+        loops = at.loops
+        holding = [k for k, loop in enumerate(loops) if any(isinstance(op, affine.For) for op in loop.body)]
+        if not loops:
+            return None
+        chosen = random.choice(holding) if holding and random.random() < 0.8 else random.randrange(len(loops))
+        return (chosen,), tuple(random.choice(r) for r in ranges)
+
+    return choose
+
+
+def band(at: Setting, random: Random, least: int) -> tuple[int, ...] | None:
+    """Loops of a perfect band, outermost first, if there is one of so many."""
+    loops = at.loops
+    number = {loop: k for k, loop in enumerate(loops)}
+    bands = [band_from(loop) for loop in loops]
+    long = [b for b in bands if len(b) >= max(least, 2)]
+    if not long and least > 1:
+        return None
+    chosen = random.choice(long if long and random.random() < 0.9 else bands) if bands else None
+    if chosen is None or len(chosen) < least:
+        return None
+    return tuple(number[loop] for loop in chosen[: random.randint(max(least, min(2, len(chosen))), len(chosen))])
+
+
+def tiles(at: Setting, random: Random) -> Chosen | None:
+    """A band, a size for each loop, and whether full tiles are apart."""
+    found = band(at, random, 1)
+    if found is None:
+        return None
+    return found, (random.randrange(2), *(random.choice((1, 2, 2, 3, 4, 5)) for _ in found))
+
+
+def two(at: Setting, random: Random) -> Chosen | None:
+    """Two neighbours of a perfect band, or mostly any two loops inside of each other if there is none."""
+    found = band(at, random, 2)
+    if found is not None:
+        k = random.randrange(len(found) - 1)
+        return found[k : k + 2], ()
+    return nested()(at, random)
+
+
+def nested(*ranges: Sequence[int]) -> Callable[[Setting, Random], Chosen | None]:
+    """A loop, one inside of it, and a number of each range."""
+
+    def choose(at: Setting, random: Random) -> Chosen | None:
+        loops = at.loops
+        number = {loop: k for k, loop in enumerate(loops)}
+        pairs = [(a, b) for a in loops for b in walk(a) if isinstance(b, affine.For) and b is not a]
+        if not pairs:
+            return None
+        pair = random.choice(pairs)
+        return tuple(number[loop] for loop in pair), tuple(random.choice(r) for r in ranges)
+
+    return choose
+
+
+def shuffled(at: Setting, random: Random) -> Chosen | None:
+    """A perfect band in another order."""
+    found = band(at, random, 2)
+    if found is None:
+        return None
+    mixed = random.sample(found, len(found))
+    return tuple(mixed if tuple(mixed) != found else reversed(mixed)), ()
+
+
+def whole_band(at: Setting, random: Random) -> Chosen | None:
+    """A perfect band."""
+    found = band(at, random, 2)
+    return None if found is None else (found, ())
+
+
+def buffer_in(*ranges: Sequence[int]) -> Callable[[Setting, Random], Chosen | None]:
+    """A loop, mostly one that holds loops, a buffer, local ones more often, and a number of each range."""
+
+    def choose(at: Setting, random: Random) -> Chosen | None:
+        found = outer()(at, random)
+        if found is None or not at.buffers:
+            return None
+        local = [k for k, b in enumerate(at.buffers) if b not in at.function.args]
+        buffer = random.choice(local) if local and random.random() < 0.6 else random.randrange(len(at.buffers))
+        return found[0], (buffer, *(random.choice(r) for r in ranges))
+
+    return choose
+
+
+def buffer_of_pair(at: Setting, random: Random) -> Chosen | None:
+    """Two loops, one inside of the other, and a buffer."""
+    found = nested()(at, random)
+    return (found[0], (random.randrange(len(at.buffers)),)) if found is not None and at.buffers else None
+
+
+def nothing(at: Setting, random: Random) -> Chosen | None:
+    """The whole function."""
+    return (), ()
+
+
+# --- Applications
+
+
+def tiled(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    separate, *sizes = numbers
+    return tiling.tile(at.function, at.ivs(loops), sizes, separate=bool(separate), dependences=at.dependences)
+
+
+def tiled_by_symbols(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    """Tiles whose sizes are known only at run time, as far as the primitive can tell."""
+    separate, *sizes = numbers
+    symbols = [Value(INDEX, f"T{k}") for k, _ in enumerate(sizes)]
+    made = [arith.Constant(symbol, size) for symbol, size in zip(symbols, sizes, strict=True)]
+    ready = with_fields(at.function, body=(*made, *at.function.body))
+    dependences = Dependences(ready, _around(at, ready))
+    return tiling.tile(ready, at.ivs(loops), symbols, separate=bool(separate), dependences=dependences)
+
+
+def _around(at: Setting, made: func.Func) -> func.Module:
+    """The module with another version of the function."""
+    module: func.Module = with_fields(at.module, body=tuple(made if op is at.function else op for op in at.module.body))
+    return module
+
+
+def other_sizes(chosen: Chosen) -> list[Chosen]:
+    """The same band in tiles of other sizes, of which the first loop has more than one iteration and others may not."""
+    loops, (separate, *sizes) = chosen
+    found = [[big if k == which else small for k in range(len(sizes))]
+             for which in range(len(sizes)) for small in (1, 2) for big in (2, 3, 5)]  # fmt: skip
+    return [(loops, (separate, *each)) for each in found]
+
+
+def split(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    """At a number, or at one and an index argument."""
+    which, number = numbers
+    indices = [a for a in at.function.args if a.type == INDEX]
+    place = indices[which % len(indices)] + number if indices and which else Affine.of(number)
+    return index_set_split(at.function, *at.ivs(loops), place)
+
+
+def normalized(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    return _pass(at, affine_loop_normalize(at.module, promote_single_iter=bool(numbers[0])))
+
+
+def pipelined(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    """The inner loop works on a copy that DMAs make, and they start one iteration of the outer one early."""
+    around, iv = at.ivs(loops)
+    copied = data_copy(at.function, at.buffers[numbers[0]], iv, dma=True, space=1, module=at.module)
+    return pipeline_data_transfer(copied, around, module=_around(at, copied))
+
+
+def with_fewer_accesses(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    return _pass(at, affine_scalrep(at.module))
+
+
+def _pass(at: Setting, made: func.Module) -> func.Func:
+    """The function of a module that a pass made."""
+    return next(f for f in made.functions if f.symbol == at.function.symbol)
+
+
+# --- Forced
+
+
+@contextmanager
+def unasked(*patches: tuple[object, str, object]) -> Iterator[None]:
+    """Primitives that ask for nothing."""
+    with ExitStack() as stack:
+        for module, attribute, instead in patches:
+            stack.enter_context(patch.object(module, attribute, instead))
+        yield
+
+
+def _yes(*_: object, **__: object) -> None:
+    """Stands for a check that everything passes."""
+
+
+def _no_edges(dependences: object, loop: object, pieces: Sequence[object]) -> list[set[int]]:
+    """No statement must stay behind another one."""
+    return [set() for _ in pieces]
+
+
+def forced(
+    apply: Callable[[Setting, Sequence[int], Sequence[int]], func.Func], *patches: tuple[object, str, object]
+) -> Callable[[Setting, Sequence[int], Sequence[int]], func.Func]:
+    """A primitive that asks for nothing."""
+
+    def force(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+        with unasked(*patches):
+            return apply(at, loops, numbers)
+
+    return force
+
+
+def _primitive(choose, apply, *patches) -> Primitive:  # type: ignore[no-untyped-def]
+    return Primitive(choose, apply, forced(apply, *patches) if patches else None)
+
+
+def _reversed(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    (iv,) = at.ivs(loops)
+    return reversing.reverse(at.function, iv, module=at.module, reassociate=at.reassociate)
+
+
+REVERSE = (reversing, "require_order", _yes)
+
+PRIMITIVES: dict[str, Primitive] = {
+    "tile": _primitive(tiles, tiled, (tiling, "_check", _yes)),
+    "tile by symbols": Primitive(
+        tiles, tiled_by_symbols, forced(tiled_by_symbols, (tiling, "_check", _yes)), other_sizes
+    ),
+    "strip_mine": _primitive(one((1, 2, 3, 4, 7)), lambda at, loops, n: strip_mine(at.function, *at.ivs(loops), *n)),
+    "interchange": _primitive(
+        two,
+        lambda at, loops, n: interchanging.interchange(
+            at.function, *at.ivs(loops), module=at.module, reassociate=at.reassociate
+        ),
+        (interchanging, "require_order", _yes),
+    ),
+    "permute": _primitive(
+        shuffled,
+        lambda at, loops, n: interchanging.permute(
+            at.function, at.ivs(loops), module=at.module, reassociate=at.reassociate
+        ),
+        (interchanging, "require_order", _yes),
+    ),
+    "skew": _primitive(nested((-2, -1, 1, 2, 3)), lambda at, loops, n: skew(at.function, *at.ivs(loops), *n)),
+    "shift": _primitive(one((-3, -1, 1, 2, 5)), lambda at, loops, n: shift(at.function, *at.ivs(loops), *n)),
+    "reverse": _primitive(one(), _reversed, REVERSE),
+    "distribute": _primitive(
+        one(),
+        lambda at, loops, n: distributing.distribute(at.function, *at.ivs(loops), module=at.module),
+        (distributing, "require_order", _yes), (distributing, "_edges", _no_edges),
+    ),
+    "index_set_split": _primitive(one((0, 0, 1, 2), range(-1, 8)), split),
+    "peel": _primitive(
+        one((0, 1, 2, 3), (0, 1, 2)), lambda at, loops, n: peel(at.function, *at.ivs(loops), first=n[0], last=n[1])
+    ),
+    "unroll": _primitive(one((2, 3, 4, 5)), lambda at, loops, n: unroll(at.function, *at.ivs(loops), *n)),
+    "unroll_full": _primitive(one(), lambda at, loops, n: unroll_full(at.function, *at.ivs(loops))),
+    "unroll_jam": _primitive(
+        outer((2, 2, 3, 4)),
+        lambda at, loops, n: jamming.unroll_jam(
+            at.function, *at.ivs(loops), *n, dependences=at.dependences, reassociate=at.reassociate
+        ),
+        (jamming, "_check", _yes),
+    ),
+    "coalesce": _primitive(whole_band, lambda at, loops, n: coalesce(at.function, at.ivs(loops))),
+    "normalize": _primitive(one(), lambda at, loops, n: normalize(at.function, *at.ivs(loops))),
+    "normalize all": _primitive(one((0, 1)), normalized),
+    # Iterations that may run in any order may run backwards.
+    "parallelize": Primitive(
+        one(),
+        lambda at, loops, n: parallelize(at.function, *at.ivs(loops), module=at.module, reassociate=at.reassociate),
+        forced(_reversed, REVERSE),
+    ),
+    "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), at.module)),
+    "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
+    "make_perfect": _primitive(
+        nested(), lambda at, loops, n: make_perfect(at.function, *at.ivs(loops), module=at.module)
+    ),
+    "privatize": _primitive(
+        buffer_in(), lambda at, loops, n: privatize(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module)
+    ),
+    "expand": _primitive(
+        buffer_in(), lambda at, loops, n: expand(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module)
+    ),
+    "data_copy": _primitive(
+        buffer_in((0, 0, 1)),
+        lambda at, loops, n: data_copy(
+            at.function, at.buffers[n[0]], *at.ivs(loops), dma=bool(n[1]), space=n[1], module=at.module
+        ),
+    ),
+    "pipeline": _primitive(buffer_of_pair, pipelined),
+    "scalar_replace": _primitive(one(), lambda at, loops, n: scalar_replace(at.function, *at.ivs(loops), at.module)),
+    "scalrep": _primitive(nothing, with_fewer_accesses),
+    "unswitch": _primitive(one(), lambda at, loops, n: unswitch(at.function, *at.ivs(loops))),
+}  # fmt: skip
+"""All primitives by name."""
+
+
+def loops_of(op: Op) -> list[affine.For]:
+    """The affine loops inside of an operation."""
+    return [inner for inner in walk(op) if isinstance(inner, affine.For)]

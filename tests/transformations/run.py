@@ -1,0 +1,110 @@
+"""Tries every primitive on random programs: `python -m tests.transformations.run --count 5000 --seed 1`.
+
+What is accepted must leave the same results to the last bit, and the validator must agree; what is refused by a
+counterexample is made all the same, and mostly gives other results. Prints a row for each primitive, then the failures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+
+from passes.analysis.dependence import AnalysisWarning
+from tests.transformations.check import NUMBERS, Failure, Report, Row, check
+from tests.transformations.primitives import PRIMITIVES
+from tests.transformations.reducing import reduced
+
+SHOWN = 3
+"""So many failures of one kind are made small and shown; further ones are counted."""
+UNEXPLAINED = 30
+"""So many forced steps are shown that changed nothing and should have."""
+HEADINGS = {
+    "asked": "asked", "accepted": "accepted", "validated": "validated", "unchecked": "unchecked",
+    "counterexamples": "refused by counterexample", "others": "refused for other reasons", "confirmed": "confirmed",
+    "forced": "forced", "changed": "changed", "failures": "failures",
+}  # fmt: skip
+
+
+def table(report: Report) -> str:
+    """A row for each primitive, and one for all."""
+    total = Row()
+    for row in report.rows.values():
+        total.add(row)
+    rows = [*((name, report.rows[name]) for name in PRIMITIVES if name in report.rows), ("all", total)]
+    width = max(len(name) for name, _ in rows)
+    lines = [" ".join([" " * width, *HEADINGS.values()])]
+    lines += [
+        " ".join([name.ljust(width), *(str(getattr(row, n)).rjust(len(HEADINGS[n])) for n in NUMBERS)])
+        for name, row in rows
+    ]
+    for why, n in total.unchanged.most_common():
+        lines.append(f"{n:6} {'not forced' if why.startswith('cannot be made') else 'forced and unchanged'}, {why}")
+    return "\n".join(lines)
+
+
+def tried(
+    seeds: Sequence[int], names: Sequence[str] = (), *, validations: int | None = None, minutes: float = 1e9,
+    progress: int = 0,
+) -> Report:  # fmt: skip
+    """What is found in the programs of some seeds, of as many as the time allows.
+
+    progress
+        After so many programs a line goes to stderr; 0 for none.
+    """
+    total, start = Report(), time.monotonic()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnalysisWarning)  # what is not known is refused, and that is counted
+        for seed in seeds:
+            if time.monotonic() - start > 60 * minutes:
+                break
+            total.add(check(seed, names, validations))
+            if progress and total.programs % progress == 0:
+                seconds = time.monotonic() - start
+                line = f"{seconds:.0f} s: {total.programs} programs, {len(total.failures)} failures"
+                print(line, file=sys.stderr, flush=True)
+    return total
+
+
+def shown(failures: Sequence[Failure]) -> str:
+    """The first failures of each kind, made small, and how many there are of each."""
+    kinds = Counter[tuple[str, str]]()
+    parts: list[str] = []
+    for failure in failures:
+        kinds[failure.primitive, failure.kind] += 1
+        if kinds[failure.primitive, failure.kind] <= SHOWN:
+            parts.append(f"{failure}\nthe same, made small:\n{reduced(failure)}")
+    parts += [f"{n:6} {primitive}: {kind}" for (primitive, kind), n in kinds.most_common()]
+    return "\n\n".join(parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Try as many programs as asked for; the exit status says whether there was no failure."""
+    parser = argparse.ArgumentParser(prog="python -m tests.transformations.run", description=__doc__)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1, help="the first seed")
+    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
+    parser.add_argument("--primitives", default="", help="only these, with commas between them")
+    parser.add_argument("--validations", type=int, help="accepted steps of each program to validate; default all")
+    chosen = parser.parse_args(arguments)
+    names = [name for name in chosen.primitives.split(",") if name]
+    if unknown := set(names) - set(PRIMITIVES):
+        parser.error(f"there is no primitive {', '.join(sorted(unknown))}, only {', '.join(PRIMITIVES)}")
+    seeds = range(chosen.seed, chosen.seed + chosen.count)
+    start = time.monotonic()
+    report = tried(seeds, names, validations=chosen.validations, minutes=chosen.minutes, progress=20)
+    print(table(report))
+    seconds = time.monotonic() - start
+    for line in report.unexplained[:UNEXPLAINED]:
+        print(line)
+    print(f"{report.programs} programs from seed {chosen.seed} on, {seconds:.0f} s")
+    if report.failures:
+        print(shown(report.failures))
+    return 1 if report.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Every case of the table: what is legal is done and right, the rest is refused with two iterations that prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import affine, func
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.verifier import verify
+from passes.legality import IllegalTransform
+from tests.analysis.brute import Brute
+from tests.analysis.traced import trace
+from tests.transformations import orders
+from tests.transformations.cases import BY_ORDER, CASES, FALSE_REFUSALS, Case, at_witness
+from tests.transformations.primitives import PRIMITIVES, Setting
+
+LEGAL = [case for case in CASES if case.expected == "legal" and str(case) not in FALSE_REFUSALS]
+REFUSED = [case for case in CASES if case.expected == "counterexample"]
+OTHERS = [case for case in CASES if case.expected not in ("legal", "counterexample")]
+LOOKED_AT = [case for case in CASES if case.name in BY_ORDER and case not in OTHERS and not case.reassociate]
+"""Cases where it can be seen whether two dependent accesses change places."""
+
+
+def with_function(case: Case, made: func.Func) -> func.Module:
+    module: func.Module = with_fields(
+        case.module, body=tuple(made if op is case.function else op for op in case.module.body)
+    )
+    verify(module)
+    return module
+
+
+def left(case: Case, function: func.Func, module: func.Module, sizes: tuple[int, ...], order: str) -> list[bytes]:
+    given = case.arguments(sizes)
+    made = run(function, *given, module=module, order=order)  # type: ignore[arg-type]
+    return [np.asarray(each).tobytes() for each in (*made, *given)]
+
+
+@cache
+def refusal(case: Case) -> IllegalTransform:
+    with pytest.raises(IllegalTransform) as refused:
+        case.done(case.function, case.module)
+    return refused.value
+
+
+# --- The table
+
+
+def test_there_are_enough_of_all_kinds():
+    assert len(CASES) >= 75
+    assert len(LEGAL) >= 30
+    assert len(REFUSED) >= 30
+    assert len(set(map(str, CASES))) == len(CASES)
+    assert {case.name for case in LEGAL} == set(PRIMITIVES)
+    forced = {name for name, primitive in PRIMITIVES.items() if primitive.force is not None}
+    assert {case.name for case in REFUSED} == forced
+
+
+@pytest.mark.parametrize("case", LEGAL, ids=str)
+def test_what_is_legal_is_done_and_changes_nothing(case: Case):
+    made = case.done(case.function, case.module)
+    assert made is not case.function
+    module = with_function(case, made)
+    is_parallel = any(isinstance(op, affine.Parallel) for op in walk(made))
+    for sizes in case.sizes():
+        wanted = left(case, case.function, case.module, sizes, "forward")
+        for order in ("forward", "reverse") if is_parallel else ("forward",):
+            assert left(case, made, module, sizes, order) == wanted, f"{sizes}\n{made}"
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=str)
+def test_what_is_not_legal_is_refused_with_two_iterations_that_change_places(case: Case):
+    """At the sizes of the counterexample both run, touch its element, one writing, and the step turns them round."""
+    refused = refusal(case)
+    dependence, witness = refused.dependence, refused.witness
+    assert dependence is not None
+    assert witness is not None
+    assert "e.g. " in str(refused)
+    number, sizes = orders.numbers(case.function), at_witness(case.function, witness.params)
+    source, sink = (number[dependence.source.op], *witness.source), (number[dependence.sink.op], *witness.sink)
+    marked = orders.marked(case.function)
+    module = with_function(case, marked)
+    old = orders.executions(marked, case.arguments(sizes), module)
+    touched = [i.elements for run, i in old if run == source and i.role == dependence.source.kind]
+    assert any(tuple(witness.element) in elements for elements in touched)
+    forced = (step(marked, module) for step in steps(case))
+    assert any(
+        orders.reverses(old, orders.executions(made, case.arguments(sizes), with_function(case, made)), source, sink)
+        for made in forced
+    )
+
+
+def steps(case: Case) -> list[Callable[[func.Func, func.Module | None], func.Func]]:
+    """The step without a question; where it does not know its numbers and is refused, with others too."""
+    do = case.primitive.force or case.primitive.apply
+    also = case.primitive.also(case.chosen) if case.expected == "counterexample" else ()
+    return [partial(_stepped, do, chosen) for chosen in (case.chosen, *also)]
+
+
+def _stepped(do, chosen, function: func.Func, module: func.Module | None) -> func.Func:
+    assert module is not None
+    return do(Setting(function, module, reassociate=True), *chosen)
+
+
+@pytest.mark.parametrize("case", OTHERS, ids=str)
+def test_what_is_refused_for_another_reason(case: Case):
+    refused = refusal(case)
+    assert case.expected in str(refused)
+    assert refused.witness is None
+
+
+def test_what_is_refused_though_it_is_legal():
+    """Refusals of what is legal, each for a reason that is told: there are no others, and not many."""
+    refused = {}
+    for case in CASES:
+        if case.expected == "legal":
+            try:
+                case.done(case.function, case.module)
+            except IllegalTransform as error:
+                refused[str(case)] = str(error)
+    assert set(refused) == set(FALSE_REFUSALS)
+    assert len(refused) <= 3
+    assert "semi-affine" in refused["linear: parallelize i"]
+
+
+# --- What is true, without the service
+
+
+@pytest.mark.parametrize("case", LOOKED_AT, ids=str)
+def test_the_table_says_what_runs_show(case: Case):
+    """Two accesses of one element, one of them writing, change places at some size: only where the table says so."""
+
+    found = any(
+        orders.first_reversed(case.function, step, lambda sizes=sizes: case.arguments(sizes), case.module)
+        for step in steps(case)
+        for sizes in case.sizes()
+    )
+    assert found == (case.expected == "counterexample")
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.name in ("privatize", "expand")], ids=str)
+def test_buffers_get_copies_where_runs_show_that_each_read_sees_its_own_iteration(case: Case):
+    """Or, for one that is expanded, the same number of iterations before at all sizes."""
+    ((loop,), (buffer,)) = case.chosen
+    at = Setting(case.function, case.module)
+    iv, value = at.ivs((loop,))[0], at.buffers[buffer]
+    distances = set()
+    for sizes in case.sizes():
+        seen = trace(case.function, *case.arguments(sizes), module=case.module)
+        for (read, _), write in Brute(seen).last_writers.items():
+            if read.buffer.origin is value:
+                place = seen.loops[read.op].index(iv)
+                is_inside = write is not None and iv in seen.loops[write.op]
+                distances.add(read.ivs[place] - write.ivs[place] if is_inside else "before the loop")
+    if case.name == "privatize":
+        assert (distances == {0}) == (case.expected == "legal")
+    else:
+        assert len(distances - {"before the loop"}) == 1
+        assert case.expected == "legal"
