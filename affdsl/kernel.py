@@ -97,6 +97,7 @@ class Kernel(_Called):
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
         self.__call__ = self._first_call
         self._program = program
+        self._derived = program is not None
         self._guards = guards
         self._bounds: Bounds | None = None
         if program is not None:
@@ -185,6 +186,11 @@ class Kernel(_Called):
         made = derived(self.program, module)
         return Kernel(self._function, self._namespace, program=made, guards=self._guarding)
 
+    @property
+    def is_derived(self) -> bool:
+        """Whether its IR is what a pass or a schedule made of that of another kernel."""
+        return self._derived
+
     def apply(self, pipeline: str, *, validate: bool = False) -> Kernel:
         """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
 
@@ -215,6 +221,10 @@ class Kernel(_Called):
         >>> [loop.iv.hint for loop in tiled.loops()]
         ['i_tile', 'i']
         """
+        if not isinstance(pipeline, str):
+            raise problem(
+                ProgramTypeError, f"apply takes the text of a pipeline, got {pipeline!r}", 'as in apply("cse")'
+            )
         passes = pipeline_for_module(pipeline)
         if validate:
             # Few kernels are validated, and start-up need not wait for what that takes.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import TypeAlias
 
 from affdsl.errors import AffdslError, InternalError, VerificationError
@@ -373,6 +374,8 @@ def _frozen(argument: object) -> object:
         return tuple(_frozen(each) for each in argument)
     if isinstance(argument, Mapping):
         return dict(argument)
+    if isinstance(argument, Integral) and type(argument) is not bool:
+        return int(argument)  # those of NumPy, too
     return argument
 
 
@@ -395,4 +398,5 @@ def _import(kernel: Kernel) -> list[str]:
         if found is kernel:
             return [f"from {kernel.__module__} import {top}"]
     place = kernel.func.location
-    return [f"# {_variable(kernel)} is the kernel{f' of {shown_place(place)}' if place is not None else ''}"]
+    what = "what a schedule or a pass made of the kernel" if kernel.is_derived else "the kernel"
+    return [f"# {_variable(kernel)} is {what}{f' of {shown_place(place)}' if place is not None else ''}"]

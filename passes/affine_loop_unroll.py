@@ -150,7 +150,8 @@ def unroll(func: Func, iv: Value, factor: int) -> Func:
     unroller = Unroller(func)
     count = unroller.count(loop)
     if count.high is not None and count.high < factor:
-        raise refusal(loop, what, f"it runs at most {count.high} times", f"unroll_full(func, {shown(iv)})")
+        advice = "" if count.number is None else f"unroll_full(func, {shown(iv)})"
+        raise refusal(loop, what, f"it runs at most {count.high} times", advice)
     unroller.require_size(loop, factor, what)
     made = unroller.by_factor(loop, factor, count.number)
     ops, replaced = made if made is not None else unroller.by_tests(loop, factor)
@@ -188,7 +189,8 @@ def unroll_full(func: Func, iv: Value) -> Func:
     count = unroller.count(loop)
     if count.number is None:
         why = f"its trip count is {count}, not a number" + "".join(f"; {reason}" for reason in count.unknown)
-        raise refusal(loop, what, why, f"unroll(func, {shown(iv)}, 4)")
+        most = 4 if count.high is None else min(4, count.high)
+        raise refusal(loop, what, why, f"unroll(func, {shown(iv)}, {most})" if most > 1 else "")
     unroller.require_size(loop, count.number, what)
     made = unroller.fully(loop, count.number)
     if made is None:

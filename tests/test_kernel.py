@@ -479,3 +479,8 @@ def test_passes_keep_what_a_kernel_calls_and_its_constants():
         given = x.copy(), y.copy()
         kernel(*given)
         np.testing.assert_array_equal(given[1], y + 6 * x)
+
+
+def test_a_pipeline_that_is_no_text():
+    with pytest.raises(TypeError, match=r"apply takes the text of a pipeline, got \['cse'\]"):
+        axpy.apply(["cse"])

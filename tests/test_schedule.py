@@ -40,6 +40,12 @@ def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
 
 
 @af.kernel
+def gemm_rows(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
 def jacobi(A: af.f64[N], B: af.f64[N], steps: af.index):
     with af.for_(steps) as t:  # noqa: F841 - the name of the loop
         with af.for_(1, N - 1) as i:
@@ -388,7 +394,8 @@ def test_a_kernel_that_cannot_be_imported_is_named(twice):
     lines = str(s).splitlines()
     assert lines == ["import affdsl as af", "# twice is the kernel of kernels.py:4", "", "s = af.Schedule(twice)"]
     again = af.Schedule(af.Schedule(gemm).kernel())
-    assert re.search(r"^# gemm is the kernel of .*gemm\.py:\d+$", str(again), re.M)
+    made = r"^# gemm is what a schedule or a pass made of the kernel of .*gemm\.py:\d+$"
+    assert re.search(made, str(again), re.M)
     assert "import gemm" not in str(again)
 
 
@@ -813,3 +820,34 @@ def test_the_readme_shows_what_is_printed(tmp_path, monkeypatch, capsys):
     assert len(shown) == 2
     for block in shown:
         assert block in printed
+
+
+def test_a_schedule_of_a_derived_kernel_says_so():
+    first = af.Schedule(gemm_rows)
+    first.interchange("j", "k")
+    text = str(af.Schedule(first.kernel()))
+    assert "import gemm_rows" not in text
+    assert "# gemm_rows is what a schedule or a pass made of the kernel of " in text
+
+
+def test_the_tree_shows_what_computed_bounds_are():
+    s = af.Schedule(gemm_rows).tile(("i",), np.int64(4)).normalize("i_tile")
+    assert 's.tile(("i",), 4, names=("i_tile",))' in str(s)
+    assert "i = i_tile * 4 to min(i_tile * 4 + 4, M)" in str(s.loops())
+
+
+def test_an_array_that_is_no_name():
+    with pytest.raises(af.ScheduleError, match="an array is given by its name\n    its arrays are A, B, C"):
+        af.Schedule(gemm_rows).copy(np.zeros(3), "i")
+
+
+@pytest.mark.parametrize(
+    ("at", "advice"), [(1, ""), (2, '\n    legal: s.unroll("i", 2)'), (9, '\n    legal: s.unroll("i", 4)')]
+)
+def test_advice_about_unrolling_can_be_taken(at, advice):
+    s = af.Schedule(gemm_rows).split("i", at)
+    with pytest.raises(af.IllegalTransform) as refused:
+        s.unroll("i")
+    assert str(refused.value).endswith(f"its trip count is min(M, {at}), not a number{advice}")
+    if advice:
+        s.unroll("i", min(at, 4))

@@ -33,7 +33,7 @@ class Step:
 
     call: Call
     location: Location
-    module: Module
+    module: Module = field(repr=False)
     names: Mapping[Value, str] = field(repr=False)
     error: str = ""
 

@@ -161,6 +161,11 @@ def loop_by(function: Func, iv: Value) -> Loop:
 def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
     """The loops of a function by their names."""
 
+    computed: dict[Value, Term] = {}
+    for op in walk(function):
+        if isinstance(op, affine.Apply) and not op.result.hint:
+            computed[op.result] = op.expr.substitute(computed)
+
     def name(value: Value) -> str:
         return names.get(value, value.hint or "?")
 
@@ -169,7 +174,7 @@ def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
             for inner in block:
                 if isinstance(inner, Loop):
                     ivs = _ivs(inner)
-                    bounds = tuple(_bounds(inner, k, name) for k in range(len(ivs)))
+                    bounds = tuple(_bounds(inner, k, name, computed) for k in range(len(ivs)))
                     parallel = isinstance(inner, affine.Parallel | scf.Parallel)
                     yield Row(tuple(map(name, ivs)), ivs[0], depth, bounds, parallel, inner.location)
                 yield from rows(inner, depth + isinstance(inner, Loop))
@@ -229,7 +234,7 @@ def _ivs(op: Loop) -> tuple[Value, ...]:
     return (op.iv,) if isinstance(op, affine.For | scf.For) else op.ivs
 
 
-def _bounds(op: Loop, number: int, name: Name) -> str:
+def _bounds(op: Loop, number: int, name: Name, computed: Mapping[Value, Term]) -> str:
     match op:
         case affine.For():
             lower, upper, step = op.lower, op.upper, op.step
@@ -237,5 +242,6 @@ def _bounds(op: Loop, number: int, name: Name) -> str:
             lower, upper, step = op.lower[number], op.upper[number], op.steps[number]
         case scf.For() | scf.Parallel():
             return "data"
-    ends = f"{bound(lower, name, 'max')} to {bound(upper, name, 'min')}"
+    first, last = ([expr.substitute(computed) for expr in exprs] for exprs in (lower, upper))
+    ends = f"{bound(first, name, 'max')} to {bound(last, name, 'min')}"
     return f"{ends} step {step}" if step != 1 else ends

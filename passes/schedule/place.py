@@ -126,8 +126,14 @@ class Place:
         Raises ScheduleError if there is none, or several.
         """
         arrays = self._arrays()
+        if not isinstance(name, str):
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: an array is given by its name",
+                f"its arrays are {', '.join(arrays) or 'none'}",
+            )
         if name in arrays:
-            return arrays[str(name)]
+            return arrays[name]
         several = [known for known in arrays if known.startswith(f"{name}#")]
         if several:
             raise problem(
@@ -137,7 +143,7 @@ class Place:
             )
         raise problem(
             ScheduleError,
-            f"cannot {self.call}: {self.function.symbol} has no array {name}{_closest(str(name), arrays)}",
+            f"cannot {self.call}: {self.function.symbol} has no array {name}{_closest(name, arrays)}",
             f"its arrays are {', '.join(arrays) or 'none'}",
         )
 
