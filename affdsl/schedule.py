@@ -374,9 +374,9 @@ def _frozen(argument: object) -> object:
         return tuple(_frozen(each) for each in argument)
     if isinstance(argument, Mapping):
         return dict(argument)
-    if isinstance(argument, Integral) and type(argument) is not bool:
-        return int(argument)  # those of NumPy, too
-    return argument
+    if isinstance(argument, bool):
+        return argument
+    return int(argument) if isinstance(argument, Integral) else argument  # those of NumPy, too
 
 
 def _variable(kernel: Kernel) -> str:

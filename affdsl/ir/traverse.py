@@ -96,7 +96,7 @@ def substitute(op: OpT, new: Mapping[Value, Term]) -> OpT:
             inner = tuple(substitute(o, new) for o in block)
             if any(a is not b for a, b in zip(inner, block, strict=True)):
                 changed[name] = inner
-    if changed and op.written is not None:
+    if op.written is not None and (changed or _is_written_with(op.written, new)):
         changed["written"] = _rewritten(op.written, new)
     return with_fields(op, **changed) if changed else op
 
@@ -129,6 +129,11 @@ def _redefine(op: OpT, new: Mapping[Value, Term]) -> OpT:
     if op.written is not None:
         changed["written"] = _rewritten(op.written, new)
     return with_fields(op, **changed)
+
+
+def _is_written_with(written: Mapping[str, Applied], new: Mapping[Value, Term]) -> bool:
+    """Whether maps were written with operands that are replaced: perhaps with some that change no result."""
+    return any(v in new for applied in written.values() for v in (*applied.dims, *applied.symbols))
 
 
 def _rewritten(written: Mapping[str, Applied], new: Mapping[Value, Term]) -> Mapping[str, Applied] | None:

@@ -99,7 +99,7 @@ def over_set(copied: Copied, points: Set, params: Sequence[Value], *, copy_in: b
             for k in range(len(copied.offsets))
         ]
         body = copied.element([Affine.of(loop.iv) for loop in loops], copy_in=copy_in)
-        made += promoted(scan(piece.to_set(), loops, params, body)) if loops else body
+        made += promoted(scan(piece.to_set(), loops, params, body))
     return tuple(made)
 
 

@@ -193,7 +193,10 @@ def _points(points: Set, most: int) -> set[Iteration] | None:
     points = points.project_out(Dim.param, 0, points.dim(Dim.param))
     if points.is_empty():
         return set()
-    if not points.is_bounded() or points.count_val().to_python() > most:
+    if not points.is_bounded():
+        return None
+    count = points.count_val()
+    if not count.is_int() or count.gt(most):  # a count that is too large is no number
         return None
     dims = range(points.dim(Dim.set))
     found: set[Iteration] = set()

@@ -50,7 +50,9 @@ def scan(points: Set, loops: Sequence[affine.For], params: Sequence[Value], body
 
 
 def _never(loops: Sequence[affine.For], body: Block) -> Block:
-    """Loops that do not run."""
+    """Loops that do not run; nothing at all without loops."""
+    if not loops:
+        return ()
     for loop in reversed(loops):
         body = (with_fields(loop, lower=(Affine(),), upper=(Affine(),), step=1, body=body, written=None),)
     return body
@@ -78,7 +80,7 @@ class _Nest:
             case _:
                 condition = tuple(_constraints(node.if_get_cond(), self.values))
                 inside = self.made(node.if_get_then_node(), level)
-                return (affine.If(condition, inside, location=self.loops[0].location),)
+                return (affine.If(condition, inside, location=(*self.loops, *self.body)[0].location),)
 
     def _single(self, level: int, end: int, inside: Block) -> Block:
         """A block in loops that run once, from one level up to another."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.traverse import walk
@@ -146,7 +145,7 @@ def _modules(before: Module, after: Module, plan: _Plan) -> Iterator[Checked]:
     pair = _Pair((before, after))
     for function in public:
         new = after_of.get(function.symbol)
-        if new is function and not any(True for _ in _calls(function)):
+        if new is function and not _reaches_out(function):
             continue
         if new is None or new.external:
             if not function.private:
@@ -167,8 +166,9 @@ def _same_arguments(a: Func, b: Func) -> bool:
     return a.type == b.type
 
 
-def _calls(function: Func) -> Iterator[Op]:
-    return (op for op in walk(function) if isinstance(op, Call))
+def _reaches_out(function: Func) -> bool:
+    """Whether what a function does depends on other operations of its module."""
+    return any(isinstance(op, Call | memref.GetGlobal) for op in walk(function))
 
 
 def _common_buffers(before: Module, after: Module) -> tuple[memref.Global, ...]:

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from time import process_time
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith
+from affdsl.ir.dialects import arith, memref
 from affdsl.ir.expr import Value
 from passes.analysis.polyhedral import Map, Set, UnknownError, spending
 from passes.analysis.relations import some_point
+from passes.analysis.storage import Buffer
 from passes.validation.claims import Answer, Claim, DiffersError, parts_of, require_among, simpler, wider
 from passes.validation.dataflow import BUDGET, Dataflow
 from passes.validation.nodes import Cases, Cell, Computed, Final, Node, Number, Step, Undefined
@@ -82,20 +83,25 @@ class Equivalence:
         """What must be equal in the end."""
         found: list[Claim] = []
         old, new = self.before.outputs, self.after.outputs
+        if _shared(old) != _shared(new):
+            raise UnknownError("two results are one buffer in one of the functions only")
         for key in dict.fromkeys((*old, *new)):
             ours, theirs = old.get(key), new.get(key)
-            changed = self.before.is_written(ours), self.after.is_written(theirs)
-            if not any(changed):
-                continue
-            if ours is None or theirs is None:
-                raise UnknownError(f"{key} is used by one of the functions only")
             if key.startswith("result"):
+                if ours is None or theirs is None:
+                    raise UnknownError(f"{key} is a buffer in one of the functions only")
                 if "local" not in (ours.kind, theirs.kind) and self.before.key(ours) == self.after.key(theirs):
                     continue
                 if ours.kind != "local" or theirs.kind != "local" or ours.loops or theirs.loops:
                     raise UnknownError("which buffer is returned is not followed")
                 if ours.type != theirs.type or None in getattr(ours.type, "shape", (None,)):
                     raise UnknownError("the sizes of a returned buffer are not followed")
+                if isinstance(self.after.maker(theirs.root), memref.Alloca):
+                    raise UnknownError("a returned buffer does not outlive the function")
+            elif not (self.before.is_written(ours) or self.after.is_written(theirs)):
+                continue
+            elif ours is None or theirs is None:
+                raise UnknownError(f"{key} is used by one of the functions only")
             x, y = Final(ours), Final(theirs)
             with spending(BUDGET):
                 found.append(Claim(x, y, self.before.elements(ours).identity()))
@@ -243,6 +249,12 @@ class Equivalence:
 
 
 # --- Below: helpers
+
+
+def _shared(outputs: Mapping[str, Buffer]) -> dict[str, str]:
+    """For each result that is a buffer, the first of them that is the same one."""
+    results = {key: buffer for key, buffer in outputs.items() if key.startswith("result")}
+    return {key: next(k for k, other in results.items() if other is buffer) for key, buffer in results.items()}
 
 
 def _rests_on_others(step: Step) -> bool:

@@ -102,7 +102,7 @@ def signature(op: Op) -> tuple[object, ...]:
     places = {v: Affine.of(iterator(k)) for k, v in enumerate(dict.fromkeys(values))}
     exprs = tuple(_placed(getattr(op, name), places) for name in role.operands)
     types = tuple(str(v.type) for v in (*values, *op.defines()))
-    return (type(op).__module__, type(op).__name__, attributes, exprs, types)
+    return (type(op).__module__, type(op).__name__, attributes, repr(op.attributes), exprs, types)
 
 
 def _placed(part: object, places: Mapping[Value, Affine]) -> object:

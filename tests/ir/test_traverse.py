@@ -18,6 +18,7 @@ from affdsl.ir.traverse import (
 )
 from affdsl.ir.types import F32, I1, INDEX, MemRefType
 from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
 
 
 def exprs(*terms):
@@ -199,3 +200,16 @@ def test_deep_nests_are_walked_and_rewritten():
 def test_operations_are_told_apart_by_identity(e):
     assert affine.Load(e.x, e.A, exprs(e.i)) != e.load
     assert isinstance(e.load, Op)
+
+
+def test_operands_of_written_maps_are_replaced_where_no_result_needs_them():
+    text = """func.func @f(%n: index, %A: memref<?xf32>, %x: f32) {
+      affine.for %i = 0 to affine_map<(d0)[s0] -> (4)>(%n)[%n] { affine.store %x, %A[%i] : memref<?xf32> }
+      return
+    }"""
+    function = parse(text).functions[0]
+    loop = function.body[0]
+    new = Value(INDEX, "m")
+    assert "%n" in str(loop)
+    assert "%n" not in str(substitute(loop, {function.args[0]: new}))
+    assert "%n" not in str(substitute(loop, {function.args[0]: Affine.of(new) + 1}))

@@ -528,3 +528,20 @@ def test_planted_faults_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -
     where, name, wrong = FAULTS[fault]
     monkeypatch.setattr(where, name, wrong)
     assert failures()
+
+
+@pytest.mark.parametrize("around", ["for %j = 0 to 1", "for %j = 0 to %i", "if affine_set<(d0) : (d0 - 1 >= 0)>(%i)"])
+def test_a_number_that_is_perhaps_not_written_is_not_copied_back(around):
+    text = f"""func.func @f(%B: memref<f32>, %n: index, %x: f32) {{
+      affine.for %i = 0 to %n {{ affine.{around} {{ affine.store %x, %B[] : memref<f32> }} }}
+      return
+    }}"""
+    function = parse(text).functions[0]
+    made = data_copy(function, function.args[0], function.body[0].iv)
+    for n in (-1, 0, 1, 2, 3):
+        results = []
+        for each in (function, made):
+            number = np.array(7, np.float32)
+            run(each, number, n, np.float32(2))
+            results.append(float(number))
+        assert results[0] == results[1]

@@ -1,6 +1,7 @@
 """What validation proves for all sizes is so, what differs a run shows, and what is not known it says."""
 
 import re
+from dataclasses import replace
 from itertools import islice
 from random import Random
 
@@ -443,3 +444,55 @@ def test_contracts_must_be_the_same():
     # A guard that always holds under the contract is none.
     guarded = f"affine.if affine_set<()[s0] : (s0 - 1 >= 0)>()[%n] {{ {body} }}"
     proved(two, parsed(text.format(2, guarded)))
+
+
+RETURNS = "func.func @f(%A: memref<4xf32>, %B: memref<4xf32>) -> (memref<4xf32>, memref<4xf32>) {{ {} }}"
+GIVEN = "return %{}, %{} : memref<4xf32>, memref<4xf32>"
+LOCALS = """%x = arith.constant 1.0 : f32
+    %t = memref.alloc() : memref<4xf32>
+    %u = memref.{} : memref<4xf32>
+    affine.for %i = 0 to 4 {{ affine.store %x, %t[%i] : memref<4xf32> }}
+    affine.for %i = 0 to 4 {{ affine.store %x, %u[%i] : memref<4xf32> }}
+    return %t, %{} : memref<4xf32>, memref<4xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (GIVEN.format("A", "B"), GIVEN.format("B", "A")),
+        (GIVEN.format("A", "B"), GIVEN.format("A", "A")),
+        (LOCALS.format("alloc()", "u"), LOCALS.format("alloc()", "t")),
+        (LOCALS.format("alloc()", "u"), LOCALS.format("alloca()", "u")),
+    ],
+    ids=["the other order", "one twice", "two become one", "one that is gone"],
+)
+def test_which_buffers_are_returned_is_not_proved_to_be_the_same(before, after):
+    found = validate(parse(RETURNS.format(before)), parse(RETURNS.format(after)), halves=("polyhedral",))
+    assert [each.answer.verdict for each in found.functions] == ["unknown"]
+
+
+def test_a_global_that_changed_shows_in_an_unchanged_function():
+    text = """memref.global constant @g : memref<4xf32> = dense<1.0>
+    func.func @f(%B: memref<4xf32>) {
+      %g = memref.get_global @g : memref<4xf32>
+      affine.for %i = 0 to 4 { %x = affine.load %g[%i] : memref<4xf32> affine.store %x, %B[%i] : memref<4xf32> }
+      return
+    }"""
+    before = parse(text)
+    changed = parse(text.replace("1.0", "2.0")).body[0]
+    assert validate(before, replace(before, body=(changed, *before.body[1:]))).failure is not None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("truncf %q : f64 to f32", "truncf %q upward : f64 to f32"),
+     ("divf %p, %p : f32", "divf %p, %p fastmath<nnan,arcp> : f32")],
+)  # fmt: skip
+def test_other_flags_are_not_proved_to_do_the_same(before, after):
+    text = """func.func @f(%A: memref<4xf32>, %p: f32, %q: f64) {{
+      %x = arith.{}
+      affine.store %x, %A[0] : memref<4xf32>
+      return
+    }}"""
+    found = validate(parse(text.format(before)), parse(text.format(after)), halves=("polyhedral",))
+    assert [each.answer.verdict for each in found.functions] != ["proved"]
