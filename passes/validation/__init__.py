@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal
 
 from affdsl.ir.dialects import memref
@@ -15,12 +14,12 @@ from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType
 from passes.validation.claims import NOT_ASKED
-from passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Trial
+from passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
 from passes.validation.outcome import Subject, TooLongError, difference
-from passes.validation.polyhedral import compared, race_of
+from passes.validation.polyhedral import Reference, race_of
 from passes.validation.report import Checked, Failure, Report
 
-__all__ = ["Checked", "Failure", "Report", "still_fails", "validate"]
+__all__ = ["Checked", "Failure", "Report", "Validator", "still_fails", "validate"]
 
 Half = Literal["polyhedral", "execution"]
 HALVES: tuple[Half, ...] = ("polyhedral", "execution")
@@ -72,7 +71,56 @@ def validate(
     >>> print(validate(parse(text), parse(text.replace("%i", "%k"))))
     @f: proved for all sizes
     """
-    return Report(tuple(_modules(before, after, _Plan(reassociated, seed, most_iterations, tuple(halves)))))
+    validator = Validator(before, seed=seed, most_iterations=most_iterations, halves=halves)
+    return validator.validate(after, reassociated=reassociated)
+
+
+class Validator:
+    """A module, with which several others are compared one after the other: what is found out of it is kept.
+
+    The parameters are those of `validate`, and so is what is found.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> text = "func.func @f(%x: f32) -> f32 {{ %y = arith.addf %x, {} : f32 return %y : f32 }}"
+    >>> validator = Validator(parse(text.format("%x")))
+    >>> print(validator.validate(parse(text.format("%x"))))
+    @f: proved for all sizes
+    """
+
+    def __init__(
+        self,
+        before: Module,
+        *,
+        seed: int = 0,
+        most_iterations: int = MOST_ITERATIONS,
+        halves: Collection[Half] = HALVES,
+    ) -> None:
+        self.before = before
+        self._plan = _Plan(seed, most_iterations, tuple(halves))
+        self._sides: dict[Module, _Side] = {}
+
+    def validate(self, after: Module, *, reassociated: bool = False) -> Report:
+        """Whether each function that others can call does in another module what it does in this one."""
+        return Report(tuple(self._modules(self.before, after, reassociated)))
+
+    def _modules(self, before: Module, after: Module, reassociated: bool) -> Iterator[Checked]:
+        if before is after:
+            return
+        side = self._sides.setdefault(before, _Side(before))
+        for function, new in _pairs(before, after):
+            if new is None or new.external:
+                if not function.private:
+                    yield Checked(function.symbol, failure=Failure(function, "the function is gone"))
+            elif not _same_arguments(function, new):
+                yield Checked(function.symbol, unchecked="its arguments or results have other types now")
+            else:
+                yield self._plan.checked(function, new, side, after, reassociated)
+        inner = [op for op in after.body if isinstance(op, Module)]
+        for op in before.body:
+            if isinstance(op, Module):
+                same = next((m for m in inner if m.symbol == op.symbol), None)
+                if same is not None:
+                    yield from self._modules(op, same, reassociated)
 
 
 def still_fails(failure: Failure, after: Module) -> str | None:
@@ -96,70 +144,62 @@ def still_fails(failure: Failure, after: Module) -> str | None:
 # --- Below: modules and functions
 
 
+class _Side:
+    """The module before: its functions as they are compared, and as they are run."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self._references: dict[Func, Reference] = {}
+        self._subjects: dict[tuple[memref.Global, ...], Original] = {}
+
+    def reference(self, function: Func) -> Reference:
+        """A function of it as it is compared."""
+        if function not in self._references:
+            self._references[function] = Reference(function, self.module)
+        return self._references[function]
+
+    def subjects(self, after: Module) -> tuple[Original, Subject]:
+        """Both modules as they are run."""
+        buffers = _common_buffers(self.module, after)
+        if buffers not in self._subjects:
+            self._subjects[buffers] = Original(self.module, buffers)
+        return self._subjects[buffers], Subject(after, buffers)
+
+
 @dataclass(frozen=True)
 class _Plan:
     """How functions are checked."""
 
-    reassociated: bool
     seed: int
     most_iterations: int
     halves: tuple[Half, ...]
 
-    def checked(self, before: Func, after: Func, pair: _Pair) -> Checked:
-        """One function, of which both modules are given."""
+    def checked(self, function: Func, new: Func, before: _Side, after: Module, reassociated: bool) -> Checked:
+        """One function, as it was and as it is."""
         answer = NOT_ASKED
         if "polyhedral" in self.halves:
-            answer = compared(before, after, pair.modules, reassociated=self.reassociated)
+            answer = before.reference(function).compared(new, after, reassociated=reassociated)
         if answer.verdict == "proved":
-            return Checked(before.symbol, answer=answer)
+            return Checked(function.symbol, answer=answer)
         if answer.verdict == "races":
-            return Checked(before.symbol, failure=Failure(before, answer.why, is_race=True), answer=answer)
+            return Checked(function.symbol, failure=Failure(function, answer.why, is_race=True), answer=answer)
         if "execution" not in self.halves:
-            return Checked(before.symbol, unchecked=answer.why, answer=answer)
+            return Checked(function.symbol, unchecked=answer.why, answer=answer)
         trial = Trial(
-            before, *pair.subjects, answer,
-            reassociated=self.reassociated, seed=self.seed, most_iterations=self.most_iterations,
+            function, *before.subjects(after), answer,
+            reassociated=reassociated, seed=self.seed, most_iterations=self.most_iterations,
         )  # fmt: skip
         return trial.checked()
 
 
-@dataclass(frozen=True, eq=False)
-class _Pair:
-    """Two modules."""
-
-    modules: tuple[Module, Module]
-
-    @cached_property
-    def subjects(self) -> tuple[Subject, Subject]:
-        """They as they are run."""
-        buffers = _common_buffers(*self.modules)
-        return Subject(self.modules[0], buffers), Subject(self.modules[1], buffers)
-
-
-def _modules(before: Module, after: Module, plan: _Plan) -> Iterator[Checked]:
-    if before is after:
-        return
+def _pairs(before: Module, after: Module) -> Iterator[tuple[Func, Func | None]]:
+    """The functions that others can call, each with the one of its name after, but those that stayed as they are."""
     after_of = {f.symbol: f for f in after.functions}
     candidates = [f for f in before.functions if not f.external]
-    public = [f for f in candidates if not f.private] or candidates
-    pair = _Pair((before, after))
-    for function in public:
+    for function in [f for f in candidates if not f.private] or candidates:
         new = after_of.get(function.symbol)
-        if new is function and not _reaches_out(function):
-            continue
-        if new is None or new.external:
-            if not function.private:
-                yield Checked(function.symbol, failure=Failure(function, "the function is gone"))
-        elif not _same_arguments(function, new):
-            yield Checked(function.symbol, unchecked="its arguments or results have other types now")
-        else:
-            yield plan.checked(function, new, pair)
-    inner = [op for op in after.body if isinstance(op, Module)]
-    for op in before.body:
-        if isinstance(op, Module):
-            same = next((m for m in inner if m.symbol == op.symbol), None)
-            if same is not None:
-                yield from _modules(op, same, plan)
+        if new is not function or _reaches_out(function):
+            yield function, new
 
 
 def _same_arguments(a: Func, b: Func) -> bool:

@@ -41,7 +41,9 @@ class Dataflow:
             self._accesses.setdefault((access.op, access.kind), []).append(access)
             self.symbols.add(access.relation.params)
         self._binders = {v: op for op in self.of.domains for v in op.binds()}
-        self._steps: dict[Node, Step] = {}
+        self.has_open_sums = any(isinstance(op, affine.Parallel) and op.results for op in self.of.domains)
+        """Whether something is combined in an order that is left open."""
+        self._steps: dict[Node, Step | UnknownError] = {}
 
     # --- Nodes and buffers
 
@@ -118,7 +120,13 @@ class Dataflow:
         """Where the value of a node comes from. Raises UnknownError, where it cannot be said."""
         found = self._steps.get(node)
         if found is None:
-            found = self._steps[node] = self._step(node)
+            try:
+                found = self._step(node)
+            except UnknownError as error:
+                found = error
+            self._steps[node] = found
+        if isinstance(found, UnknownError):
+            raise found.with_traceback(None)
         return found
 
     def _step(self, node: Node) -> Step:

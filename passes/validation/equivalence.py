@@ -186,6 +186,8 @@ class Equivalence:
 
     def _sums(self, x: Node, y: Node) -> tuple[Sum, Sum] | None:
         """Two values as sums, if the order of one is open and may be so; None if they are compared as they are made."""
+        if not (self.before.has_open_sums or self.after.has_open_sums):
+            return None
         if not isinstance(x, Value) or not isinstance(y, Value):
             return None
         ours, theirs = sum_of(self.before, x), sum_of(self.after, y)

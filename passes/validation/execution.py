@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects import memref
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.ir.types import MemRefType
@@ -41,13 +42,70 @@ _UNKNOWN = "the interpreter does not know"
 _RACY = "what it does depends on the order of its parallel iterations"
 
 
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a call of the program before left: `fresh` was in new buffers, and loops ran for so many iterations."""
+
+    given: tuple[Argument, ...]
+    outcome: Outcome
+    fresh: Fresh
+    iterations: int
+
+
+class Original(Subject):
+    """The program before: what it does to arguments is kept for all programs that are compared with it."""
+
+    def __init__(self, module: Module, buffers: Sequence[memref.Global] = ()) -> None:
+        super().__init__(module, buffers)
+        self._expected: dict[tuple[str, Recipe, bool], tuple[Expected | str, int]] = {}
+
+    def expected(
+        self, function: Func, recipe: Recipe, roomy: frozenset[Value], *, exact: bool, limit: int
+    ) -> Expected | str:
+        """What a call leaves, or why it has no meaning; it counts as run each time."""
+        key = function.symbol, recipe, exact
+        found = self._expected.get(key)
+        if found is not None and found[1] <= limit:
+            self.iterations += found[1]
+            return found[0]
+        start = self.iterations
+        try:
+            made = self._ran(function, recipe, roomy, exact, limit)
+        except TooLongError as problem:
+            return str(problem)
+        self._expected[key] = made, self.iterations - start
+        return made
+
+    def _ran(self, function: Func, recipe: Recipe, roomy: frozenset[Value], exact: bool, limit: int) -> Expected | str:
+        given = arguments(function, recipe, roomy)
+        if given is None:
+            return f"its contract allows no size {recipe.size}"
+        start = self.iterations
+
+        def called(order: Order, fresh: Fresh) -> Outcome:
+            return self.call(function.symbol, given, order, limit - (self.iterations - start), fresh)
+
+        fresh: Fresh = "poison"
+        expected = called("forward", "error")
+        if expected.error:
+            # It may be that it only copies elements that nobody wrote.
+            fresh, why = "low", expected.error
+            expected = combined(called("forward", "low"), called("forward", "high"))
+            if expected.error:
+                return why
+        for order in self.orders[1:]:
+            if difference(expected, called(order, fresh), exact=exact):
+                return _RACY
+        return Expected(given, expected, fresh, self.iterations - start)
+
+
 class Trial:
     """One function of both programs, run on one set of arguments after the other."""
 
     def __init__(
         self,
         function: Func,
-        before: Subject,
+        before: Original,
         after: Subject,
         answer: Answer,
         *,
@@ -115,42 +173,24 @@ class Trial:
 
     def attempt(self, recipe: Recipe) -> Failure | str | None:
         """None where both programs do the same; why the run has no meaning; or what differs."""
-        given = arguments(self.function, recipe, self.roomy)
-        if given is None:
-            return f"its contract allows no size {recipe.size}"
-        start = self.before.iterations
-        fresh: Fresh = "poison"
-        try:
-            expected = self.call(given, "forward", "error")
-            if expected.error:
-                # It may be that it only copies elements that nobody wrote.
-                fresh, why = "low", expected.error
-                expected = combined(self.call(given, "forward", "low"), self.call(given, "forward", "high"))
-                if expected.error:
-                    return why
-            for order in self.before.orders[1:]:
-                if difference(expected, self.call(given, order, fresh), exact=self.exact):
-                    return _RACY
-        except TooLongError as problem:
-            return str(problem)
-        limit = SLOWER * (self.before.iterations - start) + AT_LEAST
+        expected = self.before.expected(self.function, recipe, self.roomy, exact=self.exact, limit=self.room)
+        if not isinstance(expected, Expected):
+            return expected
+        given, fresh = expected.given, expected.fresh
+        limit = SLOWER * expected.iterations + AT_LEAST
         for order in self.after.orders:
             try:
                 # An element that nobody wrote may be copied, as a whole tile is; it must not show.
                 found = self.after.call(self.function.symbol, given, order, limit, fresh)
-                what = difference(expected, found, exact=self.exact)
+                what = difference(expected.outcome, found, exact=self.exact)
             except TooLongError as problem:
                 what, found = str(problem), Outcome(error=str(problem))
             if _UNKNOWN in found.error:
                 return found.error
             if what is not None:
-                return Failure(self.function, what, given, order, expected, found, self.exact, fresh)
+                return Failure(self.function, what, given, order, expected.outcome, found, self.exact, fresh)
         self.runs += 1
         return None
-
-    def call(self, given: Sequence[Argument], order: Order, fresh: Fresh) -> Outcome:
-        """A run of the program before."""
-        return self.before.call(self.function.symbol, given, order, self.room, fresh)
 
 
 def _slacks(function: Func, roomy: frozenset[Value], recipe: Recipe) -> tuple[int, ...]:

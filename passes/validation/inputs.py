@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, TypeAlias
@@ -27,8 +27,11 @@ Array: TypeAlias = NDArray[Any]
 Elements: TypeAlias = Literal["plain", "whole", "special"]
 """Which floats: any; small whole numbers, whose sums have no rounding; or zeros of both signs, infinities and NaN."""
 
-SIZES = (3, 1, 0, 2, 5, 7, 8, 4, 13, 17, 33, -2)
-"""Sizes that find most mistakes: 0, 1, primes, and neighbours of the numbers by which loops are tiled and unrolled."""
+SIZES = (3, 1, 0, 2, 5, 7, 8, 4, -1, -3, -6, -8, -7, 13, 17, 33, -2)
+"""Sizes that find most mistakes: 0, 1, primes, and neighbours of the numbers by which loops are tiled and unrolled.
+
+Below zero are those on which rounding down, up and toward zero differ; see `_below_zero` for who gets them.
+"""
 MOST = 70
 """No size is larger than this, unless the contract asks for it."""
 MOST_ELEMENTS = 10_000_000
@@ -48,7 +51,7 @@ class Recipe:
     Attributes
     ----------
     size
-        Every index argument, and every unknown size.
+        Every index argument, and every unknown size; a negative one is given to some of the arguments only.
     slack
         How much larger unknown sizes are that no contract ties to arguments: for accesses beyond the counters.
     mixed
@@ -164,14 +167,20 @@ def arguments(function: Func, recipe: Recipe, roomy: frozenset[Value]) -> tuple[
 def _numbers(function: Func, recipe: Recipe, roomy: frozenset[Value], random: Random) -> dict[Value, Any] | None:
     """The scalars, such that all facts that the function assumes hold; None if none were found."""
     asked = sorted({abs(fact.expr.constant) + more for fact in function.assumes for more in (-1, 0, 1)})
-    pool = [n for n in (*SIZES, *asked) if n <= max(recipe.size, *asked, 3)]
+    pool = [n for n in (*SIZES, *asked) if 0 <= n <= max(recipe.size, *asked, 3)]
+    below_zero = [n for n in SIZES if n < 0]
+    lengths = {value for shape in function.shapes for expr in shape or () for value in expr.values()}
+    negative = _below_zero(function, recipe.size, lengths | roomy, random)
     for k in range(_TRIES if function.assumes else 1):
         found: dict[Value, Any] = {}
         for position, value in enumerate(function.args):
             if isinstance(value.type, MemRefType):
                 continue
             one_size = not recipe.mixed and k == 0
-            number = recipe.size if one_size else random.choice(pool)
+            may_be_negative = value not in lengths and random.random() < 0.25
+            number = random.choice(below_zero if may_be_negative else pool)
+            if one_size:
+                number = recipe.size if recipe.size >= 0 or value in negative else 2 - recipe.size
             if value in roomy:
                 number = max(0, recipe.size + recipe.slack)
             if k == 0:
@@ -181,6 +190,20 @@ def _numbers(function: Func, recipe: Recipe, roomy: frozenset[Value], random: Ra
         if all(fact.holds(found) for fact in function.assumes):
             return found
     return None
+
+
+def _below_zero(function: Func, size: int, lengths: Set[Value], random: Random) -> frozenset[Value]:
+    """Which arguments get a size below zero: not those that arrays are as long as, where there are others.
+
+    The others stay positive, so that their loops run: where -1 and -6 are given to every second one, -3 and -8 are to
+    the rest. The last of SIZES is given to all.
+    """
+    free = [a for a in function.args if isinstance(a.type, IndexType | IntegerType) and a not in lengths]
+    if size == SIZES[-1] or not free:
+        return frozenset(function.args)
+    in_turn = {-1: free[::2], -3: free[1::2], -6: free[::2], -8: free[1::2]}
+    chosen = in_turn.get(size) or [a for a in free if random.random() < 0.5]
+    return frozenset(chosen or free)
 
 
 def _scalar(of: Value, number: int, recipe: Recipe, random: Random, position: int, *, unsigned: bool) -> Any:  # noqa: ANN401

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def trace(
     """
     functions = {f.symbol: f for f in module.functions} if module is not None else {}
     buffers = {op.symbol: op for op in module.body if isinstance(op, memref.Global)} if module is not None else {}
-    tracer = _Tracer({function.symbol: function, **functions}, buffers, externals or {}, "forward", Random(0), "poison")
+    tracer = _Tracer({function.symbol: function, **functions}, buffers, externals or {}, "poison")
     with quiet():
         given = [argument(function, k, arg) for k, arg in enumerate(args)]
         for value, number in zip(function.args, given, strict=True):

@@ -1,6 +1,7 @@
 """Validation finds what passes do wrong, says nothing where they are right, and names the pass at fault."""
 
 import math
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from affdsl.mlir.readers import parse
 from passes.manager import PassStep
 from passes.pipeline import parse_pipeline, run_pipeline
 from passes.registry import Pass
-from passes.validation import still_fails, validate
+from passes.validation import Validator, still_fails, validate
 from passes.validation.inputs import SIZES, sizes_for
 from passes.validation.pipeline import ValidationError, require_same, run_validated
 from tests.analysis.programs import generate as generate_small
@@ -20,6 +21,7 @@ from tests.fuzz.check import pipelines
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
 from tests.passes.compare import parsed
+from tests.passes.faults.planting import FAULTS, planted
 
 CLEAN_UP = [
     "affine-expand-index-ops", "affine-fold-memref-alias-ops", "affine-loop-normalize{promote-single-iter=true}",
@@ -41,6 +43,22 @@ def test_right_passes_raise_no_alarm():
             assert report.failure is None, f"{pipeline}: {report}\n{module}"
             checked += any(each.runs for each in report.functions)
     assert checked > 12
+
+
+def test_what_is_kept_of_the_program_before_changes_no_answer():
+    wrong = 0
+    for seed in range(520, 526):
+        before, random = parse(mlir(generate(seed))), Random(seed)
+        kept = Validator(before, most_iterations=3_000)
+        for _ in range(2):
+            for fault in FAULTS:
+                after = planted(before, fault, random)
+                if after is not None:
+                    fresh = validate(before, after, most_iterations=3_000)
+                    assert str(kept.validate(after)) == str(fresh)
+                    wrong += fresh.failure is not None
+        assert kept.validate(parse(str(before))).failure is None
+    assert wrong > 12
 
 
 # --- What is compared, and how
@@ -395,3 +413,98 @@ def test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved(tmp_p
     assert "first step at fault: s.peel('i')" in report
     assert "to see it again: python schedule.py" in report
     assert "what was proved for all sizes: differs: " in report
+
+
+# --- Numbers below zero
+
+OF_X = """func.func @f(%A: memref<64xi64>, %x: index, %n: index) {{
+  %c2 = arith.constant 2 : index
+  %c5 = arith.constant 5 : index
+  %c0 = arith.constant 0 : index
+  {}
+  %v = arith.index_cast %q : index to i64
+  affine.for %i = 0 to min affine_map<()[s0] -> (s0, 64)>()[%n] {{
+    affine.store %v, %A[%i] : memref<64xi64>
+  }}
+  return
+}}"""
+
+
+def of_x(expr, x="%x"):
+    return f"%q = affine.apply affine_map<()[s0] -> ({expr})>()[{x}]"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (of_x("s0 floordiv 2"), "%q = arith.divsi %x, %c2 : index"),
+        (of_x("s0 floordiv 5"), "%q = arith.divsi %x, %c5 : index"),
+        (of_x("s0 mod 2"), "%q = arith.remsi %x, %c2 : index"),
+        (of_x("s0 mod 5"), "%q = arith.remsi %x, %c5 : index"),
+        (of_x("s0 ceildiv 2"), of_x("s0 + 1").replace("%q", "%p") + "\n%q = arith.divsi %p, %c2 : index"),
+        (of_x("s0 ceildiv 5"), of_x("s0 + 4").replace("%q", "%p") + "\n%q = arith.divsi %p, %c5 : index"),
+        ("%q = arith.maxsi %x, %c0 : index", "%q = arith.maxui %x, %c0 : index"),
+        ("%q = arith.ceildivsi %x, %c5 : index", "%q = arith.ceildivui %x, %c5 : index"),
+    ],
+)
+@pytest.mark.parametrize("head", ["%x: index, %n: index", "%n: index, %x: index"])
+def test_a_wrong_sign_is_found(right, wrong, head):
+    texts = [OF_X.format(body).replace("%x: index, %n: index", head) for body in (right, wrong)]
+    assert difference(*texts).startswith("A[0] is ")
+
+
+def test_rounding_that_is_right_on_both_sides_of_zero_raises_no_alarm():
+    assert difference(OF_X.format(of_x("-(s0 floordiv 2)")), OF_X.format(of_x("(-s0) floordiv 2 + s0 mod 2"))) is None
+
+
+def test_the_contract_decides_who_may_be_negative():
+    """Where x >= 0, rounding toward zero is rounding down."""
+    texts = [
+        OF_X.format(body).replace(
+            "%n: index) {", "%n: index) attributes {affdsl.assume = affine_set<()[s0, s1] : (s0 >= 0)>} {"
+        )
+        for body in (of_x("s0 floordiv 2"), "%q = arith.divsi %x, %c2 : index")
+    ]
+    assert difference(*texts) is None
+
+
+# --- Where a buffer is given back
+
+GIVEN_BACK = """func.func @f(%A: memref<8xf32>, %B: memref<8xf32>) {{
+  %t = memref.alloc() : memref<8xf32>
+  {0}
+  affine.for %i = 0 to 8 {{
+    %v = affine.load %A[%i] : memref<8xf32>
+    affine.store %v, %t[%i] : memref<8xf32>
+    {1}
+  }}
+  {2}
+  affine.for %i = 0 to 8 {{
+    %v = affine.load %t[%i] : memref<8xf32>
+    affine.store %v, %B[%i] : memref<8xf32>
+    {3}
+  }}
+  {4}
+  {5}
+  return
+}}"""
+
+
+def given_back(*places):
+    return GIVEN_BACK.format(*["memref.dealloc %t : memref<8xf32>" if k in places else "" for k in range(6)])
+
+
+@pytest.mark.parametrize("before", [given_back(), given_back(5)], ids=["never", "at the end"])
+@pytest.mark.parametrize("places", [(0,), (1,), (2,), (2, 4), (3,), (4, 5)])
+def test_a_buffer_given_back_too_early_or_twice_is_found(before, places):
+    for halves in (RUNS, ("polyhedral", "execution")):
+        failure = validate(parse(before), parse(given_back(*places)), halves=halves).failure
+        assert "it was deallocated" in failure.what
+    proof = validate(parse(before), parse(given_back(*places)), halves=("polyhedral",))
+    assert proof.functions[0].answer.verdict != "proved"
+
+
+def test_a_buffer_that_is_never_given_back_changes_no_result():
+    for before, after in ((given_back(5), given_back()), (given_back(), given_back(4))):
+        assert validate(parse(before), parse(after)).failure is None
+        assert validate(parse(before), parse(after), halves=RUNS).functions[0].runs > 5

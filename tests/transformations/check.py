@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from random import Random
@@ -15,7 +15,8 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.traverse import walk
 from passes.legality import IllegalTransform
-from passes.validation import validate
+from passes.validation import Report as Validation
+from passes.validation import Validator
 from tests.fuzz.limit import limited
 from tests.transformations import orders
 from tests.transformations.primitives import PRIMITIVES, Chosen, Primitive, Setting
@@ -140,8 +141,9 @@ def check(seed: int, names: Sequence[str] = (), validations: int | None = None) 
         if made is not None:
             accepted.append((name, loops, made, at.reassociate))
     kept = accepted if validations is None else random.sample(accepted, min(validations, len(accepted)))
+    validator = Validator(given.module, most_iterations=VALIDATED)
     for name, loops, made, reassociated in kept:
-        _validated(seed, name, loops, given, made, reassociated, report)
+        _validated(seed, name, loops, given, partial(validator.validate, made, reassociated=reassociated), report)
     return report
 
 
@@ -178,13 +180,13 @@ def _tried(
 
 
 def _validated(
-    seed: int, name: str, chosen: Chosen, given: Subject, made: func.Module, reassociated: bool, report: Report
+    seed: int, name: str, chosen: Chosen, given: Subject, validated: Callable[[], Validation], report: Report
 ) -> None:
     row = report.row(name)
     row.validated += 1
     try:
         with limited(SECONDS):
-            found = validate(given.module, made, reassociated=reassociated, most_iterations=VALIDATED)
+            found = validated()
     except TimeoutError:
         row.unchecked += 1
         return
@@ -206,9 +208,10 @@ def _failed(report: Report, seed: int, name: str, chosen: Chosen, kind: str, sai
 def difference(given: Subject, module: func.Module) -> str:
     """In which run a version of a program does something else; empty if it does the same in all."""
     is_parallel = any(isinstance(op, affine.Parallel) for op in walk(module))
+    prepared = given.prepared(module)
     for n, expected in enumerate(given.expected):
         for order in ("forward", "reverse") if is_parallel else ("forward",):
-            found = given.outcome(module, n, order)
+            found = given.outcome(prepared, n, order)
             if found != expected:
                 says = found[0] if isinstance(found[0], str) else "other numbers"
                 return f"run {n} ({dict(given.numbers[n])}), {order}: {says}"

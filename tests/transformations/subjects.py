@@ -11,7 +11,7 @@ import numpy as np
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects import func
-from affdsl.ir.interpreter import Argument, Order, run
+from affdsl.ir.interpreter import Argument, Order, Prepared
 from affdsl.ir.interpreter.externals import External
 from affdsl.ir.numeric import dtype
 from affdsl.ir.traverse import walk, with_fields
@@ -97,12 +97,16 @@ class Subject:
                 return random.integers(-999, 999, self.shapes[k]).astype(dtype(element))
         raise TypeError(f"no argument {k} is made here")
 
-    def outcome(self, module: func.Module, number: int, order: Order = "forward") -> Outcome:
-        """What a version of the module gives and leaves in its arguments, or what goes wrong."""
+    def prepared(self, module: func.Module) -> Prepared:
+        """A version of the module, to be run."""
         function = next(f for f in module.functions if f.symbol == self.symbol)
+        return Prepared(function, module=module, externals=self.externals, uninitialised="poison")
+
+    def outcome(self, prepared: Prepared, number: int, order: Order = "forward") -> Outcome:
+        """What a version of the module gives and leaves in its arguments, or what goes wrong."""
         given = self.arguments(number)
         try:
-            made = run(function, *given, module=module, order=order, externals=self.externals, uninitialised="poison")
+            made = prepared.run(*given, order=order)
         except AffdslError as problem:
             return (str(problem),)
         return tuple(np.asarray(a).tobytes() for a in (*made, *given))
@@ -110,7 +114,8 @@ class Subject:
     @cached_property
     def expected(self) -> tuple[Outcome, ...]:
         """What each run of it gives."""
-        return tuple(self.outcome(self.module, n) for n in range(len(self.numbers)))
+        prepared = self.prepared(self.module)
+        return tuple(self.outcome(prepared, n) for n in range(len(self.numbers)))
 
     def trace(self, number: int) -> Trace:
         """What a run of it accesses. Raises InterpreterError and NotImplementedError as tests.analysis.traced does."""
@@ -214,7 +219,8 @@ def analysed(seed: int, *, integers: bool = False) -> Subject:
     """A program of tests.analysis, which has one run only, and parallel bands that do not race."""
     for attempt in range(ATTEMPTS):
         found = _analysed(seed + attempt * FURTHER, integers=True).mixed
-        if found.expected == tuple(found.outcome(found.module, n, "reverse") for n in range(len(found.numbers))):
+        prepared = found.prepared(found.module)
+        if found.expected == tuple(found.outcome(prepared, n, "reverse") for n in range(len(found.numbers))):
             return _analysed(seed + attempt * FURTHER, integers=integers)
     raise AssertionError(f"the bands of {ATTEMPTS} programs race")
 

@@ -2,6 +2,6 @@
 
 from affdsl.ir.interpreter.contract import Argument, Result
 from affdsl.ir.interpreter.environment import InterpreterError
-from affdsl.ir.interpreter.program import Order, Uninitialised, run
+from affdsl.ir.interpreter.program import Order, Prepared, Uninitialised, run
 
-__all__ = ["Argument", "InterpreterError", "Order", "Result", "Uninitialised", "run"]
+__all__ = ["Argument", "InterpreterError", "Order", "Prepared", "Result", "Uninitialised", "run"]

@@ -68,25 +68,54 @@ def run(
     InterpreterError
         An argument breaks the function's contract, an access is out of bounds, or the rule of an operation is broken.
     """
-    functions = {f.symbol: f for f in module.functions} if module is not None else {}
-    buffers = {op.symbol: op for op in module.body if isinstance(op, memref.Global)} if module is not None else {}
-    known = {**STANDARD, **(externals or {})}
-    program = _Program({function.symbol: function, **functions}, buffers, known, order, Random(seed), uninitialised)
-    if len(args) != len(function.args):
-        raise InterpreterError(f"@{function.symbol} takes {len(function.args)} arguments, got {len(args)}")
-    with quiet():
-        given = [argument(function, position, arg) for position, arg in enumerate(args)]
-        try:
-            results = program.compiled(function).call(given)
-        except KeyError as problem:
-            if not (problem.args and isinstance(problem.args[0], Value)):
-                raise
-            text = f"@{function.symbol} reads {shown(problem.args[0])} before it is defined; the verifier refuses this"
-            raise InterpreterError(text) from problem
-    return tuple(
-        result_of(type, result, f"@{function.symbol}: result {k}", unsigned=k in function.unsigned_results)
-        for k, (type, result) in enumerate(zip(function.result_types, results, strict=True))
-    )
+    prepared = Prepared(function, module=module, uninitialised=uninitialised, externals=externals)
+    return prepared.run(*args, order=order, seed=seed)
+
+
+class Prepared:
+    """A function that is compiled once and run again and again, one run at a time; the parameters are those of `run`.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> text = "func.func @f(%n: index) -> index { %m = arith.addi %n, %n : index return %m : index }"
+    >>> twice = Prepared(parse(text).functions[0])
+    >>> twice.run(3), twice.run(4)
+    ((6,), (8,))
+    """
+
+    def __init__(
+        self,
+        function: func.Func,
+        *,
+        module: func.Module | None = None,
+        uninitialised: Uninitialised = "error",
+        externals: Mapping[str, External] | None = None,
+    ) -> None:
+        functions = {f.symbol: f for f in module.functions} if module is not None else {}
+        buffers = {op.symbol: op for op in module.body if isinstance(op, memref.Global)} if module is not None else {}
+        known = {**STANDARD, **(externals or {})}
+        self.function = function
+        self._program = _Program({function.symbol: function, **functions}, buffers, known, uninitialised)
+
+    def run(self, *args: Argument, order: Order = "forward", seed: int = 0) -> tuple[Result, ...]:
+        """Run it; what global buffers hold is as at first. Raises as `run` does."""
+        function = self.function
+        if len(args) != len(function.args):
+            raise InterpreterError(f"@{function.symbol} takes {len(function.args)} arguments, got {len(args)}")
+        self._program.begin(order, seed)
+        with quiet():
+            given = [argument(function, position, arg) for position, arg in enumerate(args)]
+            try:
+                results = self._program.compiled(function).call(given)
+            except KeyError as problem:
+                if not (problem.args and isinstance(problem.args[0], Value)):
+                    raise
+                name = shown(problem.args[0])
+                text = f"@{function.symbol} reads {name} before it is defined; the verifier refuses this"
+                raise InterpreterError(text) from problem
+        return tuple(
+            result_of(type, result, f"@{function.symbol}: result {k}", unsigned=k in function.unsigned_results)
+            for k, (type, result) in enumerate(zip(function.result_types, results, strict=True))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,18 +142,20 @@ class _Program:
         functions: Mapping[str, func.Func],
         buffers: Mapping[str, memref.Global],
         externals: Mapping[str, External],
-        order: Order,
-        random: Random,
         uninitialised: Uninitialised,
     ) -> None:
         self.functions = functions
         self.buffers = buffers
         self.externals = externals
-        self.order = order
-        self.random = random
         self.tracked = uninitialised == "error"
-        self._made: dict[str, Buffer] = {}
         self._compiled: dict[func.Func, _Function] = {}
+        self.begin("forward", 0)
+
+    def begin(self, order: Order, seed: int) -> None:
+        """Start a run: nothing of the one before is left."""
+        self.order = order
+        self.random = Random(seed)
+        self._made: dict[str, Buffer] = {}
 
     def compiled(self, function: func.Func) -> _Function:
         """A function as steps: compiled when it is first called."""
