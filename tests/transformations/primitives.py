@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import passes.affine_loop_tile as tiling
 import passes.affine_loop_unroll_jam as jamming
+import passes.affine_pipeline_data_transfer.transfers as transferring
 import passes.distribute as distributing
 import passes.interchange as interchanging
 import passes.reverse as reversing
@@ -320,7 +321,12 @@ def _reversed(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func
     return reversing.reverse(at.function, iv, module=at.module, reassociate=at.reassociate)
 
 
-REVERSE = (reversing, "require_order", _yes)
+def _nothing_carried(*_: object, **__: object) -> tuple[()]:
+    """Stands for what is combined: a loop that hands values on in other ways does so backwards."""
+    return ()
+
+
+REVERSE = (reversing, "require_order", _yes), (reversing, "carried_reductions", _nothing_carried)
 
 PRIMITIVES: dict[str, Primitive] = {
     "tile": _primitive(tiles, tiled, (tiling, "_check", _yes)),
@@ -344,7 +350,7 @@ PRIMITIVES: dict[str, Primitive] = {
     ),
     "skew": _primitive(nested((-2, -1, 1, 2, 3)), lambda at, loops, n: skew(at.function, *at.ivs(loops), *n)),
     "shift": _primitive(one((-3, -1, 1, 2, 5)), lambda at, loops, n: shift(at.function, *at.ivs(loops), *n)),
-    "reverse": _primitive(one(), _reversed, REVERSE),
+    "reverse": _primitive(one(), _reversed, *REVERSE),
     "distribute": _primitive(
         one(),
         lambda at, loops, n: distributing.distribute(at.function, *at.ivs(loops), module=at.module),
@@ -370,7 +376,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "parallelize": Primitive(
         one(),
         lambda at, loops, n: parallelize(at.function, *at.ivs(loops), module=at.module, reassociate=at.reassociate),
-        forced(_reversed, REVERSE),
+        forced(_reversed, *REVERSE),
     ),
     "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), at.module)),
     "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
@@ -389,7 +395,7 @@ PRIMITIVES: dict[str, Primitive] = {
             at.function, at.buffers[n[0]], *at.ivs(loops), dma=bool(n[1]), space=n[1], module=at.module
         ),
     ),
-    "pipeline": _primitive(buffer_of_pair, pipelined),
+    "pipeline": _primitive(buffer_of_pair, pipelined, (transferring, "require_order", _yes)),
     "scalar_replace": _primitive(one(), lambda at, loops, n: scalar_replace(at.function, *at.ivs(loops), at.module)),
     "scalrep": _primitive(nothing, with_fewer_accesses),
     "unswitch": _primitive(one(), lambda at, loops, n: unswitch(at.function, *at.ivs(loops))),
