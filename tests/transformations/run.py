@@ -12,6 +12,9 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
+from multiprocessing import Pool
 
 from passes.analysis.dependence import AnalysisWarning
 from tests.transformations.check import NUMBERS, Failure, Report, Row, check
@@ -48,25 +51,33 @@ def table(report: Report) -> str:
 
 def tried(
     seeds: Sequence[int], names: Sequence[str] = (), *, validations: int | None = None, minutes: float = 1e9,
-    progress: int = 0,
+    progress: int = 0, processes: int = 1,
 ) -> Report:  # fmt: skip
     """What is found in the programs of some seeds, of as many as the time allows.
 
     progress
         After so many programs a line goes to stderr; 0 for none.
+    processes
+        So many programs are tried at once.
     """
     total, start = Report(), time.monotonic()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AnalysisWarning)  # what is not known is refused, and that is counted
-        for seed in seeds:
-            if time.monotonic() - start > 60 * minutes:
-                break
-            total.add(check(seed, names, validations))
+    one = partial(_one, names=tuple(names), validations=validations)
+    with Pool(processes) if processes > 1 else nullcontext() as pool:
+        for report in map(one, seeds) if pool is None else pool.imap(one, seeds, chunksize=4):
+            total.add(report)
+            seconds = time.monotonic() - start
             if progress and total.programs % progress == 0:
-                seconds = time.monotonic() - start
                 line = f"{seconds:.0f} s: {total.programs} programs, {len(total.failures)} failures"
                 print(line, file=sys.stderr, flush=True)
+            if seconds > 60 * minutes:
+                break
     return total
+
+
+def _one(seed: int, names: Sequence[str], validations: int | None) -> Report:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnalysisWarning)  # what is not known is refused, and that is counted
+        return check(seed, names, validations)
 
 
 def shown(failures: Sequence[Failure]) -> str:
@@ -88,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1, help="the first seed")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--primitives", default="", help="only these, with commas between them")
+    parser.add_argument("--processes", type=int, default=1, help="try so many programs at once")
     parser.add_argument("--validations", type=int, help="accepted steps of each program to validate; default all")
     chosen = parser.parse_args(arguments)
     names = [name for name in chosen.primitives.split(",") if name]
@@ -95,7 +107,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"there is no primitive {', '.join(sorted(unknown))}, only {', '.join(PRIMITIVES)}")
     seeds = range(chosen.seed, chosen.seed + chosen.count)
     start = time.monotonic()
-    report = tried(seeds, names, validations=chosen.validations, minutes=chosen.minutes, progress=20)
+    report = tried(
+        seeds, names, validations=chosen.validations, minutes=chosen.minutes, progress=20, processes=chosen.processes
+    )
     print(table(report))
     seconds = time.monotonic() - start
     for line in report.unexplained[:UNEXPLAINED]:
