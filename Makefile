@@ -17,6 +17,7 @@ MAKEFLAGS += --no-print-directory
 help:
 	@echo "make demo    run the example pipeline and show its MLIR, C and timing"
 	@echo "make test    run the test suite (PYTEST_ARGS='-k name' is passed on)"
+	@echo "             AFFDSL_TEST_ALL=1 make test: with more random programs"
 	@echo "make lint    ruff, mypy and the import contracts"
 	@echo "make bench   run the benchmarks"
 	@echo "make clean   remove the virtual environment and everything built"
@@ -25,7 +26,7 @@ demo: $(STAMP)-examples
 	@$(BIN)/python -m examples.demo
 
 test: $(STAMP)-test
-	@$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST_ARGS)
 
 lint: $(STAMP)-dev
 	@echo "lint: ruff check" && $(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """Gives tests golden files and a kernel cache of their own, and counts what was skipped for want of an oracle."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -25,6 +26,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give the run a kernel cache that starts empty; the workers of xdist inherit it from their controller."""
     if "AFFDSL_CACHE_DIR" not in os.environ:
         config.stash[created_cache] = os.environ["AFFDSL_CACHE_DIR"] = tempfile.mkdtemp(prefix="affdsl-test-cache-")
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage more rarely, and never among what was collected: that lives as long as the run, and is much."""
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

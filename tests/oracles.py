@@ -112,14 +112,21 @@ def _version(path: str) -> str | None:
 @functools.cache
 def _lowered(text: str) -> tuple[Path, dict[str, str]]:
     """The shared library of a module, and the types of its functions."""
-    llvm = _run([require("mlir-translate-22"), "--mlir-to-llvmir"], mlir_opt(text, f"--pass-pipeline={LOWERING}"))
-    stem = _scratch() / hashlib.sha256(text.encode()).hexdigest()
+    library = _library(mlir_opt(text, f"--pass-pipeline={LOWERING}"))
+    return library, native.function_types(mlir_opt(text, "--mlir-print-op-generic"))
+
+
+@functools.cache
+def _library(lowered: str) -> Path:
+    """The shared library of a module of the LLVM dialect: one for all spellings of a program."""
+    llvm = _run([require("mlir-translate-22"), "--mlir-to-llvmir"], lowered)
+    stem = _scratch() / hashlib.sha256(lowered.encode()).hexdigest()
     code, library = stem.with_suffix(".o"), stem.with_suffix(".so")
     _run([require("llc-22"), "-O0", "-filetype=obj", "-relocation-model=pic", "-o", str(code)], llvm)
     # A reference that nothing defines must fail here, not end the process at the call.
     command = [require("gcc"), "-shared", "-Wl,-z,defs", "-Wl,--as-needed", "-o", str(library), str(code)]
     _run([*command, *_runner_libraries(), "-lm"], "")
-    return library, native.function_types(mlir_opt(text, "--mlir-print-op-generic"))
+    return library
 
 
 def _runner_libraries() -> list[str]:

@@ -12,6 +12,7 @@ from passes.analysis.relations import iterator, map_from
 from tests.analysis.brute import Brute
 from tests.analysis.compare import sizes_of
 from tests.analysis.programs import generate
+from tests.effort import some
 
 SEEDS = range(120)
 
@@ -41,7 +42,7 @@ def _coordinates(point, count):
 # --- What runs see
 
 
-@pytest.mark.parametrize("start", range(0, len(SEEDS), 40))
+@pytest.mark.parametrize("start", some(range(0, len(SEEDS), 40), 2))
 def test_reads_see_the_writes_that_they_see_in_a_run(start):
     counts = {"certain": 0, "before": 0, "possible": 0}
     for seed in range(start, start + 40):
@@ -96,7 +97,7 @@ def compare(read, flow, wanted, sizes, counts):
 # --- isl's own analysis
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", some(SEEDS, 60))
 def test_isl_finds_the_same_flow(seed):
     program = generate(seed)
     found = dependences(program.function, program.module)

@@ -19,7 +19,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis import parallelism as under_test
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.parallelism import Parallelism, parallelism, table
+from passes.analysis.parallelism import Parallelism, of_loop, of_loops, parallelism, table
 from tests.analysis.brute import Brute
 from tests.analysis.nests import SIZE, nest
 from tests.analysis.programs import generate
@@ -422,3 +422,29 @@ def test_a_loop_of_another_kind_is_not_listed() -> None:
         == []
     )
     assert scf.While.name == "scf.while"
+
+
+def test_one_loop_alone_has_the_same_verdict() -> None:
+    module = parse("""
+        func.func @f(%A: memref<?x?xf32>, %s: memref<f32>, %n: index) {
+          affine.for %i = 1 to %n {
+            affine.parallel (%j, %k) = (0, 0) to (%n, %n) {
+              %a = affine.load %A[%i - 1, %j] : memref<?x?xf32>
+              affine.store %a, %A[%i, %j] : memref<?x?xf32>
+            }
+            affine.for %l = 0 to %n {
+              %t = affine.load %s[] : memref<f32>
+              %u = arith.addf %t, %t : f32
+              affine.store %u, %s[] : memref<f32>
+            }
+          }
+          return
+        }""")
+    found = Dependences(module.functions[0], module)
+    all_of_them = of_loops(found)
+    assert len(all_of_them) == 4
+    for each in all_of_them:
+        alone = of_loop(found, each.iv)
+        assert alone is not None
+        assert (str(alone), alone.depth, alone.loop) == (str(each), each.depth, each.loop)
+    assert of_loop(found, module.functions[0].args[2]) is None

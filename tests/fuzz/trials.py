@@ -130,7 +130,7 @@ def trials(seeds: Sequence[int], rows: Sequence[Row]) -> list[Trial]:
 
 
 def _of_row(programs: Sequence[Program], row: Row) -> list[Trial]:
-    modules = [_ready(program, row) for program in programs]
+    modules = _ready(programs, row)
     texts = [print_op(module) for module in modules]
     unchanged = [_parsed(text) for text in by_mlir_opt(texts, "")]
     ours = _judged(programs, modules, [_by_us(module, row.pipeline) for module in modules], row)
@@ -142,19 +142,28 @@ def _of_row(programs: Sequence[Program], row: Row) -> list[Trial]:
     ]
 
 
-def _ready(program: Program, row: Row) -> func.Module:
-    """The module to which both passes are applied; as it is written where making it ready fails, or is wrong."""
-    module = parse(mlir(program))
+def _ready(programs: Sequence[Program], row: Row) -> list[func.Module]:
+    """The modules to which both passes are applied; as they are written where making them ready fails, or is wrong."""
+    written = [parse(mlir(program)) for program in programs]
     if not row.before:
-        return module
+        return written
     pipeline = pipelines([row.before])[1]
     if row.is_made_ready_by_us:
-        return run_pipeline(module, pipeline)
-    (text,) = by_mlir_opt([print_op(module)], pipeline)
-    made = _parsed(text)
-    if isinstance(made, str) or any(JUDGES[judge]([Item(program, made, evaluate(program))])[0] for judge in row.judges):
-        return module
-    return made
+        return [run_pipeline(module, pipeline) for module in written]
+    made = [_parsed(text) for text in by_mlir_opt([print_op(module) for module in written], pipeline)]
+    items = {k: Item(programs[k], new, evaluate(programs[k])) for k, new in enumerate(made) if not isinstance(new, str)}
+    # To judge takes long, and where neither side does anything, nobody counts what was there before.
+    worth = {k: item for k, item in items.items() if _does_something(item.module, row)}
+    wrong = {k for k, item in worth.items() if any(JUDGES[judge]([item])[0] for judge in row.judges)}
+    return [items[k].module if k in items and k not in wrong else module for k, module in enumerate(written)]
+
+
+def _does_something(module: func.Module, row: Row) -> bool:
+    """Whether our pass or the one of mlir-opt changes a module, or fails on it."""
+    text = print_op(module)
+    made = _by_us(module, row.pipeline)
+    (same,), (theirs,) = (by_mlir_opt([text], pipeline) for pipeline in ("", row.pipeline))
+    return isinstance(made, str) or print_op(made) != text or theirs != same
 
 
 def _by_us(module: func.Module, pipeline: str) -> func.Module | str:

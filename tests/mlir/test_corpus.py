@@ -2,6 +2,7 @@
 
 import functools
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -39,57 +40,95 @@ def printed(*arguments: str) -> dict[Chunk, str]:
     return found
 
 
-def differences(path: Path, texts: list[tuple[str, str]], *arguments: str, locations: bool = False) -> list[str]:
-    """The titled texts of which our custom or generic form is another program to mlir-opt."""
-    ours = []
-    for title, text in texts:
-        module = parse(text, title)
-        ours += [print_op(module, locations=locations), print_op(module, generic=True, locations=locations)]
-    verdicts = judge([text for _, text in texts] + ours, *flags(path), *arguments)
-    wanted, got = verdicts[: len(texts)], verdicts[len(texts) :]
-    titles = [f"{title}, printed in {form} form" for title, _ in texts for form in ("custom", "generic")]
-    wanted = [verdict for verdict in wanted for _ in range(2)]
-    return [
-        f"{title}:\n{text}\nis to mlir-opt\n{shown(is_now)}\nnot\n{shown(was)}"
-        for title, text, is_now, was in zip(titles, ours, got, wanted, strict=True)
-        if is_now.output != was.output
-    ]
+def judged(texts: Sequence[tuple[Path, str]], *arguments: str) -> list[Verdict]:
+    """The verdict on each text, with the flags of the file that it is from; few runs of mlir-opt for all of them."""
+    found: dict[int, Verdict] = {}
+    for wanted in sorted({flags(path) for path, _ in texts}):
+        chosen = [k for k, (path, _) in enumerate(texts) if flags(path) == wanted]
+        found |= zip(chosen, judge([texts[k][1] for k in chosen], *wanted, *arguments), strict=True)
+    return [found[k] for k in range(len(texts))]
+
+
+def differences(
+    texts: Mapping[Path, Sequence[tuple[str, str]]], *arguments: str, locations: bool = False
+) -> dict[Path, list[str]]:
+    """By file, the titled texts of which our custom or generic form is another program to mlir-opt."""
+    rows: list[tuple[Path, str, str]] = []
+    ours: list[tuple[Path, str]] = []
+    for path, titled in texts.items():
+        for title, text in titled:
+            module = parse(text, title)
+            for form in ("custom", "generic"):
+                rows.append((path, f"{title}, printed in {form} form", text))
+                ours.append((path, print_op(module, generic=form == "generic", locations=locations)))
+    given = [(path, text) for path, titled in texts.items() for _, text in titled]
+    verdicts = judged([*given, *ours], *arguments)
+    wanted = [verdict for verdict in verdicts[: len(given)] for _ in range(2)]
+    found: dict[Path, list[str]] = {path: [] for path in texts}
+    for (path, title, text), is_now, was in zip(rows, verdicts[len(given) :], wanted, strict=True):
+        if is_now.output != was.output:
+            found[path].append(f"{title}:\n{text}\nis to mlir-opt\n{shown(is_now)}\nnot\n{shown(was)}")
+    return found
 
 
 def shown(verdict: Verdict) -> str:
     return verdict.output or f"refused: {verdict}"
 
 
+@functools.cache
+def lost() -> dict[Path, list[str]]:
+    texts: dict[Path, list[tuple[str, str]]] = {}
+    for path in FILES:
+        chunks = split(path)
+        readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text]
+        texts[path] = [(f"{chunk.name} as it is", chunk.text) for chunk in readable]
+        texts[path] += [(f"{chunk.name} as mlir-opt prints it", printed()[chunk]) for chunk in readable]
+        texts[path] += [(f"{chunk.name} in generic form", printed(GENERIC)[chunk]) for chunk in chunks]
+    return differences(texts)
+
+
 @by_file
 def test_programs_come_through(path):
-    chunks = split(path)
-    readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text]
-    texts = [(f"{chunk.name} as it is", chunk.text) for chunk in readable]
-    texts += [(f"{chunk.name} as mlir-opt prints it", printed()[chunk]) for chunk in readable]
-    texts += [(f"{chunk.name} in generic form", printed(GENERIC)[chunk]) for chunk in chunks]
-    assert not differences(path, texts)
+    assert not lost()[path]
+
+
+@functools.cache
+def moved() -> dict[Path, list[str]]:
+    texts: dict[Path, list[tuple[str, str]]] = {}
+    for path in FILES:
+        chunks = split(path)
+        readable = [c for c in chunks if GENERIC_ONLY not in c.text and not HIDDEN_YIELD.search(c.text)]
+        texts[path] = [(f"{c.name} with locations", printed(PLACES)[c]) for c in readable]
+        texts[path] += [(f"{c.name} with locations in generic form", printed(PLACES, GENERIC)[c]) for c in chunks]
+    return differences(texts, PLACES, locations=True)
 
 
 @by_file
 def test_locations_come_through(path):
-    chunks = split(path)
-    readable = [chunk for chunk in chunks if GENERIC_ONLY not in chunk.text and not HIDDEN_YIELD.search(chunk.text)]
-    texts = [(f"{chunk.name} with locations", printed(PLACES)[chunk]) for chunk in readable]
-    texts += [(f"{chunk.name} with locations in generic form", printed(PLACES, GENERIC)[chunk]) for chunk in chunks]
-    assert not differences(path, texts, PLACES, locations=True)
+    assert not moved()[path]
+
+
+@functools.cache
+def placed() -> dict[Chunk, Verdict]:
+    """What mlir-opt reads where we printed a program that had no locations with those that we gave it."""
+    chunks = [chunk for path in FILES for chunk in split(path) if GENERIC_ONLY not in chunk.text]
+    # One line down, so that no operation stands where the module would.
+    ours = [print_op(parse("\n" + chunk.in_place(), "<stdin>"), locations=True) for chunk in chunks]
+    return dict(
+        zip(chunks, judged([(c.path, text) for c, text in zip(chunks, ours, strict=True)], PLACES), strict=True)
+    )
 
 
 @by_file
 def test_operations_know_their_places(path):
     """A program without locations gets those that mlir-opt gives it; but a module that is not written is nowhere."""
     arguments = (*flags(path), "--split-input-file", PLACES)
-    # One line down, so that no operation stands where the module would.
     wanted = mlir_opt("\n" + path.read_text(encoding="utf-8"), *arguments).split(SEPARATOR)
-    found = [(c, text) for c, text in zip(split(path), wanted, strict=True) if GENERIC_ONLY not in c.text]
-    ours = [print_op(parse("\n" + chunk.in_place(), "<stdin>"), locations=True) for chunk, _ in found]
-    for verdict, (_, expected) in zip(judge(ours, *flags(path), PLACES), found, strict=True):
-        assert verdict.output is not None, verdict
-        assert IMPLICIT.sub("", verdict.output.strip()) == IMPLICIT.sub("", expected.strip())
+    for chunk, expected in zip(split(path), wanted, strict=True):
+        if GENERIC_ONLY not in chunk.text:
+            verdict = placed()[chunk]
+            assert verdict.output is not None, verdict
+            assert IMPLICIT.sub("", verdict.output.strip()) == IMPLICIT.sub("", expected.strip())
 
 
 def test_the_corpus_is_there():

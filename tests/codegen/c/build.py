@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
+from affdsl.ir.attributes import IntegerAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Constraint, Term, Value
-from affdsl.ir.types import F32, I1, INDEX, MemRefType, Type
+from affdsl.ir.types import F32, I1, I32, INDEX, MemRefType, Type
 
 Bound = Term | tuple[Term, ...]
 
@@ -64,8 +66,10 @@ class Builder:
         kind = "cmpf" if str(left.type)[0] in "fb" else "cmpi"
         return self.define(I1, arith.Compare, kind, predicate, left, right)
 
-    def cast(self, kind: str, operand: Value, type: Type, name: str = "") -> Value:
-        return self.define(type, arith.Cast, kind, operand, name=name)
+    def cast(self, kind: str, operand: Value, type: Type, name: str = "", rounding: int = 0) -> Value:
+        """`rounding` is one of arith.ROUNDING by its number."""
+        said = (("roundingmode", IntegerAttr(rounding, I32)),) if rounding else ()
+        return self.define(type, partial(arith.Cast, attributes=said), kind, operand, name=name)
 
     def load(self, array: Value, *index: Term, name: str = "") -> Value:
         return self.define(array.type.element, affine.Load, array, tuple(map(Affine.of, index)), name=name)

@@ -24,15 +24,20 @@ def compilers() -> list[str]:
 
 
 def compile_silently(
-    source: str, folder: Path, compiler: str, *flags: str, header: tuple[str, str] | None = None
+    source: str,
+    folder: Path,
+    compiler: str,
+    *flags: str,
+    header: tuple[str, str] | None = None,
+    kind: Sequence[str] = ("-shared", "-lm"),
 ) -> Path:
-    """Compile to a shared library; fails with the compiler's message if there is any."""
+    """Compile to a shared library, or with kind ("-c",) without linking; fails with the compiler's message if any."""
     folder.mkdir(exist_ok=True)
     (folder / "kernel.c").write_text(source)
     if header is not None:
         (folder / header[0]).write_text(header[1])
     library = folder / f"kernel{len(list(folder.iterdir()))}.so"
-    command = [compiler, *STRICT, *flags, "-shared", "-fPIC", "kernel.c", "-o", str(library), "-lm"]
+    command = [compiler, *STRICT, *flags, "-fPIC", "kernel.c", "-o", str(library), *kind]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     message = f"{' '.join(command)}\n{done.stderr}\n{source}"
     assert done.returncode == 0, message
@@ -45,7 +50,8 @@ def check_compiles(module: Module, entry: str, folder: Path, *, sizes: int = 0) 
     made = emit(module, entry, sizes=sizes)
     for compiler in compilers():
         for flags in (("-O2",), ("-O0", "-fopenmp")):
-            compile_silently(made.source, folder, compiler, *flags, header=(f"{made.name}.h", made.header))
+            header = f"{made.name}.h", made.header
+            compile_silently(made.source, folder, compiler, *flags, header=header, kind=("-c",))
         (folder / "use.cpp").write_text(f'#include "{made.name}.h"\n#include "{made.name}.h"\n')
         language = ["-x", "c++", "-fsyntax-only", *WARNINGS]
         done = subprocess.run([compiler, *language, "use.cpp"], cwd=folder, capture_output=True, text=True, check=False)

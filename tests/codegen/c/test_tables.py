@@ -1,6 +1,7 @@
 """Every kind of arith, math and reduction in C against the tables of affdsl.ir.semantics, at and between the edges."""
 
 import ctypes
+import functools
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -45,7 +46,7 @@ def numbers(type: ScalarType) -> list[Number]:
             made = [semantics.constant(x, type) for x in (
                 0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.25, 1e-3, 1e-7, -1e-40, 5e-324, 100.0, 127.6, -128.7,
                 255.9, 32768.0, 65519.0, 70000.0, 2.0**31, 2.0**53 + 2, -(2.0**63), 2.0**64, 3e38, -3e38, 1e300,
-                float("inf"), float("-inf"), float("nan"), 0.1, 7.7,
+                float("inf"), float("-inf"), float("nan"), 0.1, 7.7, 257.0, -2049.0, 16777217.0,
             )]  # fmt: skip
             made += [from_bits(b, type) for b in (1, 3, (1 << type.width - 2) - 1, (1 << type.width - 2) + 12345 % 97)]
         return made
@@ -55,6 +56,12 @@ def numbers(type: ScalarType) -> list[Number]:
     half = 1 << bits - 1
     near = (0, 1, 2, 3, 5, 7, bits - 1, bits, half // 2, half - 3, half - 2, half - 1, 1234567 % half)
     return [n for m in near for n in ({m, -m - 1, -m} if m else {0, -1})]
+
+
+def of_first(meaning: Callable[[Number], Number]) -> Callable[..., Number]:
+    """The meaning of what reads the first of two numbers only: asked for once for each."""
+    known = functools.cache(meaning)
+    return lambda x, y: known(x)
 
 
 def cases_of_integers(type: ScalarType) -> list[Case]:
@@ -72,13 +79,13 @@ def cases_of_integers(type: ScalarType) -> list[Case]:
             f"{p}_same",
             I1,
             lambda b, x, p=p: b.compare(p, x[0], x[0]),
-            lambda x, y, f=meaning: f(x, x),
+            of_first(lambda x, f=meaning: f(x, x)),
         )
         add(f"{p}_zero", I1, lambda b, x, p=p: b.compare(p, x[0], b.constant(0, type)),
-            lambda x, y, f=meaning: f(x, 0))  # fmt: skip
+            of_first(lambda x, f=meaning: f(x, 0)))  # fmt: skip
     for kind in math.INTEGER_UNARY if type != INDEX else ():
         meaning = semantics.unary(kind, type)
-        add(kind, type, lambda b, x, kind=kind: b.unary(kind, x[0]), lambda x, y, f=meaning: f(x))
+        add(kind, type, lambda b, x, kind=kind: b.unary(kind, x[0]), of_first(meaning))
     for kind in arith.EXTENDED:
         for which in (0, 1):
             high = I1 if kind == "addui_extended" else type
@@ -108,11 +115,11 @@ def cases_of_integers(type: ScalarType) -> list[Case]:
             kinds = ["trunci"] if new < bits else ["extsi", "extui"]
         for kind in kinds:
             f = semantics.cast(kind, type, target)
-            add(f"{kind}_{target}", target, lambda b, x, k=kind, t=target: b.cast(k, x[0], t), lambda x, y, f=f: f(x))
+            add(f"{kind}_{target}", target, lambda b, x, k=kind, t=target: b.cast(k, x[0], t), of_first(f))
     for target in FLOATS if type != INDEX else ():
         for kind in ("sitofp", "uitofp", *(("bitcast",) if type.width == target.width else ())):
             f = semantics.cast(kind, type, target)
-            add(f"{kind}_{target}", target, lambda b, x, k=kind, t=target: b.cast(k, x[0], t), lambda x, y, f=f: f(x))
+            add(f"{kind}_{target}", target, lambda b, x, k=kind, t=target: b.cast(k, x[0], t), of_first(f))
     select = lambda b, x: b.define(type, arith.Select, b.compare("slt", *x), x[1], x[0])  # noqa: E731
     add("select", type, select, semantics.binary("maxsi", type))
     return found
@@ -141,15 +148,16 @@ def cases_of_floats(type: FloatType) -> list[Case]:
         if target != type:
             kind = "extf" if target.width > type.width else "truncf"
             if target.width != type.width:
-                f = semantics.cast(kind, type, target)
-                found.append(
-                    (
-                        f"{kind}_{target}",
-                        target,
-                        lambda b, x, k=kind, t=target: b.cast(k, x[0], t),
-                        lambda x, y, f=f: f(x),
+                for number, mode in enumerate(arith.ROUNDING if kind == "truncf" else ("",)):
+                    f = semantics.cast(kind, type, target, mode) if mode else semantics.cast(kind, type, target)
+                    found.append(
+                        (
+                            f"{kind}_{target}_{mode}",
+                            target,
+                            lambda b, x, k=kind, t=target, n=number: b.cast(k, x[0], t, rounding=n),
+                            lambda x, y, f=f: f(x),
+                        )
                     )
-                )
     for target in INTEGERS[:-1]:
         for kind in ("fptosi", "fptoui", *(("bitcast",) if type.width == target.width else ())):
             f = semantics.cast(kind, type, target)
@@ -160,12 +168,10 @@ def cases_of_floats(type: FloatType) -> list[Case]:
 
 
 def stored(values: list[Number], type: ScalarType) -> np.ndarray:
+    if not isinstance(type, FloatType) and type != I1:
+        return np.array(values, dtype(type))
     bits = np.array([to_bits(v, type) for v in values], "uint64")
-    if isinstance(type, IntegerType) and type.width == 1:
-        return bits.astype(bool)
-    if isinstance(type, FloatType):
-        return bits.astype(f"uint{type.width}").view(dtype(type))
-    return np.array(values, dtype(type))
+    return bits.astype(f"uint{type.width}").view(dtype(type)) if isinstance(type, FloatType) else bits.astype(bool)
 
 
 LOOSE = frozenset(math.FLOAT_UNARY) - {"absf", "ceil", "floor", "round", "roundeven", "rsqrt", "sqrt", "trunc"} | {

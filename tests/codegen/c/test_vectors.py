@@ -19,7 +19,8 @@ def test_c_computes_what_numpy_does(program, tmp_path):
     for got, wanted in zip(arrays, program.expected(*program.arrays()), strict=True):
         np.testing.assert_array_equal(got, wanted)
     made = emit(module, "f")
-    compile_silently(made.source, tmp_path, require("clang-22"), "-O2", header=(f"{made.name}.h", made.header))
+    header = f"{made.name}.h", made.header
+    compile_silently(made.source, tmp_path, require("clang-22"), "-O2", header=header, kind=("-c",))
 
 
 HALVES = ("bf16", "f16", "f64")
