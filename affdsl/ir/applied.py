@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.written import Tree, spell_tree
@@ -41,7 +42,8 @@ class Applied:
         if len(operands) < len(values):
             return None
         count = len(self.dims)
-        return applied(self.trees, self.equalities, operands[:count], operands[count:])
+        means: tuple[Any, ...] = tuple([each.substitute(new) for each in self.means])  # expressions, or constraints
+        return Applied(self.trees, self.equalities, operands[:count], operands[count:], means)
 
 
 def applied(

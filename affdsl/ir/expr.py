@@ -88,7 +88,7 @@ class Product:
         return (2, tuple(factor.key for factor in self.factors))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Affine:
     """constant + sum(coefficient * atom), atoms in one fixed order: equal expressions are equal objects.
 
@@ -103,6 +103,11 @@ class Affine:
 
     terms: tuple[tuple[Atom, int], ...] = ()
     constant: int = 0
+
+    def __init__(self, terms: tuple[tuple[Atom, int], ...] = (), constant: int = 0) -> None:
+        fields = self.__dict__  # the constructor of a frozen dataclass takes twice as long, and these are very many
+        fields["terms"] = terms
+        fields["constant"] = constant
 
     @staticmethod
     def of(term: Term) -> Affine:

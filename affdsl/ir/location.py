@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 
@@ -18,4 +19,9 @@ class Location:
     text: str = ""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
+        """file:line, relative to the working directory where the file lies inside it."""
+        file = self.file
+        if os.path.isabs(file):
+            relative = os.path.relpath(file)
+            file = file if relative.startswith("..") else relative
+        return f"{file}:{self.line}"

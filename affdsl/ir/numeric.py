@@ -47,6 +47,44 @@ def nearest(number: Fraction, type: FloatType) -> np.floating:
     return rounder(type)(np.float64(double))
 
 
+def toward(number: np.floating, type: FloatType, mode: str) -> np.floating:
+    """A float as one of a narrower type, rounded by one of the modes of arith.ROUNDING.
+
+    >>> import numpy as np
+    >>> from affdsl.ir.types import F16
+    >>> [float(toward(np.float64(2049.0), F16, mode)) for mode in ("downward", "upward", "to_nearest_even")]
+    [2048.0, 2050.0, 2048.0]
+    """
+    near = rounder(type)(number)
+    exact, found = float(number), float(near)
+    if mode == "to_nearest_even" or exact != exact or exact == found:
+        return near
+    is_larger = abs(found) > abs(exact)
+    match mode:
+        case "downward":
+            larger = exact < 0
+        case "upward":
+            larger = exact > 0
+        case "toward_zero":
+            larger = False
+        case "to_nearest_away":
+            larger = is_larger or _is_tie(exact, found, _beside(near, type, 1))
+        case _:
+            raise ValueError(f"no rounding mode {mode!r}")
+    return near if larger == is_larger else _beside(near, type, 1 if larger else -1)
+
+
+def _is_tie(exact: float, near: float, far: float | np.floating) -> bool:
+    return isfinite(far) and 2 * Fraction(exact) == Fraction(near) + Fraction(float(far))
+
+
+def _beside(number: np.floating, type: FloatType, away: int) -> np.floating:
+    """The float next to a number, away from zero (1) or toward it (-1)."""
+    found = from_bits(to_bits(number, type) + away, type)
+    assert isinstance(found, np.floating)
+    return found
+
+
 def number_of(value: int | float, type: ScalarType) -> Number:
     """A Python number as one of a type: integers wrap, floats are rounded once."""
     if isinstance(type, FloatType):

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.numeric import (
     Number,
     from_bits,
@@ -28,6 +29,7 @@ from affdsl.ir.numeric import (
     rounder,
     signed,
     to_bits,
+    toward,
     unsigned,
     width,
     wrap,
@@ -73,9 +75,11 @@ def compare(predicate: str, type: ScalarType) -> Test:
     return lambda a, b: int(order(a, b))
 
 
-def cast(kind: str, source: ScalarType, target: ScalarType) -> Function:
-    """What a cast from `source` to `target` does to a number."""
+def cast(kind: str, source: ScalarType, target: ScalarType, rounding: str = ROUNDING[0]) -> Function:
+    """What a cast from `source` to `target` does to a number; a truncf rounds by one of ROUNDING."""
     match kind, source, target:
+        case "truncf", FloatType(), FloatType() if rounding != ROUNDING[0]:
+            return lambda x: toward(x, target, rounding)
         case "bitcast", _, _:
             return lambda x: from_bits(to_bits(x, source), target)
         case "extf" | "truncf", FloatType(), FloatType():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeAlias
 
 from affdsl.frozen import FrozenValue
@@ -13,8 +15,32 @@ Name = Callable[[Value], str]
 
 
 def hint(value: Value) -> str:
-    """The name of a value where no printer has given it one."""
-    return value.hint or repr(value)
+    """The name of a value where no printer has given it one: that of `calling`, or its hint."""
+    return _called.get()(value) or value.hint or repr(value)
+
+
+@contextmanager
+def calling(name: Callable[[Value], str]) -> Iterator[None]:
+    """Let messages call values as somebody else knows them; what `name` has no name for, they call as usual.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> with calling(lambda value: "i#2" if value is i else ""):
+    ...     spell(i + n)
+    'i#2 + n'
+    """
+    token = _called.set(name)
+    try:
+        yield
+    finally:
+        _called.reset(token)
+
+
+def _nothing(_: Value) -> str:
+    return ""
+
+
+_called: ContextVar[Callable[[Value], str]] = ContextVar("called", default=_nothing)
 
 
 def spell_constraint(constraint: Constraint, name: Name = hint) -> str:

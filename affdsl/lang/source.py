@@ -190,8 +190,4 @@ def _names(ins: dis.Instruction) -> tuple[str, ...]:
 
 def shown_place(location: Location) -> str:
     """file:line, relative to the working directory where the file lies inside it."""
-    file = location.file
-    if os.path.isabs(file):
-        relative = os.path.relpath(file)
-        file = file if relative.startswith("..") else relative
-    return f"{file}:{location.line}"
+    return str(location)

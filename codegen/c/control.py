@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from affdsl.errors import UnsupportedError
 from affdsl.ir import semantics
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
@@ -32,6 +33,8 @@ class Control(Values):
 
     def _loop(self, op: affine.For | scf.For) -> None:
         written = effects(op, self.plan, self.plans)
+        if isinstance(op, scf.For) and op.is_unsigned:
+            raise UnsupportedError("C output does not know scf.for with unsigned bounds yet")
         if isinstance(op, affine.For):
             lower = self._extreme(op.lower, "max")
             upper = self._extreme(op.upper, "min")

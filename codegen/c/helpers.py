@@ -299,6 +299,43 @@ def _power(name: str, type: str, before: str, after: str) -> Helper:
     return Helper(_function(type, name, f"{type} x, int64_t n", body), needs)
 
 
+def _directed(name: str) -> dict[str, Helper]:
+    """Roundings from double to a narrower float that are not to nearest, ties to even."""
+    nearest, after = {
+        "f16": ("round_f16(a)", "return f16_value((uint16_t)(f16_bits(a) + (uint32_t)away));"),
+        "bf16": ("round_bf16(a)", "return bf16_value((uint16_t)(bf16_bits(a) + (uint32_t)away));"),
+        "f32": (
+            "(float)a",
+            "uint32_t u;\nmemcpy(&u, &a, sizeof u);\nu += (uint32_t)away;\nmemcpy(&a, &u, sizeof a);\nreturn a;",
+        ),
+    }[name]
+    narrow = () if name == "f32" else (f"round_{name}", f"{name}_bits", f"{name}_value")
+    beside = f"beside_{name}"
+    modes = {
+        "downward": f"return (double)b > a ? {beside}(b, b > 0 ? -1 : 1) : b;",
+        "upward": f"return (double)b < a ? {beside}(b, b < 0 ? -1 : 1) : b;",
+        "toward_zero": f"return fabs((double)b) > fabs(a) ? {beside}(b, -1) : b;",
+        "to_nearest_away": f"if (!(fabs((double)b) < fabs(a)))\n    return b;\nconst float c = {beside}(b, 1);\n"
+        "return (double)b + (double)c == 2 * a ? c : b;",
+    }
+    return {
+        beside: Helper(
+            "/* the number next to a: away from zero for 1, toward it for -1 */\n"
+            + _function("float", beside, "float a, int away", after),
+            narrow[1:],
+            headers=("stdint.h", "string.h"),
+        ),
+        **{
+            f"truncf_{mode}_{name}": Helper(
+                _function("float", f"truncf_{mode}_{name}", "double a", f"const float b = {nearest};\n{body}"),
+                (*narrow, beside),
+                headers=("math.h",),
+            )
+            for mode, body in modes.items()
+        },
+    }
+
+
 _FIXED: dict[str, Helper] = {
     "affdsl_prefetch": Helper(
         "/* the address may lie outside of the array: nothing is read */\n"
@@ -323,6 +360,9 @@ _FIXED: dict[str, Helper] = {
     ),
     **_narrow_float("f16", 10, 15),
     **_narrow_float("bf16", 7, 127),
+    **_directed("f16"),
+    **_directed("bf16"),
+    **_directed("f32"),
     "odd_fma": Helper(
         "/* a * b + c for numbers of at most 16 significant bits, rounded to odd: rounding it again is then exact */\n"
         + _function(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from affdsl.errors import UnsupportedError
+from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.dialects.math import FLOAT_UNARY
 from affdsl.ir.types import FloatType, IntegerType, ScalarType
 from codegen.c.expressions import (
@@ -174,9 +175,13 @@ def select(type: ScalarType, condition: Code, yes: Code, no: Code) -> Code:
     return cast(value_type(type), chosen) if narrow else chosen  # C computes choices in int
 
 
-def convert(kind: str, source: ScalarType, target: ScalarType, operand: Code, unit: Unit) -> Code:
-    """A cast of arith."""
+def convert(
+    kind: str, source: ScalarType, target: ScalarType, operand: Code, unit: Unit, rounding: str = ROUNDING[0]
+) -> Code:
+    """A cast of arith; a truncf rounds by one of ROUNDING."""
     match kind, source, target:
+        case "truncf", _, FloatType(name) if rounding != ROUNDING[0]:
+            return call(unit.helper(f"truncf_{rounding}_{name}"), operand)
         case "bitcast", _, _:
             return _bitcast(source, target, operand, unit)
         case (("extf" | "truncf"), _, FloatType(name)):

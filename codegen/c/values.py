@@ -112,7 +112,7 @@ class Values(Vectors):
                 return tables.compare(op.predicate, lane_type(op.left), value(op.left), value(op.right), unit)
             case arith.Cast():
                 source, target = lane_type(op.operand), lane_type(op.result)
-                return tables.convert(op.kind, source, target, value(op.operand), unit)
+                return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
             case arith.Select():
                 return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
         raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")

@@ -8,7 +8,7 @@ is known is a local without constraints; then the domain may be larger than what
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from affdsl.ir.core import Block, Op
@@ -16,7 +16,6 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX, IndexType, MemRefType
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
 from passes.analysis.views import digits, joined
@@ -76,16 +75,24 @@ class Domain:
 
     def lacking(self, reason: str) -> Domain:
         """This domain, where something is not known."""
-        return self if reason in self.unknown else replace(self, unknown=(*self.unknown, reason))
+        return self if reason in self.unknown else self.changed(unknown=(*self.unknown, reason))
 
     def where(self, *clauses: Alternatives) -> Domain:
         """The part of this domain where the clauses hold too, whose values must be those of the domain."""
-        return replace(self, clauses=(*self.clauses, *(c for c in clauses if c != ((),)))) if clauses else self
+        return self.changed(clauses=(*self.clauses, *(c for c in clauses if c != ((),)))) if clauses else self
 
     def some(self, hint: str) -> tuple[Value, Domain]:
         """A new local, and the domain that has it."""
         value = Value(INDEX, hint)
-        return value, replace(self, locals=(*self.locals, value))
+        return value, self.changed(locals=(*self.locals, value))
+
+    def changed(self, **new: object) -> Domain:
+        """This domain with other fields. Much cheaper than `dataclasses.replace`, which runs the constructor."""
+        copy = object.__new__(Domain)
+        copy.__dict__.update(self.__dict__)
+        copy.__dict__.pop("_by_position", None)
+        copy.__dict__.update(new)
+        return copy
 
 
 class Scope:
@@ -95,7 +102,7 @@ class Scope:
         self.function = function
         self.makers: dict[Value, Op] = {}
         self.loops_around: dict[Value, int] = {}
-        self.starts = [op for op in walk(function) if isinstance(op, affine.DmaStart | memref.DmaStart)]
+        self.starts: list[affine.DmaStart | memref.DmaStart] = []
         self.sizes: dict[tuple[Value, int], Value] = {}
         """The symbols for sizes about which nothing is said, by buffer and dimension."""
         self.bound: set[Value] = set()
@@ -104,7 +111,15 @@ class Scope:
                 self.makers[value] = op
                 self.loops_around[value] = loops
             self.bound.update(op.binds())
+            if isinstance(op, affine.DmaStart | memref.DmaStart):
+                self.starts.append(op)
         self.start = Domain(clauses=_clause(function.promised))
+
+    def add(self, op: Op, loops: int) -> None:
+        """Take in an operation that the function does not have, as if it stood in so many loops."""
+        for value in op.defines():
+            self.makers[value] = op
+            self.loops_around[value] = loops
 
     def varies(self, value: Value) -> bool:
         """Whether a value may change while the function runs."""
@@ -122,6 +137,9 @@ class Scope:
 
     def expr(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
         """An expression over the induction variables, locals and symbols of a domain, to which locals are added."""
+        known = (*domain.ivs, *domain.locals)
+        if all(atom in known for atom, _ in expr.terms):  # as almost always
+            return expr, domain
         new: dict[Value, Affine] = {}
         for value in expr.values():
             if value not in new:
@@ -146,7 +164,7 @@ class Scope:
         if value in domain.ivs or value in domain.locals:
             return Affine.of(value), domain
         expr, domain = self._made(value, domain)
-        return expr, replace(domain, resolved={**domain.resolved, value: expr})
+        return expr, domain.changed(resolved={**domain.resolved, value: expr})
 
     def _made(self, value: Value, domain: Domain) -> tuple[Affine, Domain]:
         match self.makers.get(value):
@@ -235,7 +253,7 @@ class Scope:
         if known is not None and known.value is not None:
             return known.value, domain
         made, domain = domain.some("semi_affine")
-        domain = replace(domain, resolved={**domain.resolved, atom: Affine.of(made)})
+        domain = domain.changed(resolved={**domain.resolved, atom: Affine.of(made)})
         return made, domain.lacking(f"{spell(Affine.of(atom))} is semi-affine")
 
     # --- Blocks
@@ -280,13 +298,13 @@ class Scope:
         highs, domain = self.exprs(upper, domain)
         within = (*(Constraint(iv - e) for e in lows), *(Constraint(e - iv - 1) for e in highs))
         clauses = (*domain.clauses, (within,), *((_on_steps(iv, lows, step),) if step > 1 else ()))
-        return replace(domain, ivs=(*domain.ivs, iv), loops=(*domain.loops, op), clauses=clauses)
+        return domain.changed(ivs=(*domain.ivs, iv), loops=(*domain.loops, op), clauses=clauses)
 
     def _in_run_time_loop(self, op: Op, iv: Value, lower: Value, upper: Value, step: Value, domain: Domain) -> Domain:
         (first, last, distance), domain = self.exprs((Affine.of(lower), Affine.of(upper), Affine.of(step)), domain)
-        if iv.type != INDEX:
+        if iv.type != INDEX or (isinstance(op, scf.For) and op.is_unsigned):
             return _repeated(op, domain, iv)
-        inside = replace(domain, ivs=(*domain.ivs, iv), loops=(*domain.loops, op))
+        inside = domain.changed(ivs=(*domain.ivs, iv), loops=(*domain.loops, op))
         inside = inside.where(((Constraint(iv - first), Constraint(last - iv - 1)),))
         if not distance.is_constant or distance.constant < 1:
             return inside.lacking("the step is known only at run time")
@@ -299,7 +317,7 @@ class Scope:
 def _repeated(op: Op, domain: Domain, iv: Value | None = None) -> Domain:
     """Inside of what runs its blocks nobody knows how often."""
     count = Value(INDEX, "repetition") if iv is None else iv
-    inside = replace(domain, ivs=(*domain.ivs, count), loops=(*domain.loops, op))
+    inside = domain.changed(ivs=(*domain.ivs, count), loops=(*domain.loops, op))
     return inside.lacking(f"{op.name or 'an unknown operation'} repeats its blocks as often as is known at run time")
 
 

@@ -116,12 +116,13 @@ def trip_counts(function: func.Func) -> dict[Value, TripCount]:
 
 def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
     """The trip count of a loop, or of one loop of a band; `accesses` are those of the function around."""
+    if isinstance(loop, scf.For) and loop.is_unsigned:
+        return TripCount(0, None, 1, (), unknown=("the bounds are unsigned numbers",))
     lower, upper, step = _bounds(loop, iv)
     scope, domain = accesses.scope, accesses.domains[loop]
     distance, _ = scope.expr(step, domain)
     if not distance.is_constant or distance.constant < 1:
         return TripCount(0, None, 1, (), unknown=("the step is known only at run time",))
-    written = _differences(lower, upper, distance.constant)
     lows, domain = scope.exprs(lower, domain)
     highs, domain = scope.exprs(upper, domain)
     found = _differences(lows, highs, distance.constant)
@@ -129,7 +130,8 @@ def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
         # A box has points, so the loop is reached, each time with these bounds.
         least = min(found, key=lambda each: each.constant)
         count = max(0, least.constant)
-        return TripCount(count, count, count, _shown((least,), written, domain), least.constant < 0, domain.unknown)
+        return TripCount(count, count, count, (least,), least.constant < 0, domain.unknown)
+    written = _differences(lower, upper, distance.constant)
     try:
         with spending(BUDGET):
             low, high, divisor = _counts(domain, found)

@@ -108,7 +108,7 @@ def cast_of_cast(graph: Graph, node: Node, op: arith.Cast) -> bool:
             graph.set(node, operand=x)
         case ("index_cast", "extsi") | ("index_castui", "extui"):
             graph.update(node, arith.Cast(op.result, op.kind, x, location=op.location))
-        case "truncf", "sitofp" | "uitofp" if _is_exact(x.type, op.operand.type):
+        case "truncf", "sitofp" | "uitofp" if op.rounding == arith.ROUNDING[0] and _is_exact(x.type, op.operand.type):
             graph.update(node, arith.Cast(op.result, inner.kind, x, location=op.location))
         case _:
             return False

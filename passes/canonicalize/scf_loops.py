@@ -27,7 +27,7 @@ def trip_count(graph: Graph, lower: Value, upper: Value, step: Value) -> int | N
 
 def trivial_loop(graph: Graph, node: Node, op: scf.For) -> bool:
     """A loop that does not run, runs once, or hands on what it does not compute."""
-    count = trip_count(graph, op.lower, op.upper, op.step)
+    count = None if op.is_unsigned else trip_count(graph, op.lower, op.upper, op.step)
     if count is None:
         return False
     body = node.region("body")

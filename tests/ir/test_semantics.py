@@ -368,6 +368,64 @@ def test_float_casts():
     assert semantics.cast("bitcast", BF16, F16)(np.float32(1.0)) == from_bits(0x3F80, F16)
 
 
+CHOICES = {
+    "downward": lambda x, below, above: below,
+    "upward": lambda x, below, above: above,
+    "toward_zero": lambda x, below, above: below if x > 0 else above,
+    "to_nearest_even": None,
+    "to_nearest_away": lambda x, below, above: (
+        min(below, above, key=abs) if abs(x) < abs(below + above) / 2 else max(below, above, key=abs)
+    ),
+}
+
+
+@pytest.mark.parametrize("type", [F16, BF16, F32])
+@pytest.mark.parametrize("mode", arith.ROUNDING)
+def test_a_truncation_rounds_as_it_says(type, mode):
+    """At, and just beside, a third, half and two thirds of the way between neighbours, of both signs."""
+    step = 157 if type.width == 16 else 65521 * 157
+    convert = semantics.cast("truncf", F64, type, mode)
+    infinite = to_bits(number_of(INF, type), type)
+    for bits in [*range(0, infinite - 1, step), infinite - 2]:
+        low, high = (Fraction(float(from_bits(b, type))) for b in (bits, bits + 1))
+        far = (high - low) / 2**12
+        for way in (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1)):
+            for x in {low + way * (high - low) + side for side in (-far, 0, far)}:
+                if low <= x <= high:
+                    for signed_x in (x, -x):
+                        below, above = (low, high) if signed_x > 0 else (-high, -low)
+                        if x in (low, high):
+                            expected = signed_x
+                        elif CHOICES[mode] is None:
+                            expected = Fraction(float(nearest(signed_x, type)))
+                        else:
+                            expected = CHOICES[mode](signed_x, below, above)
+                        found = convert(np.float64(float(signed_x)))
+                        assert Fraction(float(found)) == expected
+                        assert np.signbit(found) == (signed_x < 0) or signed_x == 0
+
+
+def test_truncation_at_the_ends():
+    largest, least = float(np.finfo(np.float32).max), 2.0**-149
+    found = {
+        mode: [float(semantics.cast("truncf", F64, F32, mode)(np.float64(x))) for x in (1e300, -1e300, 1e-300, -1e-300)]
+        for mode in arith.ROUNDING
+    }
+    assert found == {
+        "to_nearest_even": [INF, -INF, 0.0, 0.0],
+        "to_nearest_away": [INF, -INF, 0.0, 0.0],
+        "downward": [largest, -INF, 0.0, -least],
+        "upward": [INF, -largest, least, 0.0],
+        "toward_zero": [largest, -largest, 0.0, 0.0],
+    }
+    for mode in arith.ROUNDING:
+        convert = semantics.cast("truncf", F64, F32, mode)
+        assert [float(convert(np.float64(x))) for x in (INF, -INF)] == [INF, -INF]
+        assert np.isnan(convert(np.float64(NAN)))
+        assert np.signbit(convert(np.float64(-0.0)))
+        assert not np.signbit(convert(np.float64(0.0)))
+
+
 def test_bf16_is_rounded_after_each_operation():
     add = semantics.binary("addf", BF16)
     assert add(np.float32(256.0), np.float32(1.0)) == 256.0

@@ -4,10 +4,14 @@ import random
 import re
 from collections.abc import Mapping
 from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import affdsl as af
 from affdsl.ir.expr import Affine, Constraint, Term, Value
+from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX
 
@@ -189,3 +193,24 @@ class _Reader:
             assert self.tokens.pop(0) == ")"
             return number
         return self.env[token] if token in self.env else int(token)
+
+
+def test_places_are_said_from_the_working_directory_on(tmp_path, monkeypatch):
+    (tmp_path / "inside").mkdir()
+    monkeypatch.chdir(tmp_path / "inside")
+    assert str(Location(str(tmp_path / "inside" / "k.py"), 3)) == "k.py:3"
+    assert str(Location(str(tmp_path / "k.py"), 3)) == f"{tmp_path / 'k.py'}:3"
+    assert str(Location("k.mlir", 3, 7)) == "k.mlir:3"
+
+
+def test_a_call_with_wrong_sizes_says_where_as_other_errors_do(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parent)
+    M, N = af.symbols("M N")
+
+    @af.kernel
+    def copied(A: af.f32[M], B: af.f32[N]):
+        with af.for_(M) as i:
+            B[i] = A[i]
+
+    with pytest.raises(ValueError, match=r"^copied: B\[i\] \(test_spelling\.py:\d+\) is in bounds only where N >= M"):
+        copied(np.zeros(5, "f4"), np.zeros(4, "f4"))

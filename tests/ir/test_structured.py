@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 
+from affdsl.errors import UnsupportedError
 from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from codegen.c.emit import emit
+from passes.analysis.trip_count import trip_counts
+from passes.canonicalize import canonicalize
+from passes.validation import validate
+from tests.oracles import run_mlir
 from tests.three_ways import agree, interpreted
 
 A = np.arange(128, dtype=np.float32).reshape(8, 16)
@@ -175,3 +182,49 @@ func.func @f(%A: memref<4xui32>, %B: memref<4xsi32>) -> (ui32, ui32, si32) {
 """
     a, b = np.uint32([7, 2**32 - 1, 3, 9]), np.int32([7, -1, 3, 9])
     assert interpreted(text, a, b)[1] == (2**32 - 1, 3, -1)
+
+
+UNSIGNED = """
+func.func @f(%l: TYPE, %u: TYPE) -> i64 {
+  %zero = arith.constant 0 : i64
+  %step = arith.constant 50 : TYPE
+  %r = scf.for unsigned %i = %l to %u step %step iter_args(%x = %zero) -> (i64) : TYPE {
+    %e = CAST %i : TYPE to i64
+    %y = arith.addi %x, %e : i64
+    scf.yield %y : i64
+  }
+  return %r : i64
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("type", "cast"), [("i8", "arith.extui"), ("i8", "arith.extsi"), ("index", "arith.index_cast")]
+)
+def test_unsigned_bounds(type, cast):
+    text = UNSIGNED.replace("TYPE", type).replace("CAST", cast)
+    module = parse(text)
+    sums = []
+    for lower, upper in ((100, -6), (-6, 100), (5, 120), (-128, 127), (-100, -90)):
+        if type == "index" and (lower > 0 > upper):
+            continue  # it would take for ever
+        (found,) = run(module.functions[0], lower, upper)
+        assert found == run_mlir(text, "f", [lower, upper]) == run_mlir(print_op(module), "f", [lower, upper])
+        sums.append(found)
+    assert len(set(sums)) >= 3
+
+
+def test_unsigned_bounds_are_not_taken_for_signed_ones():
+    text = UNSIGNED.replace("TYPE", "i8").replace("CAST", "arith.extui")
+    with pytest.raises(UnsupportedError, match=r"^C output does not know scf.for with unsigned bounds yet"):
+        emit(parse(text), "f")
+    for part in (("execution",), ("polyhedral",), ("polyhedral", "execution")):
+        (found,) = validate(parse(text), parse(text.replace("unsigned ", "")), halves=part).functions
+        assert found.answer.verdict != "proved"
+        assert (found.failure is not None) == ("execution" in part)
+    known = text.replace("(%l: i8, %u: i8)", "()").replace(
+        "%zero", "%l = arith.constant 100 : i8\n%u = arith.constant -6 : i8\n%zero", 1
+    )
+    module = parse(known)
+    assert run(canonicalize(module).functions[0]) == run(module.functions[0]) == (450,)
+    assert str(next(iter(trip_counts(module.functions[0]).values()))) == "unknown"

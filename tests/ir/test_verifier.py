@@ -3,6 +3,7 @@ import re
 import pytest
 
 from affdsl.errors import VerificationError
+from affdsl.ir.applied import applied
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
@@ -131,6 +132,21 @@ def test_a_value_is_read_where_it_is_visible():
     other = func.Func("g", (), (arith.Negate(r, x),))
     refused(func.Module((func.Func("f", (x,), ()), other)), "arith.negf: %x is read outside the block that defines it")
     verify(function((x,), loop(arith.Negate(y, x), loop(arith.Negate(z, y)))))
+
+
+def test_an_operand_of_a_map_is_visible_even_where_the_map_makes_nothing_of_it():
+    zero = {"upper": applied((0,), None, (i,), ())}
+    verify(function((), loop(loop(iv=j, upper=0, written=zero), iv=i)))
+    refused(
+        function((), loop(iv=i), loop(iv=j, upper=0, written=zero)),
+        "affine.for: %i is an operand of a map, as it was written, outside the block that defines it",
+    )
+    refused(
+        function((), loop(iv=j, upper=0, written=zero), loop(iv=i)),
+        "affine.for: %i is an operand of a map, as it was written, before it is defined",
+        "affine.for: %i stands as a dimension, but it is no dimension and no symbol",
+    )
+    verify(function((), loop(iv=j, upper=1, written=zero), loop(iv=i)))  # the bound has changed: nobody wrote this one
 
 
 def test_every_problem_is_listed_with_its_place():

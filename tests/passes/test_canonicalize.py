@@ -372,6 +372,38 @@ def test_maps_mean_the_same_wherever_the_counters_go(seed):
 # --- What it keeps
 
 
+@pytest.mark.parametrize("mode", arith.ROUNDING)
+def test_a_rounding_that_was_asked_for_stays(mode):
+    """257 and -257 lie halfway between two numbers of bf16."""
+    module = parse(f"""
+func.func @f(%x: i16) -> bf16 {{
+  %a = arith.sitofp %x : i16 to f32
+  %b = arith.truncf %a {mode} : f32 to bf16
+  return %b : bf16
+}}""")
+    changed = canonicalize(module)
+    results = [[float(run(m.functions[0], n)[0]) for n in (257, -257, 259, -259, 3)] for m in (module, changed)]
+    assert results[0] == results[1]
+    assert (len([op for op in walk(changed) if isinstance(op, arith.Cast)]) == 1) == (mode == "to_nearest_even")
+
+
+@pytest.mark.parametrize("first", ["", "fastmath<contract>", "fastmath<fast>"])
+@pytest.mark.parametrize("second", ["", "fastmath<contract>", "fastmath<fast>"])
+def test_rounding_to_a_narrow_type_and_back_is_not_undone(first, second):
+    """mlir-opt undoes it where both casts allow contraction; here what is computed is the same to the last bit."""
+    text = f"""
+func.func @f(%x: f64) -> f64 {{
+  %a = arith.truncf %x {first} : f64 to f32
+  %b = arith.extf %a {second} : f32 to f64
+  return %b : f64
+}}"""
+    module = parse(text)
+    changed = canonicalize(module)
+    assert float(run(module.functions[0], 0.1)[0]) == float(run(changed.functions[0], 0.1)[0]) != 0.1
+    undone = "arith.truncf" not in mlir_opt(text, "--canonicalize")
+    assert undone == (first != "" and second != "")
+
+
 def test_what_has_not_changed_is_the_same_object():
     module = parse("""func.func @f(%x: i32) -> i32 { %y = arith.muli %x, %x : i32 return %y : i32 }
       func.func @g(%x: i32) -> i32 { %c0 = arith.constant 0 : i32 %y = arith.addi %x, %c0 : i32 return %y : i32 }""")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from affdsl.ir.attributes import IntegerAttr
 from affdsl.ir.core import Op, Operand, Result
 
 INTEGER_BINARY = (
@@ -27,6 +28,9 @@ CASTS = {
 """Each cast with the classes of types that it goes from and to."""
 
 EXTENDED = ("addui_extended", "mulsi_extended", "mului_extended")
+
+ROUNDING = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away")
+"""The rounding modes of truncf, by their numbers; the first one is meant where none is said."""
 
 
 class Constant(Op):
@@ -78,12 +82,22 @@ class Compare(Op):
 
 
 class Cast(Op):
-    """result = operand as another type; kind in CASTS"""
+    """result = operand as another type; kind in CASTS; a truncf may say by an attribute how it rounds"""
 
     name = "arith"
     result: Result
     kind: str
     operand: Operand
+
+    @property
+    def rounding(self) -> str:
+        """The one of ROUNDING by which a truncf rounds."""
+        match dict(self.attributes).get("roundingmode") if self.kind == "truncf" else None:
+            case IntegerAttr(number) if 0 <= number < len(ROUNDING):
+                return ROUNDING[number]
+            case None:
+                return ROUNDING[0]
+        raise ValueError(f"roundingmode must be a number from 0 to {len(ROUNDING) - 1}")
 
 
 class Select(Op):

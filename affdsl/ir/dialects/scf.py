@@ -18,6 +18,11 @@ class For(Op):
     carried: Arguments = ()
     results: Results = ()
 
+    @property
+    def is_unsigned(self) -> bool:
+        """Whether bounds and step are unsigned numbers, which an attribute says."""
+        return any(name == "unsignedCmp" for name, _ in self.attributes)
+
 
 class If(Op):
     """Run then if condition is true, otherwise orelse; `results` are what that block yields."""

@@ -11,6 +11,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.environment import Env, Step, error
 from affdsl.ir.interpreter.evaluation import Evaluator, evaluator, tuple_of
 from affdsl.ir.messages import shown
+from affdsl.ir.numeric import unsigned, width, wrap
+from affdsl.ir.types import IndexType, IntegerType
 
 
 def evaluator_of(expr: Affine, op: Op) -> Evaluator:
@@ -48,14 +50,30 @@ def affine_range(op: affine.For) -> Callable[[Env], range]:
     return lambda env: range(lower(env), upper(env), step)
 
 
-def scf_range(op: scf.For) -> Callable[[Env], range]:
+def scf_range(op: scf.For) -> Callable[[Env], Iterable[int]]:
     """The values of a loop's induction variable, its bounds read once."""
+    if op.is_unsigned:
+        return _unsigned_range(op)
 
     def iterations(env: Env) -> range:
         step = env[op.step]
         if step <= 0:
             raise error(op, f"the step {shown(op.step)} must be positive, got {step}")
         return range(env[op.lower], env[op.upper], step)
+
+    return iterations
+
+
+def _unsigned_range(op: scf.For) -> Callable[[Env], Iterable[int]]:
+    type = op.iv.type
+    assert isinstance(type, IndexType | IntegerType), "the verifier refuses other counters"
+    bits = width(type)
+
+    def iterations(env: Env) -> Iterable[int]:
+        lower, upper, step = (unsigned(env[v], bits) for v in (op.lower, op.upper, op.step))
+        if step == 0:
+            raise error(op, f"the step {shown(op.step)} must be positive, got 0")
+        return (wrap(number, bits) for number in range(lower, upper, step))
 
     return iterations
 

@@ -51,8 +51,8 @@ def step_of(op: Op) -> Step:
         case arith.Compare():
             return _pure(op.result, semantics.compare(op.predicate, scalar_type(op.left.type, op)), op.left, op.right)
         case arith.Cast():
-            convert = semantics.cast(op.kind, scalar_type(op.operand.type, op), scalar_type(op.result.type, op))
-            return _pure(op.result, convert, op.operand)
+            source, target = scalar_type(op.operand.type, op), scalar_type(op.result.type, op)
+            return _pure(op.result, semantics.cast(op.kind, source, target, op.rounding), op.operand)
         case arith.Select():
             return _pure(op.result, lambda c, a, b: a if c else b, op.condition, op.if_true, op.if_false)
         case arith.Extended():

@@ -193,11 +193,17 @@ def _places(
     assert dims is not None, "the verifier refuses other maps"
     moves = [(k, d) for k, d in enumerate(dims) if d is not None]
     may_leave = [d for (k, d) in moves if not op.in_bounds[k]]
+    stay = [d for d in range(memref_type(op.memref, op).rank) if d not in dims]
     of_mask, indices = vector.mask_dims(op.map), taker(op.indices)
 
     def places(env: Env, buffer: Buffer) -> Iterator[tuple[Index, Index, bool]]:
         start = indices(env)
         mask: Lanes | None = env[op.mask[0]] if op.mask else None
+        if not all(0 <= start[d] < buffer.shape[d] for d in stay):
+            text = (
+                f"{shown(op.memref)}[{listed(start)}] is out of bounds along a dimension that the vector does not have"
+            )
+            raise error(op, f"{text}: {shown(op.memref)} has sizes ({listed(buffer.shape)})")
         for lane in product(*map(range, shape)):
             index = list(start)
             for k, d in moves:

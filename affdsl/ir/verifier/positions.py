@@ -59,14 +59,27 @@ class Positions:
             for atom, _ in expr.terms:
                 yield from self._misplaced(atom, dims)
 
-    def not_symbols(self, op: Op) -> Iterator[str]:
-        """What is wrong with the values that were written as symbols, used or not."""
+    def misplaced_as_written(self, op: Op) -> Iterator[str]:
+        """What is wrong with the values that were written as symbols, used or not, and as dimensions without use."""
+        read: set[Value] | None = None
         for field, kept in (op.written or {}).items() if isinstance(op, _OF_SYMBOLS) else ():
-            applied = op.spelling(field) if kept.symbols else None
-            for value in dict.fromkeys(applied.symbols if applied is not None else ()):
+            get, none = self._positions.get, Position.NONE
+            if all(get(v, none) is not none for v in kept.dims) and all(
+                get(v, none) is Position.SYMBOL for v in kept.symbols
+            ):
+                continue  # whether they are still what is meant takes longer to find out
+            applied = op.spelling(field)
+            if applied is None:
+                continue
+            for value in dict.fromkeys(applied.symbols):
                 position = self.of(value)
                 if position is Position.DIM or (position is Position.NONE and not isinstance(op, affine.Apply)):
                     yield f"{shown(value)} stands as a symbol, but it is {position.value}"
+            for value in dict.fromkeys(applied.dims):
+                if self.of(value) is Position.NONE and not isinstance(op, affine.Apply):
+                    read = set(op.reads()) if read is None else read
+                    if value not in read:
+                        yield f"{shown(value)} stands as a dimension, but it is {Position.NONE.value}"
 
     def _of_result(self, op: Op) -> Position:
         """The position of what an operation inside a loop or condition defines."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from affdsl.errors import VerificationError
+from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import StringAttr, TypeAttr
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import func, memref
@@ -117,6 +118,8 @@ class _Walk:
         problems, role = self.problems, roles(type(op))
         for value in dict.fromkeys([v for v in op.reads() if v not in self.visible]):
             problems.append(f"{where(op)}: {shown(value)} is read {self.absence(value)}")
+        if op.written:
+            problems.extend(self.unseen_as_written(op, op.written))
         if isinstance(op, _OF_MODULES) and parent is not None and not _may_hold(parent):
             which = f"@{op.symbol} " if op.symbol else ""
             problems.append(f"{where(op)}: {which}stands in {op_name(parent)}, but belongs into a module")
@@ -129,7 +132,7 @@ class _Walk:
             if op.attributes:
                 problems.extend(f"{where(op)}: {text}" for text in attributes(op))
             if op.written:
-                problems.extend(f"{where(op)}: {text}" for text in self.context.positions.not_symbols(op))
+                problems.extend(f"{where(op)}: {text}" for text in self.context.positions.misplaced_as_written(op))
         if role.regions:
             self.context.positions.bind(op)
             if isinstance(op, OpaqueRegion):
@@ -142,6 +145,18 @@ class _Walk:
         if role.results:
             self.define(op, op.defines())
             self.context.positions.define(op, top=isinstance(parent, _TOP))
+
+    def unseen_as_written(self, op: Op, written: Mapping[str, Applied]) -> list[str]:
+        """What is wrong with operands of maps that no expression reads: that they are not visible."""
+        seen = self.visible
+        for kept in written.values():
+            if not (seen.issuperset(kept.dims) and seen.issuperset(kept.symbols)):
+                break
+        else:
+            return []  # so it nearly always is, and this is asked of every operation
+        unseen = dict.fromkeys(v for v in op.mentions() if v not in seen)
+        text = "is an operand of a map, as it was written,"
+        return [f"{where(op)}: {shown(v)} {text} {self.absence(v)}" for v in unseen if v not in set(op.reads())]
 
     def anywhere(self, ops: Iterable[Op]) -> None:
         """Make visible what operations define, before and after them: that is so in a module."""

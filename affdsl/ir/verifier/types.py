@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from affdsl.ir.attributes import IntegerAttr
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided as strided
@@ -150,6 +151,9 @@ def cast(op: arith.Cast) -> Iterator[str]:
     for start, right in fits.items():
         if not problems and op.kind.startswith(start) and not (right and shape):
             yield f"there is no {op.kind} from {op.operand.type} to {op.result.type}"
+    mode = dict(op.attributes).get("roundingmode") if op.kind == "truncf" else None
+    if mode is not None and not (isinstance(mode, IntegerAttr) and 0 <= mode.value < len(arith.ROUNDING)):
+        yield f"roundingmode must be a number from 0 to {len(arith.ROUNDING) - 1}: {', '.join(arith.ROUNDING)}"
 
 
 def select(op: arith.Select) -> Iterator[str]:

@@ -55,8 +55,8 @@ def flags(p: Parser, head: Head) -> Attributes:
     found: list[tuple[str, Attribute]] = []
     for flag in taken:
         if flag == "roundingmode":
-            if s.token in ROUNDING:
-                found.append((flag, IntegerAttr(ROUNDING.index(s.advance()), IntegerType(32))))
+            if s.token in arith.ROUNDING:
+                found.append((flag, IntegerAttr(arith.ROUNDING.index(s.advance()), IntegerType(32))))
         elif s.accept(flag):
             text = "" if flag == "exact" else _words(p, flag)
             found.append((PROPERTIES[flag], OpaqueAttr(f"#arith.{flag}{text}") if text else UnitAttr()))
@@ -90,10 +90,6 @@ def _words(p: Parser, flag: str) -> str:
     if (problem := problem_of_words(f"arith.{flag}", text[1:-1])) is not None:
         p.scanner.fail(problem, place)
     return text
-
-
-ROUNDING = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away")
-"""How truncf rounds, by the number that stands for it in the generic form."""
 
 
 def read_extended(p: Parser, head: Head) -> Op:

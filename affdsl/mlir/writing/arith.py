@@ -11,7 +11,6 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.types import I1, VectorType
 from affdsl.mlir.constants import dense_text
 from affdsl.mlir.literals import constant_name, literal
-from affdsl.mlir.reading.arith import ROUNDING
 
 if TYPE_CHECKING:  # the printer holds the table of these
     from affdsl.mlir.printer import Printer
@@ -26,8 +25,8 @@ def flags(p: Printer, op: Op) -> str:
     said = dict(op.attributes)
     text = ""
     match said.get("roundingmode"):
-        case IntegerAttr(number) if 0 <= number < len(ROUNDING):
-            text += f" {ROUNDING[number]}"
+        case IntegerAttr(number) if 0 <= number < len(arith.ROUNDING):
+            text += f" {arith.ROUNDING[number]}"
     for name in ("overflowFlags", "fastmath"):
         match said.get(name):
             case OpaqueAttr(shown):

@@ -148,3 +148,12 @@ func.func @f(%A: memref<8xf32>, %i: index) {
   %0 = affine.vector_load %A[%i] : memref<8xf32>, f32
   return
 }
+// -----
+func.func @f(%A: memref<8xindex>) {
+  affine.for %i = 0 to 8 {
+    %q = affine.load %A[%i] : memref<8xindex>
+    // error @+1 {{%q}} {{dimension}}
+    %0 = "affine.load"(%A, %q) <{map = affine_map<(d0) -> (0)>}> : (memref<8xindex>, index) -> index
+  }
+  return
+}

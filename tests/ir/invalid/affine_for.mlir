@@ -183,3 +183,13 @@ func.func @f(%n: index) {
   }) : (index) -> ()
   return
 }
+// -----
+func.func @f(%A: memref<8xindex>) {
+  affine.for %i = 0 to 8 {
+    %q = affine.load %A[%i] : memref<8xindex>
+    // error @+1 {{%q}} {{dimension}}
+    affine.for %j = affine_map<(d0) -> (0)>(%q) to 4 {
+    }
+  }
+  return
+}

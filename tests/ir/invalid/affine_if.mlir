@@ -109,3 +109,13 @@ func.func @f(%n: index) {
   }) {condition = affine_set<(d0) : (d0 >= 0)>} : (index) -> ()
   return
 }
+// -----
+func.func @f(%A: memref<8xindex>) {
+  affine.for %i = 0 to 8 {
+    %q = affine.load %A[%i] : memref<8xindex>
+    // error @+1 {{%q}} {{dimension}}
+    affine.if affine_set<(d0) : (1 >= 0)>(%q) {
+    }
+  }
+  return
+}
