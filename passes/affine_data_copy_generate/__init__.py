@@ -90,7 +90,7 @@ def data_copy(
     which may depend on sizes and on the loops around. What the loop only writes is not brought, and what it only reads
     is not taken back. Elements of the box that it does not touch may be brought and taken back too, but only where they
     certainly exist and hold a value, and where nothing else may use them at the same time: otherwise the copies are of
-    exactly what is touched.
+    exactly what is touched. A DMA takes elements that hold no value along as they are.
 
     Refuses where something inside of the loop may use the array in another way than by affine accesses to this very
     memref (unless nothing is written), where what is touched is not known well enough, and where its size is not known

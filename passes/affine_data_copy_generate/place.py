@@ -105,6 +105,19 @@ class Place:
         upper = [Constraint(size - 1 - x) for x, size in zip(index, sizes, strict=True) if size is not None]
         return self.all_of((*lower, *upper), index)
 
+    def up_to(self, certain: Map) -> Map:
+        """The elements that exist because some that are certainly touched have no lesser index, along each dimension.
+
+        What is touched is inside of the array, whatever its sizes are.
+        """
+        index, last = self.index(), Value(INDEX, "last")
+        found = self.all_of([Constraint(Affine.of(x)) for x in index], index)
+        for axis, x in enumerate(index):
+            line = certain.project_out(Dim.out, axis + 1, len(index) - axis - 1).project_out(Dim.out, 0, axis)
+            below = self.all_of((Constraint(Affine.of(last) - x),), (last, *index))
+            found = found.intersect(line.add_dims(Dim.out, len(index)).intersect(below).project_out(Dim.out, 0, 1))
+        return found
+
     def touched(self, accesses: Sequence[Access]) -> tuple[Map, Map]:
         """The elements that some accesses of the array may touch, and those that they certainly do."""
         if not accesses:

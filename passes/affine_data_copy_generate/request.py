@@ -13,6 +13,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, VectorType
 from passes.affine_data_copy_generate.place import Place
 from passes.analysis.access import Access, Accesses
+from passes.analysis.polyhedral import Map
 from passes.analysis.storage import is_injective
 from passes.legality import IllegalTransform, refusal
 from passes.legality_words import name
@@ -42,6 +43,8 @@ class Request:
     ----------
     accesses, reads, writes
         Those that go to the fast buffer: all, and the two kinds.
+    beside
+        The elements that other accesses write in the array itself: nothing may be taken back to them.
     place
         Where the copies stand.
 
@@ -61,10 +64,10 @@ class Request:
         around = {*inside, *(inner for inner in walk(before))}
         touching = [a for a in of.accesses if of.storage.may_alias(a.buffer, self.array)]
         self.accesses = [a for a in touching if a.op in inside and self._is_redirected(a)]
-        self._require_own(touching, inside, around)
         self.reads = [a for a in self.accesses if a.kind == "read"]
         self.writes = [a for a in self.accesses if a.kind == "write"]
         self.place = Place(of, before, self.array)
+        self.beside = self._require_own(touching, inside, around)
         self.rank = self.array.rank
         self._require_defined(inside)
         self._require_layout()
@@ -90,14 +93,17 @@ class Request:
         if not is_injective(type):
             raise self.refuse(f"several indices of {name(self.value)} may be one element by its layout {type.layout}")
 
-    def _require_own(self, touching: Sequence[Access], inside: set[Op], around: set[Op]) -> None:
+    def _require_own(self, touching: Sequence[Access], inside: set[Op], around: set[Op]) -> Map:
         if not self.accesses:
             raise self.refuse(f"no affine access inside touches {name(self.value)}")
-        written = next((a for a in self.accesses if a.kind == "write"), None)
+        written = next(iter(self.writes), None)
+        beside = self.place.nothing()
         for access in touching:
             if access.op not in around or (access.op in inside and self._is_redirected(access)):
                 continue
-            if access.kind == "write" or written is not None:
+            if (access.kind == "write" or written is not None) and self._is_apart(access):
+                beside = beside.union(self.place.touched([access])[0]) if access.kind == "write" else beside
+            elif access.kind == "write" or written is not None:
                 doing = {"read": "reads", "write": "writes"}[access.kind]
                 which = self.array.name
                 if access.buffer is not self.array:
@@ -107,6 +113,18 @@ class Request:
                                   at=access.op)  # fmt: skip
         if written is not None and self.array.kind == "global" and (self._global is None or self._global.constant):
             raise self.refuse(f"{self.array.name} may be constant, so that nothing can be copied back")
+        return beside
+
+    def _is_apart(self, access: Access) -> bool:
+        """Whether an access touches no element that the fast buffer takes the place of: what it writes, or to write it.
+
+        One that names another memref, and counts elements as that one does, is not.
+        """
+        if not isinstance(access.op, Accessing | memref.Load | memref.Store) or access.op.memref is not self.value:
+            return False
+        others = self.writes if access.kind == "read" else self.accesses
+        (here, _), (there, _) = self.place.touched([access]), self.place.touched(others)
+        return bool(here.intersect(there).is_empty())
 
     @property
     def _global(self) -> memref.Global | None:

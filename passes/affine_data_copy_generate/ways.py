@@ -79,7 +79,7 @@ class Ways:
         if self.request.wish.dma:
             boxes = [self._full_box, self._whole_array]
         exposed, surely = self.place.exposed(self.request.reads, self.request.writes)
-        written, rewritten = self.written, self.rewritten
+        written, rewritten, beside = self.written, self.rewritten, self.request.beside
         readable, writable = self._readable(surely), rewritten if self.request.is_shared() else None
         needs = not exposed.is_empty()
         back = self._first(boxes, rewritten) if self.request.writes else None
@@ -89,8 +89,10 @@ class Ways:
             return None, self._pieces(written)
         bring = self._first(boxes, readable)
         if bring is not None:
-            allowed = bring.elements.union(rewritten) if writable is None else writable
-            back = self._first([lambda: bring, *boxes], allowed) if self.request.writes else None
+            allowed = bring.elements.subtract(beside).union(rewritten) if writable is None else writable
+            # A DMA takes back all that was brought.
+            backs = [lambda: bring] if self.request.wish.dma else [lambda: bring, *boxes]
+            back = self._first(backs, allowed) if self.request.writes else None
             if back is not None or not self.request.writes:
                 return bring, back
         if self.request.wish.dma:
@@ -111,12 +113,17 @@ class Ways:
         return f"which elements of {name(self.value)} are {which} is not known exactly{lost}, and {others}"
 
     def _readable(self, surely: Map) -> Map:
-        """The elements that may be brought: those that the program reads, and others that certainly have a value."""
+        """The elements that may be brought: those that the program reads, and others that certainly have a value.
+
+        A DMA also brings, and takes back, elements without a value: it copies memory and looks at none of it.
+        """
         if self.request.is_shared():
             return surely
-        if not self.request.has_values():
+        if not self.request.has_values() and not self.request.wish.dma:
             return surely.union(self.initialised.intersect(self.place.inside()))
-        return self.place.inside().union(self.certain)
+        assert isinstance(self.request.array.type, MemRefType)
+        existing = self.place.inside().union(self.certain)
+        return existing.union(self.place.up_to(self.certain)) if None in self.request.array.type.shape else existing
 
     def _first(self, ways: Sequence[Find], allowed: Map) -> Way | None:
         made = (way() for way in ways)

@@ -13,7 +13,7 @@ import pytest
 
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func
+from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
@@ -234,6 +234,103 @@ def test_iterations_that_run_together_take_back_only_what_they_wrote() -> None:
         assert (array == 2).all()
 
 
+def made_and_same(text: str, way: str, *sizes: int) -> func.Func:
+    """The copy of %A for the loop over %i, after runs with A and B of so many elements, which end as before."""
+    f = function(text)
+    value = next(v for v in values_of(f) if v.hint == "A")
+    made = data_copy(f, value, by_name(f, "i"), **WAYS[way])
+    verify(made)
+    for n in sizes:
+        old, new = ([np.arange(n, dtype=np.float64) + k for k in range(len(f.args))] for _ in range(2))
+        run(f, *old)
+        run(made, *new)
+        np.testing.assert_array_equal(old, new)
+    return made
+
+
+def values_of(f: func.Func) -> list[Value]:
+    return [*f.args, *(v for op in walk(f) for v in op.defines())]
+
+
+BESIDE = """func.func @f(%A: memref<64xf64>, %B: memref<64xf64>) {{
+  %c = arith.constant 40 : index
+  affine.for %i = 0 to 8 {{
+    %j = affine.apply affine_map<(d) -> (d * 2 + 1)>(%i)
+    %x = affine.load %B[%i] : memref<64xf64>
+    {0}
+    affine.store %x, %A[%i * 2] : memref<64xf64>
+    %y = affine.load %A[%i * 2] : memref<64xf64>
+    affine.store %y, %B[%i + 8] : memref<64xf64>
+  }}
+  return
+}}"""
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("at", ["%c", "%j"])
+def test_reads_beside_the_fast_buffer_of_what_is_never_written(at: str, way: str) -> None:
+    text = BESIDE.format(f"%z = memref.load %A[{at}] : memref<64xf64> memref.store %z, %B[{at}] : memref<64xf64>")
+    made = made_and_same(text, way, 64)
+    assert sum(isinstance(op, memref.Load) for op in walk(made)) == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("at", ["%c", "%j"])
+def test_nothing_is_taken_back_to_what_is_written_beside_the_fast_buffer(at: str, way: str) -> None:
+    text = BESIDE.format(f"memref.store %x, %A[{at}] : memref<64xf64>")
+    if (at, way) == ("%j", "dma"):  # that lies in between: a box would overwrite it
+        with pytest.raises(IllegalTransform, match="a DMA copies boxes"):
+            made_and_same(text, way)
+        return
+    made_and_same(text, way, 64)
+
+
+def test_a_read_beside_of_what_one_iteration_writes_is_refused() -> None:
+    text = BESIDE.format("%k = arith.constant 6 : index %z = memref.load %A[%k] : memref<64xf64>")
+    with pytest.raises(IllegalTransform, match=r"memref\.load reads A beside the fast buffer"):
+        made_and_same(text, "loops")
+
+
+def test_a_dma_takes_elements_without_a_value_along() -> None:
+    text = """func.func @f(%B: memref<64xf64>) {
+      %A = memref.alloc() : memref<9xf64>
+      affine.for %k = 0 to 4 {
+        %x = affine.load %B[%k] : memref<64xf64>
+        affine.store %x, %A[%k * 2] : memref<9xf64>
+      }
+      affine.for %i = 0 to 4 {
+        %x = affine.load %A[%i * 2] : memref<9xf64>
+        %y = arith.addf %x, %x : f64
+        affine.store %y, %A[%i * 2] : memref<9xf64>
+      }
+      affine.for %k = 0 to 4 {
+        %x = affine.load %A[%k * 2] : memref<9xf64>
+        affine.store %x, %B[%k] : memref<64xf64>
+      }
+      return
+    }"""
+    assert [op.step for op in walk(made_and_same(text, "loops", 64)) if isinstance(op, affine.For)].count(2) == 2
+    made = made_and_same(text, "dma", 64)
+    assert sum(isinstance(op, affine.DmaStart) for op in walk(made)) == 2
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_lies_between_elements_that_are_surely_touched_exists(way: str) -> None:
+    text = """func.func @f(%A: memref<?xf64>, %B: memref<?xf64>) {
+      affine.for %i = 0 to 4 {
+        %x = affine.load %A[%i * 3 + 2] : memref<?xf64>
+        affine.store %x, %A[%i * 3 + 1] : memref<?xf64>
+      }
+      return
+    }"""
+    made = made_and_same(text, way, 12, 17)
+    (allocated,) = (op for op in walk(made) if isinstance(op, memref.Alloc) and op.result.hint == "A_fast")
+    assert str(allocated.result.type).startswith("memref<11xf64")
+    far = "affine.if affine_set<(d) : (d - 9 >= 0)>(%i) { affine.store %x, %A[50] : memref<?xf64> }"
+    unsure = text.replace("affine.load %A[%i * 3 + 2] : memref<?xf64>", f"arith.constant 1.0 : f64 {far}")
+    made_and_same(unsure, "loops", 12)
+
+
 # --- What it refuses
 
 ONE = "func.func @f(%A: memref<64xf32>, %B: memref<64xf32>, %n: index, %x: f32, %y: i1) {{ {0} return }}"
@@ -447,7 +544,25 @@ BEHIND = """func.func @f(%A: memref<?xf64>, %B: memref<?xf64>, %n: index) {
   } }
   return
 }"""
-HARD = {"unsure": Case(UNSURE, ((0,), (8,)))}
+MIXED = """func.func @f(%A: memref<64xf64>, %B: memref<64xf64>, %n: index) {
+  affine.for %i = 0 to 8 {
+    %j = affine.apply affine_map<(d) -> (d * 2 + 1)>(%i)
+    %k = affine.apply affine_map<(d) -> (-d + 8)>(%i)
+    %x = affine.load %B[%i] : memref<64xf64>
+    memref.store %x, %B[%j] : memref<64xf64>
+    affine.store %x, %A[%i] : memref<64xf64>
+    %y = memref.load %A[%k] : memref<64xf64>
+    affine.store %y, %A[%i + 16] : memref<64xf64>
+  }
+  affine.for %i = 0 to 8 {
+    %j = affine.apply affine_map<(d) -> (d * 2 + 1)>(%i)
+    %x = affine.load %A[%i * 2] : memref<64xf64>
+    memref.store %x, %A[%j] : memref<64xf64>
+    affine.store %x, %A[%i * 2] : memref<64xf64>
+  }
+  return
+}"""
+HARD = {"unsure": Case(UNSURE, ((0,), (8,))), "mixed": Case(MIXED, ((64,), (64,)))}
 HARD |= {"late": Case(LATE, ((0,), (0,))), "behind the array, but never": Case(BEHIND, ((0,), (0,)))}
 HARD |= {
     name: CASES[name]
@@ -510,7 +625,9 @@ FAULTS: dict[str, tuple[object, str, object]] = {
     "all that may be touched is touched": (Place, "touched", both_as_the_first),
     "all elements exist": (Place, "inside", lambda place: place.all_of(())),
     "new buffers hold values": (Place, "initialised", Place.inside),
-    "other accesses do not count": (Request, "_require_own", lambda *_: None),
+    "other accesses do not count": (Request, "_require_own", lambda request, *_: request.place.nothing()),
+    "other accesses are all apart": (Request, "_is_apart", lambda *_: True),
+    "what lies behind what is touched exists": (Place, "up_to", lambda place, _: place.all_of(())),
     "the buffer is too small": (Ways, "_extent", one_less),
     "nothing is taken back": (_Operations, "plan", without_way_back),
     "the box starts at zero": (Copied, "place", without_offsets),

@@ -25,6 +25,7 @@ from passes.affine_pipeline_data_transfer import affine_pipeline_data_transfer, 
 from passes.legality import IllegalTransform
 from passes.pipeline import run_pipeline
 from tests.codegen.c.compare import check
+from tests.effort import some
 from tests.fuzz.check import check_seeds
 from tests.oracles import mlir_opt
 from tests.passes.compare import parsed, shown
@@ -406,7 +407,8 @@ def test_random_programs_do_the_same() -> None:
 def test_random_dma_loops() -> None:
     """What is refused for the order of two accesses does something else, or breaks a rule, where it is done."""
     same = refused = differ = 0
-    for seed in range(120):
+    seeds = some(range(120), 80)
+    for seed in seeds:
         f = function(dma_loop(seed))
         try:
             wanted = [left(f, m, n) for m, n in RUNS]
@@ -423,7 +425,7 @@ def test_random_dma_loops() -> None:
             continue
         assert [left(after, m, n) for m, n in RUNS] == wanted, f"seed {seed}\n{f}\n{after}"
         same += 1
-    assert same > 60
+    assert same > 0.5 * len(seeds)
     assert refused > 3
     assert differ >= 0.9 * refused
 
