@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,13 +13,14 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
 from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences, Distance
+from passes.analysis.dependence import Dependence, Dependences, Distance, Witness
 from passes.analysis.flow import Flow
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, spending
-from passes.analysis.relations import BUDGET, at_depth, distances, domain_of
+from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, spending
+from passes.analysis.relations import BUDGET, at_depth, distances, domain_of, some_point
 from passes.effects import effects
-from passes.legality import refusal
-from passes.legality_words import access_name, name
+from passes.legality import IllegalTransform, refusal
+from passes.legality_words import access_name, heading, name
+from passes.steps import Proposal
 
 Made = memref.Alloc | memref.Alloca
 
@@ -112,7 +113,54 @@ class BufferFlow:
             self._known(a, self._seen_outside) for a in self.accesses if a.kind == "read" and a.op not in self.inside
         )
 
+    def refusal(self, seen: Seen, reason: str, alternative: str | Proposal = "") -> IllegalTransform:
+        """The error that says what a read sees, with two iterations that show it where they are known.
+
+        Its witness stays empty: no order is violated there, but a value that would not come to the read.
+        """
+        found = self._example(seen)
+        if found is not None and found[1].source:
+            reason = f"{reason},\n{_said(*found)}"
+        return IllegalTransform(
+            heading(seen.read.op, self.what, reason, str(alternative)),
+            dependence=None if found is None else found[0],
+            alternative=alternative,
+        )
+
     # --- Below: how
+
+    def _example(self, seen: Seen) -> tuple[Dependence, Witness] | None:
+        """A write whose value a read sees, not in the same iteration of the loop, and the two iterations."""
+        read = seen.read
+        last = next((each for each in self._flow.writers(read) if each.write is seen.writer and each.is_exact), None)
+        if last is None or last.map is None:
+            return None
+        try:
+            with spending(BUDGET):
+                pairs = last.map
+                if last.write.op in self.inside and read.op in self.inside:
+                    run = pairs
+                    for k in range(self.level - 1):
+                        run = run.equate(Dim.in_, k, Dim.out, k)
+                    same = run.equate(Dim.in_, self.level - 1, Dim.out, self.level - 1)
+                    others = run.subtract(same)
+                    pairs = pairs.subtract(same) if others.is_empty() else others
+                found = some_point(pairs.wrap())
+        except UnknownError:
+            return None
+        if found is None:
+            return None
+        params, point = found
+        written, common = len(last.write.ivs), self.dependences.common(last.write, read)
+        sink, source = point[: len(read.ivs)], point[len(point) - written :]
+        depth = next((k for k in range(common) if source[k] != sink[k]), common) + 1
+        dependence = self.dependences.at(last.write, read, depth)
+        if dependence is None:
+            return None
+        every = {v for access in self.dependences.accesses for v in access.relation.params}
+        names = {name_of(v): v.hint or name_of(v) for v in every}
+        element = point[len(read.ivs) + read.buffer.loops : len(point) - written]
+        return dependence, Witness({names[each]: n for each, n in params.items()}, source, sink, element)
 
     def _known(self, read: Access, find: Callable[[Access], Seen]) -> Seen:
         try:
@@ -228,3 +276,18 @@ class BufferFlow:
         calls = [f"a call of @{op.callee}" for op in users if isinstance(op, func.Call)]
         others = [op_name(op) for op in users if effects(op).unknown]
         return next(iter((*calls, *others)), "an operation")
+
+
+def _said(dependence: Dependence, witness: Witness) -> str:
+    """Two iterations in words: "e.g. i = 0 writes t[3], which i = 3 reads (for n = 4)"."""
+    element = f"{dependence.source.buffer.name}[{', '.join(map(str, witness.element))}]"
+    first = _iteration(dependence.source.ivs, witness.source)
+    second = f", which {_iteration(dependence.sink.ivs, witness.sink)} reads" if witness.sink else ""
+    sizes = ", ".join(f"{each} = {number}" for each, number in witness.params.items())
+    return f"e.g. {first} writes {element}{second}{f' (for {sizes})' if sizes else ''}"
+
+
+def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
+    if len(ivs) == 1:
+        return f"{name(ivs[0])} = {numbers[0]}"
+    return f"({', '.join(map(name, ivs))}) = ({', '.join(map(str, numbers))})"

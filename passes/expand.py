@@ -87,7 +87,7 @@ def expand(function: func.Func, buffer: Value, iv: Value, *, module: func.Module
     order = flow.dependences.of.order
     inside = {seen.read.op: seen for seen in flow.seen_inside()}
     for seen in inside.values():
-        _require_one_slice(seen, loop, what)
+        _require_one_slice(seen, flow)
     outside = [op for op in flow.users if op not in flow.inside and not isinstance(op, memref.Dealloc)]
     count = trip_count(loop, iv, flow.dependences.of)
     has_start = any(s.sees_others for s in inside.values()) or (bool(outside) and not count.runs)
@@ -113,17 +113,17 @@ def _require_plain(flow: BufferFlow, what: str) -> None:
             raise refusal(op, what, f"{op_name(op)} uses {name(flow.made.result)} otherwise than element by element")
 
 
-def _require_one_slice(seen: Seen, loop: affine.For, what: str) -> None:
+def _require_one_slice(seen: Seen, flow: BufferFlow) -> None:
     """Refuse a read in the loop that may see what iterations at different distances wrote, or something older."""
     read, distance = access_name(seen.read), seen.distance
     if distance is not None and distance.value is None:
         assert seen.writer is not None
         reason = f"{read} sees what {access_name(seen.writer)} wrote in iterations at different distances: {distance}"
-        raise refusal(seen.read.op, what, reason)
-    if not seen.sees_others or (seen.others_first_only and (distance is None or distance.value == loop.step)):
+        raise flow.refusal(seen, reason)
+    if not seen.sees_others or (seen.others_first_only and (distance is None or distance.value == flow.loop.step)):
         return
     when = "and not only in the first iteration" if not seen.others_first_only else "or what the loop wrote"
-    raise refusal(seen.read.op, what, f"{read} may see what was there before the loop, {when}")
+    raise refusal(seen.read.op, flow.what, f"{read} may see what was there before the loop, {when}")
 
 
 def _iterations(seen: Seen, loop: affine.For) -> int:

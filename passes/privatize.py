@@ -26,8 +26,9 @@ def privatize(function: func.Func, buffer: Value, iv: Value, *, module: func.Mod
 
     That takes away the dependences which are there only because the iterations use the same elements again: each
     iteration may then run beside the others. Along dimensions where an iteration plainly uses a few elements only, its
-    buffer has no more. Buffers of memref.alloc are given back at the end of the iteration. What uses the buffer outside
-    of the loop keeps the one that was there.
+    buffer has no more. It is given back at the end of the iteration, and comes from memref.alloc even where the one
+    that was there is of memref.alloca: MLIR lowers a loop in such a way that the stack grows with each iteration. What
+    uses the buffer outside of the loop keeps the one that was there.
 
     Parameters
     ----------
@@ -65,11 +66,12 @@ def privatize(function: func.Func, buffer: Value, iv: Value, *, module: func.Mod
     >>> print(privatize(f, f.body[0].result, f.body[1].iv))
     func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {
       affine.for %i = 0 to 9 {
-        %t = memref.alloca() : memref<f32>
+        %t = memref.alloc() : memref<f32>
         %a = affine.load %A[%i] : memref<9xf32>
         affine.store %a, %t[] : memref<f32>
         %b = affine.load %t[] : memref<f32>
         affine.store %b, %B[%i] : memref<9xf32>
+        memref.dealloc %t : memref<f32>
       }
       return
     }
@@ -86,12 +88,12 @@ def privatize(function: func.Func, buffer: Value, iv: Value, *, module: func.Mod
             raise refusal(op, what, f"{name(view)} is a part of {name(buffer)} that is made outside of the loop")
     for seen in flow.seen_inside():
         if seen.sees_others or seen.distance not in (None, Distance(0, 0)):
-            raise _refused(flow, what, seen.read.op, _why(flow, seen), buffer, iv)
+            raise _refused(flow, seen, _why(flow, seen), buffer, iv)
     for seen in flow.seen_outside():
         if seen.sees_loop:
             assert seen.writer is not None
             reason = f"{access_name(seen.read)}, outside of the loop, sees what {access_name(seen.writer)} wrote"
-            raise _refused(flow, what, seen.read.op, reason, buffer, iv)
+            raise _refused(flow, seen, reason, buffer, iv)
     return _moved(function, flow)
 
 
@@ -114,11 +116,12 @@ def _why(flow: BufferFlow, seen: Seen) -> str:
     return f"{read} may see what its iteration has not written"
 
 
-def _refused(flow: BufferFlow, what: str, op: Op, reason: str, buffer: Value, iv: Value) -> IllegalTransform:
+def _refused(flow: BufferFlow, seen: Seen, reason: str, buffer: Value, iv: Value) -> IllegalTransform:
     """The refusal; array expansion is proposed where that is legal."""
     expanded = Proposal((Step("expand", (buffer, iv)),), asks_again=False)
     of = flow.dependences.of
-    return refusal(op, what, reason, first_legal(of.function, of.module, (expanded,), lambda function: function) or "")
+    alternative = first_legal(of.function, of.module, (expanded,), lambda function: function) or ""
+    return flow.refusal(seen, reason, alternative)
 
 
 # --- How it is done
@@ -144,9 +147,10 @@ def _moved(function: func.Func, flow: BufferFlow) -> func.Func:
     keeps_value = is_only_here and type == made.result.type
     own = made.result if keeps_value else Value(type, made.result.hint, made.result.location)
     body, values = split_body(loop.body)
-    inner = [with_fields(made, result=own, sizes=_sizes(made, axes)), *(_using(op, flow, own, axes) for op in body)]
-    if isinstance(made, memref.Alloc):
-        inner.append(memref.Dealloc(own, location=made.location))
+    allocation = memref.Alloc(
+        own, _sizes(made, axes), made.alignment, made.symbols, location=made.location, attributes=made.attributes
+    )
+    inner = [allocation, *(_using(op, flow, own, axes) for op in body), memref.Dealloc(own, location=made.location)]
     private = with_fields(loop, body=ended(inner, values, loop.body[-1]))
 
     def rule(op: Op) -> Op | tuple[Op, ...] | None:

@@ -13,12 +13,13 @@ from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
 from passes.affine_loop_invariant_code_motion.faults import Faults
 from passes.analysis.access import Access, Accesses
-from passes.analysis.polyhedral import Dim, UnknownError, spending
-from passes.analysis.relations import BUDGET, remembered, same_element
+from passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
+from passes.analysis.relations import BUDGET, elements, remembered, same_element, some_point
 from passes.analysis.summary import Summaries
 from passes.analysis.trip_count import trip_count
 from passes.effects import NONE, effects
 from passes.legality import refusal
+from passes.legality_words import name
 
 _ACCESSES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 
@@ -31,8 +32,9 @@ def affine_loop_invariant_code_motion(module: func.Module, *, context: func.Modu
     An operation moves, with its blocks, if it stands right in the body of the loop, reads nothing that the loop
     defines, and touches no element that something else in the loop writes, or that it writes itself and something else
     reads. What writes, or may fail, moves only out of a loop that certainly runs; a load also where it is in bounds
-    outside of the loop, of a buffer that certainly has content. Buffers are not made earlier, and of accesses only
-    those of the affine dialect move. It never refuses: what is not proved stays.
+    outside of the loop, or accesses that certainly run there are not in bounds themselves, of a buffer that certainly
+    has content. Buffers are not made earlier, and of accesses only those of the affine dialect move. It never refuses:
+    what is not proved stays.
 
     Parameters
     ----------
@@ -88,10 +90,10 @@ def hoist(function: func.Func, iv: Value, module: func.Module | None = None) -> 
     loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
-    motion = _Motion(function, module)
+    motion = _Motion(function, module, explains=True)
     before, after, reasons = motion.out_of(loop, motion.parts_as_they_are(loop.body))
     if not before:
-        what = f"hoist anything out of loop {iv.hint or 'without a name'}"
+        what = f"hoist anything out of loop {name(iv)}"
         raise refusal(loop, what, "\n".join(reasons) or "its body is empty")
     new = (*(part.op for part in before), after.op)
     return rewrite(function, lambda op: new if op is loop or getattr(op, "iv", None) is iv else None)
@@ -106,13 +108,17 @@ class _Part:
 
 
 class _Motion:
-    """Moves code in one function, of which it knows the accesses as they were before anything moved."""
+    """Moves code in one function, of which it knows the accesses as they were before anything moved.
 
-    def __init__(self, function: func.Func, module: func.Module | None) -> None:
+    It `explains` why something stays by two iterations, where somebody reads that.
+    """
+
+    def __init__(self, function: func.Func, module: func.Module | None, *, explains: bool = False) -> None:
         self.of = Accesses(function, module)
         self._faults = Faults(self.of, module)
         self._summaries = Summaries(module)
         self._at: dict[Op, tuple[Access, ...]] = {}
+        self._explains = explains
         for access in self.of.accesses:
             self._at[access.op] = (*self._at.get(access.op, ()), access)
 
@@ -212,9 +218,33 @@ class _Motion:
                 if "write" not in (mine.kind, other.kind) or (other in own and mine.kind == other.kind):
                     continue
                 if may_meet(self.of, mine, other, around):
-                    name = mine.buffer.name
-                    return f"it {mine.kind}s elements of {name} that {_named(other.op)} {other.kind}s, or may"
+                    of_what = mine.buffer.name
+                    said = f"it {mine.kind}s elements of {of_what} that {_named(other.op)} {other.kind}s"
+                    return f"{said}, {self._meeting(mine, other, around) or 'or may'}"
         return ""
+
+    def _meeting(self, a: Access, b: Access, around: int) -> str:
+        """Two iterations in which two accesses touch one element; empty where none are known, or nobody reads it."""
+        if not self._explains or a.buffer is not b.buffer or not (a.is_exact and b.is_exact):
+            return ""
+        try:
+            with spending(BUDGET):
+                pairs = same_element(a.relation, b.relation)
+                for k in range(around):
+                    pairs = pairs.equate(Dim.in_, k, Dim.out, k)
+                found = some_point(elements(a.relation, b.relation, pairs).wrap())
+        except UnknownError:
+            return ""
+        if found is None:
+            return ""
+        params, point = found
+        first, both = len(a.ivs), len(a.ivs) + len(b.ivs)
+        element = f"{a.buffer.name}[{', '.join(map(str, point[both + a.buffer.loops :]))}]"
+        names = {name_of(v): name(v) for access in (a, b) for v in access.relation.params}
+        sizes = ", ".join(f"{names[each]} = {number}" for each, number in params.items())
+        at = dict.fromkeys((_iteration(a.ivs, point[:first]), _iteration(b.ivs, point[first:both])))
+        where = " and ".join(at)
+        return f"e.g. {element} in {where}{f' (for {sizes})' if sizes else ''}"
 
 
 def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
@@ -236,6 +266,12 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
 
 
 # --- Below: helpers
+
+
+def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
+    if len(ivs) == 1:
+        return f"{name(ivs[0])} = {numbers[0]}"
+    return f"({', '.join(map(name, ivs))}) = ({', '.join(map(str, numbers))})"
 
 
 def _is(a: Op, b: Op) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
-from affdsl.ir.core import Op, roles
-from affdsl.ir.dialects import affine, arith, func, math, memref, vector
+from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
@@ -30,6 +32,9 @@ _OPEN = frozenset(
 _OPEN_CASTS = frozenset(("fptosi", "fptoui"))
 """Casts that LLVM leaves open for some operands."""
 _LOADS = (affine.Load, affine.VectorLoad)
+_MAY_NOT_RETURN = (func.Call, scf.While, Opaque)
+_MOST_OTHERS = 16
+"""So many accesses are asked about when a load needs them."""
 
 
 class Faults:
@@ -44,8 +49,49 @@ class Faults:
     def are_impossible(self, op: Op, loop: affine.For) -> bool:
         """Whether an operation in the body of a loop may run before it too, though the loop may not run at all."""
         if isinstance(op, _LOADS):
-            return self._has_content(op, loop) and self._is_inside(op, self._of.domains[loop])
+            domain = self._of.domains[loop]
+            return self._has_content(op, loop) and (
+                self._is_inside(op, domain) or self._is_inside(op, self._where_others_are_inside(loop, domain))
+            )
         return never_fails(op, self._constants)
+
+    def _where_others_are_inside(self, loop: affine.For, domain: Domain) -> Domain:
+        """Where a loop is reached, and the accesses that certainly run there lie inside of their buffers.
+
+        Where one of them does not, the program has no meaning, whatever else moves.
+        """
+        scope = self._of.scope
+        for other in self._certain.get(loop, ())[:_MOST_OTHERS]:
+            exprs, domain = scope.exprs(other.index, domain)
+            for axis, expr in enumerate(exprs):
+                size = scope.size_of(other.memref, axis)
+                if size is not None:
+                    size, domain = scope.expr(size, domain)
+                    domain = domain.where(((Constraint(expr), Constraint(size - 1 - expr)),))
+        return domain
+
+    @cached_property
+    def _certain(self) -> dict[Op, tuple[affine.Load | affine.Store, ...]]:
+        """The accesses that run in each iteration that reaches a loop, those nearest to it first.
+
+        Those that come after the loop count only where nothing in the function may keep it from going on.
+        """
+        found: dict[Op, tuple[affine.Load | affine.Store, ...]] = {}
+        goes_on = not any(isinstance(op, _MAY_NOT_RETURN) for op in walk(self._of.function))
+
+        def visit(block: Block, around: tuple[affine.Load | affine.Store, ...]) -> None:
+            own = [(k, op) for k, op in enumerate(block) if isinstance(op, affine.Load | affine.Store)]
+            for k, op in enumerate(block):
+                inner = list(op.blocks())
+                if not inner:
+                    continue
+                here = (*(other for at, other in own if at < k or goes_on), *around)
+                found[op] = here
+                for each in inner:
+                    visit(each, () if isinstance(op, Opaque) else here)
+
+        visit(self._of.function.body, ())
+        return found
 
     def _has_content(self, op: affine.Load | affine.VectorLoad, loop: affine.For) -> bool:
         """Whether what is read was certainly written, and not given back: it is an argument that nothing frees."""

@@ -55,7 +55,8 @@ class Recipe:
     slack
         How much larger unknown sizes are that no contract ties to arguments: for accesses beyond the counters.
     mixed
-        Whether each index argument has a size of its own, up to `size`.
+        Whether each index argument has a size of its own, up to `size`; and with every second seed, unknown sizes along
+        different axes differ.
     elements
         Which floats.
     seed
@@ -146,9 +147,10 @@ def arguments(function: Func, recipe: Recipe, roomy: frozenset[Value]) -> tuple[
             continue
         promised = function.shapes[position] if function.shapes else None
         unknown = max(0, recipe.size + recipe.slack)
+        is_square = not recipe.mixed or recipe.seed % 2 == 0
         shape = (
             tuple(
-                max(0, own.get(f"size{position}_{axis}", unknown)) if n is None else n
+                max(0, own.get(f"size{position}_{axis}", unknown if is_square else unknown + axis)) if n is None else n
                 for axis, n in enumerate(value.type.shape)
             )
             if promised is None

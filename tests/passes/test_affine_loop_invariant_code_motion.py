@@ -6,6 +6,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk, with_fields
 from passes.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion, hoist
 from passes.legality import IllegalTransform
+from passes.validation import validate
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
@@ -297,6 +298,60 @@ def test_sizes_that_the_function_promises_prove_a_load():
     assert isinstance(unsafe.body[0], affine.For)
 
 
+BESIDE = """{{
+    affine.for %t = 0 to %m {{
+      {0}
+      affine.for %i = 0 to %n {{
+        %b = affine.load %B[-%t + 8] : memref<9xf32>
+        affine.store %b, %A[%i] : memref<9xf32>
+      }}
+      {1}
+    }}
+    return }}"""
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "moves"),
+    [
+        ("", "", False),
+        ("affine.store %x, %A[%t] : memref<9xf32>", "", True),
+        ("", "affine.store %x, %A[%t] : memref<9xf32>", True),
+        ("affine.store %x, %A[%t floordiv 2] : memref<9xf32>", "", False),
+        ("affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%t) { affine.store %x, %A[%t] : memref<9xf32> }", "", False),
+        ("", '"test.stop"() : () -> () affine.store %x, %A[%t] : memref<9xf32>', False),
+    ],
+)
+def test_accesses_that_certainly_run_say_where_an_iteration_is(before, behind, moves):
+    """Where they are out of bounds the program has no meaning, so the load need not be in bounds either."""
+    function = parsed(HEAD + BESIDE.format(before, behind))
+    after = affine_loop_invariant_code_motion(function)
+    (outer,) = [op for op in after.functions[0].body if isinstance(op, affine.For)]
+    assert any(isinstance(op, affine.Load) for op in outer.body) == moves
+    if "test" not in before + behind:
+        assert_alike(function, after)
+
+
+def test_mlir_opt_moves_a_store_out_of_a_loop_that_may_not_run():
+    """As in a random program, of which it moves one operation more: that one is wrong."""
+    text = (
+        HEAD
+        + """{
+      affine.for %t = 0 to %m {
+        affine.store %x, %B[%t] : memref<9xf32>
+        affine.for %i = max affine_map<() -> (-3, 9)>() to affine_map<()[s0] -> (s0 + 2)>()[%n] {
+          affine.store %x, %A[%t + 2] : memref<9xf32>
+        }
+      }
+      return }"""
+    )
+    before = parsed(text)
+    assert affine_loop_invariant_code_motion(before) is before
+    theirs = parsed(mlir_opt(text, UNKNOWN, f"--{NAME}"))
+    failure = validate(before, theirs).failure
+    assert failure is not None
+    assert "A[2]" in failure.what
+
+
 def test_places_and_names_stay():
     before = parsed(
         HEAD
@@ -367,12 +422,15 @@ def test_hoist_says_why_nothing_moves():
     [
         (
             "affine.store %x, %A[3] : memref<9xf32> affine.store %x, %A[%i] : memref<9xf32>",
-            "affine.store of %A stays: it writes elements of A that affine.store of %A writes, or may",
+            (
+                "affine.store of %A stays: it writes elements of A that affine.store of %A writes, "
+                "e.g. A[3] in i = 0 and i = 3"
+            ),
         ),
         (
             """affine.store %x, %A[%i] : memref<9xf32> %v = affine.load %A[0] : memref<9xf32>
             memref.store %v, %B[%i] : memref<9xf32>""",
-            "affine.load of %A stays: it reads elements of A that affine.store of %A writes, or may",
+            "affine.load of %A stays: it reads elements of A that affine.store of %A writes, e.g. A[0] in i = 0",
         ),
         (
             """"test.stop"() : () -> () affine.store %x, %A[3] : memref<9xf32>""",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 import numpy as np
@@ -23,6 +24,7 @@ from passes.privatize import privatize
 from passes.reverse import reverse
 from tests.analysis.brute import Brute
 from tests.analysis.traced import trace
+from tests.oracles import mlir_opt
 from tests.passes.own_buffer_programs import SIZES, arguments, buffers, generate, loops, result
 
 
@@ -78,6 +80,33 @@ def test_the_allocation_moves_into_the_loop():
     assert [type(op).__name__ for op in outer.body] == ["Alloc", "For", "For", "Dealloc"]
     assert outer.body[0].result is buffer(f)
     assert outer.body[0].alignment == 64
+
+
+def test_the_stack_does_not_grow_with_the_iterations():
+    """mlir-opt makes of a memref.alloca in a loop one that is done in each iteration, and given back by none."""
+    f = read(SCALAR.replace("alloca()", "alloca() {alignment = 32 : i64}"))
+    made = privatize(f, buffer(f), iv(f, "j"))
+    verify(made)
+    (outer,) = made.body
+    assert [type(op).__name__ for op in outer.body[0].body] == ["Alloc", "Load", "Store", "Load", "Store", "Dealloc"]
+    assert outer.body[0].body[0].alignment == 32
+    lowering = (
+        "--lower-affine", "--convert-scf-to-cf", "--expand-strided-metadata", "--finalize-memref-to-llvm",
+        "--convert-func-to-llvm",
+    )  # fmt: skip
+    assert "llvm.alloca" in mlir_opt(print_op(func.Module((f,))), *lowering)
+    assert "llvm.alloca" not in mlir_opt(print_op(func.Module((made,))), *lowering)
+
+
+def test_a_layout_with_symbols_keeps_them():
+    f = read("""%t = memref.alloca()[%n] : memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>
+    affine.for %i = 0 to %n {
+      affine.store %x, %t[1] : memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>
+      %a = affine.load %t[1] : memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>
+      affine.store %a, %B[%i] : memref<?xf32>
+    }""")
+    verify(privatize(f, buffer(f), iv(f, "i")))
+    assert "t has a layout of its own" in str(refused(f, buffer(f), iv(f, "i"), by=expand))
 
 
 def test_an_iteration_has_no_more_than_it_uses():
@@ -261,7 +290,8 @@ REFUSED = {
             affine.store %a, %B[%i] : memref<?xf32>
           } }""", "t",
         ("k.mlir:6: cannot privatize t in loop i\n"
-        "    the load t[i - 2] at line 6 may see what the store t[i] at line 4 wrote in iteration i - 2\n"
+        "    the load t[i - 2] at line 6 may see what the store t[i] at line 4 wrote in iteration i - 2,\n"
+        "    e.g. i = 2 writes t[2], which i = 4 reads\n"
         "    legal: expand(func, t, i)"),
     ),
     "carried from different iterations": (
@@ -272,7 +302,8 @@ REFUSED = {
           affine.store %a, %B[%i] : memref<?xf32>
         }""", "t",
         ("k.mlir:5: cannot privatize t in loop i\n"
-        "    the load t[0] at line 5 may see what the store t[i] at line 4 wrote in other iterations"),
+        "    the load t[0] at line 5 may see what the store t[i] at line 4 wrote in other iterations,\n"
+        "    e.g. i = 0 writes t[0], which i = 1 reads"),
     ),
     "from before": (
         """%t = memref.alloc() : memref<f32>
@@ -300,7 +331,8 @@ REFUSED = {
         %a = affine.load %t[] : memref<f32>
         affine.store %a, %B[0] : memref<?xf32>""", "t",
         ("k.mlir:4: cannot privatize t in loop i\n"
-        "    the load t[] at line 4, outside of the loop, sees what the store t[] at line 3 wrote\n"
+        "    the load t[] at line 4, outside of the loop, sees what the store t[] at line 3 wrote,\n"
+        "    e.g. i = 8 writes t[]\n"
         "    legal: expand(func, t, i)"),
     ),
     "another run": (
@@ -312,7 +344,8 @@ REFUSED = {
             %a = affine.load %t[] : memref<f32>
             affine.store %a, %B[%i] : memref<?xf32> } } }""", "t",
         ("k.mlir:7: cannot privatize t in loop i\n"
-        "    the load t[] at line 7 may see what the store t[] at line 5 wrote in another run of the loop"),
+        "    the load t[] at line 7 may see what the store t[] at line 5 wrote in another run of the loop,\n"
+        "    e.g. (o, i) = (0, 8) writes t[], which (o, i) = (1, 0) reads"),
     ),
     "a guard that is known at run time": (
         """%t = memref.alloc() : memref<f32>
@@ -363,6 +396,8 @@ def test_random_programs_do_the_same_and_no_refusal_is_idle(seeds):
                     with trying():
                         made = privatize(function, value, loop.iv)
                 except IllegalTransform as error:
+                    if example := EXAMPLE.search(str(error)):
+                        seen["examples"] += _is_seen(function, error, example)
                     if " sees " in str(error) or " may see " in str(error):
                         seen["refused rightly" if not _is_private(runs, value, loop) else "refused too early"] += 1
                     continue
@@ -375,6 +410,26 @@ def test_random_programs_do_the_same_and_no_refusal_is_idle(seeds):
     assert seen["compared"] > 100, seen
     assert seen["refused rightly"] > 40, seen
     assert seen["refused too early"] == 0, seen
+    assert seen["examples"] > 20, seen
+
+
+EXAMPLE = re.compile(r"e\.g\. (.*) writes \w+\[(.*)\](?:, which (.*) reads)?(?: \(for n = (\d+)\))?$", re.M)
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"-?\d+", (text or "").rpartition("=")[2]))
+
+
+def _is_seen(function: func.Func, error: IllegalTransform, example: re.Match[str]) -> bool:
+    """That the read of an example really sees what its write has left, by all that runs."""
+    assert error.dependence is not None
+    source, sink = error.dependence.source.op, error.dependence.sink.op
+    writer, reader = _numbers(example[1]), _numbers(example[3])
+    element = tuple(int(n) for n in example[2].split(", ") if n)
+    brute = Brute(trace(function, *arguments(int(example[4] or 4))))
+    found = [w for (r, at), w in brute.last_writers.items() if (r.op, r.ivs, at) == (sink, reader, element)]
+    assert any(w is not None and (w.op, w.ivs) == (source, writer) for w in found), f"{error}\n{function}"
+    return True
 
 
 def _is_same(before: func.Func, after: func.Func, n: int) -> bool:

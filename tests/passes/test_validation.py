@@ -508,3 +508,15 @@ def test_a_buffer_that_is_never_given_back_changes_no_result():
     for before, after in ((given_back(5), given_back()), (given_back(), given_back(4))):
         assert validate(parse(before), parse(after)).failure is None
         assert validate(parse(before), parse(after), halves=RUNS).functions[0].runs > 5
+
+
+def test_sizes_along_other_axes_are_told_apart():
+    text = """func.func @f(%A: memref<?x?x?xf32>, %B: memref<1xi64>) {{
+      %k = arith.constant {} : index
+      %d = memref.dim %A, %k : memref<?x?x?xf32>
+      %v = arith.index_cast %d : index to i64
+      affine.store %v, %B[0] : memref<1xi64>
+      return }}"""
+    for first, second in ((0, 1), (1, 2), (0, 2)):
+        assert difference(text.format(first), text.format(second)) is not None
+        assert difference(text.format(first), text.format(first)) is None
