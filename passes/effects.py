@@ -69,9 +69,9 @@ def effects(op: Op) -> Effects:
 
     A prefetch and the start and end of a copy in the background are kept in place: they may do anything, too.
     """
+    if _is_without(type(op)):
+        return NONE
     match op:
-        case _ if isinstance(op, (*_PURE, *_NESTED)):
-            return NONE
         case _ if isinstance(op, _READS) and isinstance(op.memref.type, MemRefType):
             return Effects(reads=(op.memref,))
         case _ if isinstance(op, _WRITES) and isinstance(op.memref.type, MemRefType):
@@ -86,6 +86,17 @@ def effects(op: Op) -> Effects:
             return Effects(frees=(op.memref,))
         case _:
             return UNKNOWN
+
+
+_without: dict[type[Op], bool] = {}
+
+
+def _is_without(cls: type[Op]) -> bool:
+    """Whether operations of a class have no effects: found once for each, since it is asked very often."""
+    found = _without.get(cls)
+    if found is None:
+        found = _without[cls] = issubclass(cls, (*_PURE, *_NESTED))
+    return found
 
 
 def is_pure(op: Op) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ COMMANDS = ("opt", "translate", "run", "graph")
 
 DEPTH = 10_000
 """Calls of Python inside each other: passes recurse into loops, a few calls for each level."""
+BETWEEN_COLLECTIONS = 50_000
+"""How many more objects there are before Python looks for cycles among them: IR has none, but is many objects."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,8 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(HELP)
         return 0
     name = given[0]
-    limit = sys.getrecursionlimit()
+    limit, collecting = sys.getrecursionlimit(), gc.get_threshold()
     sys.setrecursionlimit(max(limit, DEPTH))
+    gc.set_threshold(BETWEEN_COLLECTIONS)
     try:
         if name not in COMMANDS:
             raise UsageError(
@@ -63,4 +67,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     finally:
         sys.setrecursionlimit(limit)
+        gc.set_threshold(*collecting)
     return 1

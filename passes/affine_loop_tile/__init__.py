@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
+from affdsl.ir.traverse import clone_block, with_fields
 from affdsl.ir.types import INDEX
 from passes.affine_loop_tile.bounds import Ends, furthest
-from passes.affine_loop_tile.sizes import sizes_of
+from passes.affine_loop_tile.sizes import Trips, sizes_of
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count
@@ -31,6 +33,7 @@ from passes.legality import (
     text_time,
     trying,
 )
+from passes.loops.nests import band_of, replaced
 from passes.options import OptionError
 
 TileSize: TypeAlias = "int | Value"
@@ -75,11 +78,12 @@ def affine_loop_tile(
             if not band or not _is_box(band) or any(loop.carried for loop in band):
                 body.append(op)
                 continue
-            sizes = sizes_of(band, dependences.of, cache_size, tile_size, wanted)
+            trips = _trips(dependences)
+            sizes = sizes_of(band, dependences.of, trips, cache_size, tile_size, wanted)
             split = separate and all(loop.step == 1 for loop in band)
             try:
                 with trying():
-                    body.append(_tiled(band, sizes, dependences, split, ()))
+                    body.append(_tiled(band, sizes, dependences, trips, split, ()))
             except IllegalTransform:
                 body.append(op)
         return function if all(a is b for a, b in zip(body, function.body, strict=True)) else with_fields(
@@ -102,6 +106,7 @@ def tile(
     sizes: Sequence[TileSize],
     *,
     separate: bool = False,
+    reassociate: bool = False,
     names: Sequence[str] = (),
     dependences: Dependences | None = None,
 ) -> Func:
@@ -122,11 +127,14 @@ def tile(
     Parameters
     ----------
     ivs
-        The induction variables of the band, outermost first.
+        The induction variables of the band.
     sizes
         How many iterations of each loop make a tile: a number, or a symbol, which must be positive when it runs.
     separate
         Test for each tile whether it is full, and run full tiles by loops that have neither min nor max.
+    reassociate
+        Let sums and products of floats in memory be rounded in another order. What comes to the same in any order, as
+        sums of integers do, may always be combined in another one.
     names
         What the loops over tiles are called; by default as the loops, with `_tile` after it.
     dependences
@@ -137,7 +145,7 @@ def tile(
     IllegalTransform
         With the dependence, its distance and two iterations, or with what else is in the way.
     ValueError
-        For no loops, a name that is no loop of the function, another number of sizes, or a size below 1.
+        For no loops, another number of sizes or names, or a size below 1.
 
     References
     ----------
@@ -158,42 +166,29 @@ def tile(
       return
     }
     """
-    band = band_of(function, ivs, "tile")
-    if len(sizes) != len(band) or (names and len(names) != len(band)):
-        raise ValueError(f"{len(band)} loops take {len(band)} sizes and names, got {len(sizes)} and {len(names)}")
+    if not ivs:
+        raise ValueError("no loops are given to tile")
+    if len(sizes) != len(ivs) or (names and len(names) != len(ivs)):
+        raise ValueError(f"{len(ivs)} loops take {len(ivs)} sizes and names, got {len(sizes)} and {len(names)}")
     if any(isinstance(size, int) and size < 1 for size in sizes):
         raise ValueError(f"a tile has at least one iteration of each loop, got sizes {', '.join(map(str, sizes))}")
     known = Dependences(function) if dependences is None else dependences
     module = known.of.module
 
-    def again(other: Func) -> Func:
-        return tile(other, ivs, sizes, separate=separate, names=names, dependences=Dependences(other, module))
+    def again(other: Func, reassociate: bool = reassociate) -> Func:
+        own = Dependences(other, module)
+        return tile(other, ivs, sizes, separate=separate, reassociate=reassociate, names=names, dependences=own)
 
-    new = _tiled(band, sizes, known, separate, names, again)
-    return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is ivs[0] else None)
+    band = band_of(function, ivs, f"tile {_listed(ivs)}", module=module, again=again)
+    given = [ivs.index(loop.iv) for loop in band]  # sizes and names are those of the loops, in whatever order
+    in_order, called = [sizes[k] for k in given], [names[k] for k in given] if names else ()
+    new = _tiled(band, in_order, known, _trips(known), separate, called, reassociate, again)
+    return replaced(function, band[0], new)
 
 
-def band_of(function: Func, ivs: Sequence[Value], verb: str) -> tuple[affine.For, ...]:
-    """The perfectly nested loops of some induction variables, outermost first.
-
-    Raises IllegalTransform where they are not perfectly nested or carry values, and ValueError where one is no
-    affine.for of the function.
-    """
-    loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
-    missing = [shown(iv) for iv in ivs if iv not in loops]
-    if missing or not ivs:
-        known = ", ".join(map(shown, loops)) or "none"
-        raise ValueError(f"no affine.for of @{function.symbol} counts {', '.join(missing)}; its loops are {known}")
-    band = tuple(loops[iv] for iv in ivs)
-    what = f"{verb} {_listed(band)}"
-    for outer, inner in pairwise(band):
-        if outer.body != (inner,):
-            reason = f"{shown(inner.iv)} is not all that the loop {shown(outer.iv)} holds: the band is not perfect"
-            raise refusal(outer, what, reason, "distribute the statements around it first")
-    for loop in band:
-        if loop.carried:
-            raise refusal(loop, what, f"the loop {shown(loop.iv)} carries {shown(loop.carried[0])} in one order")
-    return band
+def _trips(dependences: Dependences) -> Trips:
+    """Counts how often loops run, each once."""
+    return cache(lambda loop: trip_count(loop, loop.iv, dependences.of))
 
 
 def _band(op: Op) -> tuple[affine.For, ...]:
@@ -246,20 +241,23 @@ def _tiled(
     band: Sequence[affine.For],
     sizes: Sequence[TileSize],
     dependences: Dependences,
+    trips: Trips,
     separate: bool,
     names: Sequence[str],
+    reassociate: bool = False,
     again: Request | None = None,
 ) -> Op:
-    what = f"tile {_listed(band)} by {', '.join(shown(s) if isinstance(s, Value) else str(s) for s in sizes)}"
+    by = ", ".join(shown(size) if isinstance(size, Value) else str(size) for size in sizes)
+    what = f"tile {_listed([loop.iv for loop in band])} by {by}"
     hints = names or [f"{loop.iv.hint}_tile" if loop.iv.hint else "" for loop in band]
     tiles: list[_Tiles] = []
     ends: dict[Value, Ends] = {}
     for loop, size, hint in zip(band, sizes, hints, strict=True):
-        made = _over_tiles(loop, size, hint, ends, dependences, what)
+        made = _over_tiles(loop, size, hint, ends, trips, what)
         tiles.append(made)
         cut = () if made.whole else tuple(bound - 1 for bound in _all_points(loop.upper, ends, 1, what, loop))
         ends[loop.iv] = Ends(made.start, (made.start + made.reach, *cut))
-    _check(band, tiles, sizes, dependences, what, again)
+    _check(band, tiles, sizes, dependences, what, reassociate, again)
     body = band[-1].body
     if not separate:
         inside: Op = _nest([_points(t, what) for t in tiles], body)
@@ -269,7 +267,7 @@ def _tiled(
 
 
 def _over_tiles(
-    loop: affine.For, size: TileSize, hint: str, ends: dict[Value, Ends], dependences: Dependences, what: str
+    loop: affine.For, size: TileSize, hint: str, ends: dict[Value, Ends], trips_of: Trips, what: str
 ) -> _Tiles:
     low_moves, high_moves = (any(v in ends for e in bounds for v in e.values()) for bounds in (loop.lower, loop.upper))
     iv = Value(INDEX, hint, loop.iv.location)
@@ -283,13 +281,24 @@ def _over_tiles(
         count = tuple((bound - lower[0]).ceildiv(span) for bound in upper)
         outer = replace(loop, iv=iv, lower=(Affine(),), upper=count, step=1, body=(), attributes=(), written=None)
         return _Tiles(loop, outer, lower[0] + iv * span, span, span - loop.step, low_moves, whole=False)
-    step, trips = loop.step * size, None if low_moves or high_moves else trip_count(loop, loop.iv, dependences.of)
-    outer = with_fields(loop, iv=iv, lower=lower, upper=upper, step=step, body=(), attributes=())
+    step, trips = loop.step * size, None if low_moves or high_moves else trips_of(loop)
+    written = _written_without(loop, ends)
+    outer = with_fields(loop, iv=iv, lower=lower, upper=upper, step=step, body=(), attributes=(), written=written)
     if trips is not None and trips.number is not None and trips.number < size:
         span = Affine.of(trips.number * loop.step)
         return _Tiles(loop, outer, Affine.of(iv), span, span - loop.step, low_moves, whole=True)
     whole = trips is not None and not trips.unknown and trips.divisor % size == 0
     return _Tiles(loop, outer, Affine.of(iv), Affine.of(step), Affine.of(step - loop.step), low_moves, whole)
+
+
+def _written_without(loop: affine.For, ivs: Container[Value]) -> Mapping[str, Applied] | None:
+    """How the bounds of a loop were written, but for those with operands that are not known outside of others."""
+    kept = {
+        name: applied
+        for name, applied in (loop.written or {}).items()
+        if not any(v in ivs for v in (*applied.dims, *applied.symbols))
+    }
+    return kept or None
 
 
 def _all_points(
@@ -352,8 +361,8 @@ def _nest(loops: Sequence[affine.For], body: Block) -> Op:
     return body[0]
 
 
-def _listed(band: Sequence[affine.For]) -> str:
-    return f"loop{'s' if len(band) > 1 else ''} {', '.join(shown(loop.iv) for loop in band)}"
+def _listed(ivs: Sequence[Value]) -> str:
+    return f"loop{'s' if len(ivs) > 1 else ''} {', '.join(map(shown, ivs))}"
 
 
 # --- Legality
@@ -365,6 +374,7 @@ def _check(
     sizes: Sequence[TileSize],
     dependences: Dependences,
     what: str,
+    reassociate: bool,
     again: Request | None,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier points to later ones."""
@@ -383,31 +393,44 @@ def _check(
         for outer, inner in pairwise(ivs):
             yield from skewed(time, outer, inner)
 
-    by_tiles = _tile_numbers(tiles, sizes)
+    def require(time: Time) -> None:
+        candidates = or_skewed(time)
+        require_order(
+            dependences, root, time, what=what, combining=ivs, reassociate=reassociate, candidates=candidates,
+            again=again,
+        )  # fmt: skip
+
+    by_tiles = _tile_numbers(tiles, sizes, dependences, inside)
     if by_tiles is not None:
         time = then(by_tiles)
         violation = new_order(dependences, root, time)
         if violation is None:
             return
         if violation.dependence.is_exact:
-            require_order(dependences, root, time, what=what, candidates=or_skewed(time), again=again)
+            require(time)
+            return
     # Where each loop could be the outermost, tiles of every size and place may be run one after the other.
     for iv in ivs:
-        time = then([Affine.of(iv)])
-        require_order(dependences, root, time, what=what, candidates=or_skewed(time), again=again)
+        require(then([Affine.of(iv)]))
 
 
-def _tile_numbers(tiles: Sequence[_Tiles], sizes: Sequence[TileSize]) -> list[Affine] | None:
+def _tile_numbers(
+    tiles: Sequence[_Tiles], sizes: Sequence[TileSize], dependences: Dependences, inside: int
+) -> list[Affine] | None:
     """In which tile a point lies, over the induction variables of the band; None where no expression says it."""
     starts: dict[Value, Affine] = {}
     numbers: list[Affine] = []
     for each, size in zip(tiles, sizes, strict=True):
-        lower = each.outer.lower
+        if isinstance(size, Value):
+            return None
+        lower = tuple(bound.substitute(starts) for bound in each.outer.lower)
         if all(bound.is_constant for bound in lower):
             lower = (max(lower, key=lambda bound: bound.constant),)
-        if isinstance(size, Value) or len(lower) > 1:
-            return None
-        origin = lower[0].substitute(starts)
+        origin = lower[0]
+        if len(lower) > 1:
+            first = Value(INDEX)
+            dependences.of.scope.add(affine.Max(first, lower), inside)
+            origin = Affine.of(first)
         number = (each.loop.iv - origin) // each.outer.step
         starts[each.outer.iv] = origin + number * each.outer.step
         numbers.append(number)

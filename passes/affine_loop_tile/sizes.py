@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import floor, prod
+from typing import TypeAlias
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import IndexType, MemRefType
@@ -11,13 +12,15 @@ from passes.analysis.access import Accesses
 from passes.analysis.boxes import width_of
 from passes.analysis.region import extents
 from passes.analysis.storage import Buffer
-from passes.analysis.trip_count import trip_count
+from passes.analysis.trip_count import TripCount
 
+Trips: TypeAlias = Callable[[affine.For], TripCount]
+"""How often a loop runs."""
 DEFAULT_SIZE = 4
 
 
 def sizes_of(
-    band: Sequence[affine.For], of: Accesses, cache_size: int, tile_size: int, tile_sizes: Sequence[int]
+    band: Sequence[affine.For], of: Accesses, trips: Trips, cache_size: int, tile_size: int, tile_sizes: Sequence[int]
 ) -> tuple[int, ...]:
     """A size for each loop of a band.
 
@@ -33,13 +36,13 @@ def sizes_of(
         return (1,) * len(band)
     data = _bytes(band[0], of)
     if data is None:
-        return _dividing(band, of, [DEFAULT_SIZE] * len(band))
+        return _dividing(band, trips, [DEFAULT_SIZE] * len(band))
     excess = -(-data // (cache_size * 1024))
     if excess <= 1:
         return (1,) * len(band)
     each = floor(excess ** (1 / len(band)))
     outer = [each] * (len(band) - 1)
-    return _dividing(band, of, [*outer, max(1, excess // prod(outer))])
+    return _dividing(band, trips, [*outer, max(1, excess // prod(outer))])
 
 
 def _bytes(root: affine.For, of: Accesses) -> int | None:
@@ -62,11 +65,11 @@ def _box_bytes(buffer: Buffer, box: Sequence[int | None]) -> int | None:
     return None if width is None or len(known) < len(limits) else prod(known) * width
 
 
-def _dividing(band: Sequence[affine.For], of: Accesses, sizes: Sequence[int]) -> tuple[int, ...]:
+def _dividing(band: Sequence[affine.For], count: Trips, sizes: Sequence[int]) -> tuple[int, ...]:
     """Each size, or the largest number below it that divides the trip count of its loop."""
     found = []
     for loop, size in zip(band, sizes, strict=True):
-        trips = trip_count(loop, loop.iv, of).number
+        trips = count(loop).number
         if trips is not None:
             size = min(size, trips // 2) if trips > 1 else size
             while trips % size:

@@ -11,6 +11,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
 from passes.affine_loop_unroll_jam.copies import Copies
 from passes.affine_loop_unroll_jam.reductions import kinds_of, started, together
 from passes.analysis.access import Access, Accesses
@@ -21,6 +22,7 @@ from passes.legality import (
     IllegalTransform,
     Request,
     Time,
+    new_order,
     refusal,
     require_order,
     skewed,
@@ -176,7 +178,7 @@ def _jammed(
     kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
     new = copies.body()
     if trips.high is None or trips.high >= factor:  # otherwise no group of iterations is ever whole
-        _check(loop, factor, dependences, what, again)
+        _check(loop, factor, main_end, dependences, what, again)
     upper = loop.upper if main_end is None else (main_end,)
     main = with_fields(loop, body=new, step=loop.step * factor, upper=upper)
     if main_end is None:
@@ -276,26 +278,38 @@ def _inside(loop: affine.For) -> set[Value]:
 # --- Legality
 
 
-def _check(loop: affine.For, factor: int, dependences: Dependences, what: str, again: Request | None) -> None:
+def _check(
+    loop: affine.For, factor: int, main_end: Affine | None, dependences: Dependences, what: str, again: Request | None
+) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
     around = len(dependences.of.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
     _number(loop.body, (), places)
     number = (loop.iv - loop.lower[0]) // (loop.step * factor)
 
-    def time(access: Access) -> tuple[Affine, ...]:
-        place = places[access.op]
-        inner = around + 1 + sum(isinstance(part, Value) for part in place)
-        tail = text_time(dependences, access, inner)
-        return (number, *map(Affine.of, place), Affine.of(loop.iv), *tail)
+    def jammed(*groups: Affine) -> Time:
+        def time(access: Access) -> tuple[Affine, ...]:
+            place = places[access.op]
+            inner = around + 1 + sum(isinstance(part, Value) for part in place)
+            tail = text_time(dependences, access, inner)
+            return (*groups, *map(Affine.of, place), Affine.of(loop.iv), *tail)
+
+        return time
+
+    time = jammed(number)
+    if main_end is not None:
+        if new_order(dependences, loop, time) is None:  # legal even if the rest were jammed, which is quicker to ask
+            return
+        rest = Value(INDEX)
+        dependences.of.scope.add(affine.Max(rest, (Affine(), loop.iv - main_end)), around + 1)
+        time = jammed(number, Affine.of(rest))  # 0 in the whole groups; each iteration of the rest is alone
 
     def alternatives() -> Iterator[Candidate]:
         for inner in islice(_loops(loop.body), 2):
             if inner.iv not in {v for e in (*loop.lower, *loop.upper) for v in e.values()}:
                 yield from skewed(time, loop.iv, inner.iv, (1, 2))
 
-    checked: Time = time
-    require_order(dependences, loop, checked, what=what, candidates=alternatives(), again=again)
+    require_order(dependences, loop, time, what=what, candidates=alternatives(), again=again)
 
 
 def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:

@@ -50,9 +50,10 @@ class Copies:
         assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
         out: list[Op] = list(run)
         values: Sequence[Value] = end.values
+        counts = self._reads_iv(tuple(run))
         for k in range(1, self.factor):
             self.copies[k].update(zip(self.loop.carried, values, strict=True))
-            out += self._copied(tuple(run), k)
+            out += self._copied(tuple(run), k, counts)
             applies, values = self._values(end.values, k)
             out += applies
         return (*out, with_fields(end, values=tuple(values)))
@@ -81,16 +82,21 @@ class Copies:
         """Operations between two loops, copy by copy."""
         for op in run:
             self._note(op)
-        return (*run, *(op for k in range(1, self.factor) for op in self._copied(run, k)))
+        counts = self._reads_iv(run)
+        return (*run, *(op for k in range(1, self.factor) for op in self._copied(run, k, counts)))
 
-    def _copied(self, run: Block, k: int, new: dict[Value, Term] | None = None) -> Block:
-        """Operations for one copy, after what computes its induction variable where they read it."""
-        mapped = self.copies[k] if new is None else new
+    def _reads_iv(self, run: Block) -> bool:
+        """Whether operations read the induction variable."""
         iv = self.loop.iv
-        if k == 0 or not any(v is iv for op in run for inner in walk(op) for v in inner.reads()):
+        return any(iv in inner.reads() for op in run for inner in walk(op))
+
+    def _copied(self, run: Block, k: int, counts: bool, new: dict[Value, Term] | None = None) -> Block:
+        """Operations for one copy, after what computes its induction variable where they read it: if `counts`."""
+        mapped = self.copies[k] if new is None else new
+        if k == 0 or not counts:
             return clone_block(run, mapped)
         there = self._there(k)
-        mapped[iv] = there
+        mapped[self.loop.iv] = there
         return (affine.Apply(there, self._iv(k), location=self.loop.location), *clone_block(run, mapped))
 
     def _there(self, k: int) -> Value:
@@ -196,7 +202,8 @@ class Copies:
     ) -> tuple[Block, list[Value]]:
         """A part of a loop for one copy, and its results, which are new if none are given."""
         new = dict(self.copies[k])
-        *before, copy = self._copied((with_fields(op, inits=(), written=None, lower=(), upper=()),), k, new)
+        alone = (with_fields(op, inits=(), written=None, lower=(), upper=()),)
+        *before, copy = self._copied(alone, k, self._reads_iv(alone), new)
         assert isinstance(copy, affine.For)
         made = with_fields(
             copy,

@@ -18,6 +18,7 @@ from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.trip_count import TripCount, trip_count
 from passes.legality import refusal
+from passes.legality_words import name
 from passes.renaming import renamed
 
 MOST_ITERATIONS = 4
@@ -77,7 +78,7 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
         search = _Search(Dependences(function, module), loop)
         chains = search.chains()
         if not chains:
-            what = f"keep in values what loop {iv.hint or 'without a name'} loads"
+            what = f"keep in values what loop {name(iv)} loads"
             raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")
         new, values = _with_chains(loop, chains, search.sinking(chains))
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator
 from copy import copy
+from itertools import chain, islice
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, vector
@@ -64,8 +65,8 @@ class _Search:
         for access in self._dependences.accesses:
             (self._reads if access.kind == "read" else self._writes)[access.buffer].append(access)
         buffers = {*self._reads, *self._writes}
-        may_alias = dependences.of.storage.may_alias
-        self._shared = {a for a in buffers if any(b is not a and may_alias(a, b) for b in buffers)}
+        others = dependences.of.storage.others
+        self._shared = {a for a in buffers if not buffers.isdisjoint(others(a))}
         self._at = {a.op: a for a in self._dependences.accesses if a.kind == "write"}
         self._after = _next_stores(dependences.of.function.body)
 
@@ -84,7 +85,7 @@ class _Search:
                     return False
                 readers.append(read)
         if stays or readers:
-            again = [w for w in self._nearest(self._writes[buffer], store) if w is not store]
+            again = (w for w in self._nearest(self._writes[buffer], store) if w is not store)
             if not any(self._reaches(store, write) for write in again):
                 return False
         try:
@@ -102,25 +103,27 @@ class _Search:
         if following is None or (end := self._at.get(following)) is None:
             return False
         around = len(store.ivs)
-        for read in self._reads[store.buffer]:
-            if store.order < read.order < end.order and read.ivs[:around] == store.ivs:
+        reads = self._reads[store.buffer]
+        first = bisect_right(reads, store.order, key=_order)
+        for read in reads[first : bisect_left(reads, end.order, first, key=_order)]:
+            if read.ivs[:around] == store.ivs:
                 for depth in range(around + 1, self._dependences.common(store, read) + 2):
                     if self._dependences.at(store, read, depth) is not None:
                         return False
         return True
 
-    def _nearest(self, accesses: list[Access], store: Access) -> list[Access]:
-        """Some accesses, first those that follow a store in the text."""
-        first = bisect_right(accesses, store.order, key=lambda access: access.order)
-        return [*accesses[first:], *accesses[:first]]
+    def _nearest(self, accesses: list[Access], store: Access) -> Iterator[Access]:
+        """Some accesses, first those in the outermost loop of a store, and always first those that follow it."""
+        start = self._start(store)
+        first, end = (side(accesses, start, key=self._start) for side in (bisect_left, bisect_right))
+        here = bisect_right(accesses, store.order, first, end, key=_order)
+        return chain(accesses[here:end], accesses[first:here], islice(accesses, end, None), islice(accesses, first))
 
     def _between(self, store: Access, read: Access) -> Iterator[Access]:
         """The other writes that may run after some iterations of a store and before some of a read that it reaches."""
-        writes = self._writes[store.buffer]
-        if not self._dependences.common(store, read):  # then they stand there in the text too
-            first, last = self._start(store), self._start(read)
-            writes = [w for w in writes if first <= w.order and self._start(w) <= last]
-        for write in writes:
+        writes = self._writes[store.buffer]  # those that stand there in the text too: between two outermost loops
+        first = bisect_left(writes, self._start(store), key=_order)
+        for write in writes[first : bisect_right(writes, self._start(read), first, key=self._start)]:
             if write is not store and self._reaches(store, write) and self._reaches(write, read):
                 yield write
 
@@ -146,6 +149,10 @@ class _Search:
 
 
 # --- Below: helpers
+
+
+def _order(access: Access) -> int:
+    return access.order
 
 
 def _next_stores(block: Block) -> dict[Op, Op]:

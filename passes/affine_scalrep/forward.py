@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
@@ -35,6 +36,14 @@ class _Known:
     value: Value
 
 
+@dataclass(frozen=True, eq=False)
+class _Stored:
+    """The values that stores put into a buffer, when values were known for so many loads."""
+
+    when: int
+    values: frozenset[Value]
+
+
 class _Forwarding:
     """Walks through a function, with the values and the contents of memory that are known at each place."""
 
@@ -43,8 +52,12 @@ class _Forwarding:
         self._dependences = dependences
         self._flow = Flow(dependences, FLOW_BUDGET)
         self._at = {a.op: a for a in dependences.accesses if isinstance(a.op, _AFFINE)}
+        self._of_buffer: dict[Buffer, list[Access]] = defaultdict(list)
         self._writes: dict[Buffer, list[Access]] = {}
-        self._stored: dict[Buffer, tuple[Value, ...]] = {}
+        self._stored: dict[Buffer, _Stored] = {}
+        for access in dependences.accesses:
+            if access.kind == "write":
+                self._of_buffer[access.buffer].append(access)
         self._known: dict[Hashable, _Known] = {}
         self._depths: dict[Value, int] = dict.fromkeys(dependences.of.function.args, 0)
         """The values that are known here, and how many loops stand around what defines them."""
@@ -112,10 +125,12 @@ class _Forwarding:
     def _writes_to(self, buffer: Buffer) -> list[Access]:
         found = self._writes.get(buffer)
         if found is None:
-            may_alias = self._dependences.of.storage.may_alias
-            found = self._writes[buffer] = [
-                a for a in self._dependences.accesses if a.kind == "write" and may_alias(a.buffer, buffer)
-            ]
+            found = self._of_buffer[buffer]
+            others = [b for b in self._dependences.of.storage.others(buffer) if b in self._of_buffer]
+            if others:
+                able = {buffer, *others}
+                found = [a for a in self._dependences.accesses if a.kind == "write" and a.buffer in able]
+            self._writes[buffer] = found
         return found
 
     def _is_written_between(self, first: Access, load: Access) -> bool:
@@ -172,11 +187,11 @@ class _Forwarding:
     def _one_value(self, load: Access) -> Value | None:
         """The one value that a load may give and that is known where it stands, by a look at all stores."""
         writes = self._writes_to(load.buffer)
-        candidates = self._stored.get(load.buffer)
-        if candidates is None:
-            stored = (w.op.value for w in writes if isinstance(w.op, affine.Store))
-            candidates = self._stored[load.buffer] = tuple(dict.fromkeys(stored))
-        if not any(self._final(v) in self._depths for v in candidates):
+        stored = self._stored.get(load.buffer)
+        if stored is None or stored.when < len(self.found):
+            values = {self._final(w.op.value) for w in writes if isinstance(w.op, affine.Store)}
+            stored = self._stored[load.buffer] = _Stored(len(self.found), frozenset(values))
+        if self._depths.keys().isdisjoint(stored.values):
             return None
         seen = [w for w in writes if any(True for _ in self._dependences.between(w, load))]
         values = {self._final(w.op.value) for w in seen if isinstance(w.op, affine.Store)} & self._depths.keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations
 from weakref import ref
 
@@ -88,19 +89,24 @@ def _calls(caller: func.Func, summaries: Summaries) -> Iterator[tuple[func.Call,
             yield op, [_Given(k, *summaries.origin(v, caller, makers)) for k, v in buffers]
 
 
-_without_calls: set[ref[func.Func]] = set()
-"""Functions that are known to call nothing: whoever analyses another function of their module asks it anew."""
+_without_calls: dict[int, ref[func.Func]] = {}
+"""Functions that are known to call nothing, by their ids, as long as they live: whoever analyses another function of
+their module asks it anew."""
 
 
 def _with_calls(functions: tuple[func.Func, ...]) -> list[func.Func]:
     """The functions that may call others."""
-    if _without_calls.issuperset(map(ref, functions)):
+    if all(map(_without_calls.__contains__, map(id, functions))):
         return []
     found = []
     for each in functions:
-        if ref(each) not in _without_calls:
+        if id(each) not in _without_calls:
             if any(isinstance(op, func.Call) for op in walk(each)):
                 found.append(each)
             else:
-                _without_calls.add(ref(each, _without_calls.discard))
+                _without_calls[id(each)] = ref(each, partial(_forget, id(each)))
     return found
+
+
+def _forget(key: int, _: ref[func.Func]) -> None:
+    _without_calls.pop(key, None)

@@ -124,6 +124,12 @@ def of_loops(dependences: Dependences) -> Loops:
     return Loops(_of_loop(iv, loop, reductions, summaries) for loop, iv in _loops(dependences.of.function))
 
 
+def of_loop(dependences: Dependences, iv: Value) -> Parallelism | None:
+    """The verdict on one loop, which takes less time than that on all; None if the function has no such loop."""
+    loop = next((each for each, own in _loops(dependences.of.function) if own is iv), None)
+    return None if loop is None else _of_loop(iv, loop, Reductions(dependences), Summaries(dependences.of.module))
+
+
 def table(found: Iterable[Parallelism]) -> str:
     """The verdicts for people: a row for each loop, those inside of another one below it.
 

@@ -81,14 +81,13 @@ class Storage:
         self.function = function
         self.scope = scope
         self._summaries = summaries
-        self._escaping = _escaping(function, scope)
+        used, self._escaping = _used(function, scope)
         self._returned = _returned(function, scope)
         self._buffers: dict[Value | str, Buffer] = {}
+        self._unknown: list[Buffer] = []
         self._aliases = Aliases(module, summaries).of(function)
-        for op in walk(function):
-            for value in (*op.reads(), *op.defines(), *op.binds()):
-                if isinstance(value.type, _BUFFERS):
-                    self.buffer(value)
+        for value in used:
+            self.buffer(value)
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -127,8 +126,10 @@ class Storage:
         if isinstance(maker, memref.Alloc | memref.Alloca) or self._is_made_by(maker, root):
             loops = self.scope.loops_around[root]
             return Buffer(root, "local", name, loops, root in self._escaping, root in self._returned)
-        kind = "argument" if root in self.function.args else "unknown"
-        return Buffer(root, kind, name, escapes=True)
+        if root in self.function.args:
+            return Buffer(root, "argument", name, escapes=True)
+        self._unknown.append(Buffer(root, "unknown", name, escapes=True))
+        return self._unknown[-1]
 
     def _is_made_by(self, maker: Op | None, root: Value) -> bool:
         """Whether a call certainly makes the buffer that it gives."""
@@ -146,6 +147,12 @@ class Storage:
         if "local" in (a.kind, b.kind):
             return False
         return bool(self._aliases) and self._are_shown_as_one(a, b)
+
+    def others(self, buffer: Buffer) -> list[Buffer]:
+        """The other buffers that may have an element in common with one."""
+        some = buffer.kind == "unknown" or (self._aliases and buffer.kind != "local")
+        able = self._buffers.values() if some else self._unknown
+        return [other for other in able if other is not buffer and self.may_alias(buffer, other)]
 
     def _are_shown_as_one(self, a: Buffer, b: Buffer) -> bool:
         """Whether a call in the module shows that two arguments, or one and a global, may be one."""
@@ -255,16 +262,17 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
 # --- What a function and its module show of buffers
 
 
-def _escaping(function: func.Func, scope: Scope) -> frozenset[Value]:
-    """The roots of which something besides loads, stores and views gets hold."""
-    found: set[Value] = set()
+def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:
+    """The memrefs that occur, and the roots of those of which something besides loads, stores and views gets hold."""
+    used: dict[Value, None] = {}
+    escaping: set[Value] = set()
     for op in walk(function):
-        if isinstance(op, func.Return) or (isinstance(op, _KNOWN_USERS) and not stores_a_buffer(op)):
-            continue
-        for value in op.reads():
-            if isinstance(value.type, MemRefType | UnrankedMemRefType):
-                found.add(_root(value, scope.makers))
-    return frozenset(found)
+        read = [value for value in op.reads() if isinstance(value.type, _BUFFERS)]
+        made = [value for value in (*op.defines(), *op.binds()) if isinstance(value.type, _BUFFERS)]
+        used.update(dict.fromkeys((*read, *made)))
+        if read and not isinstance(op, func.Return) and (not isinstance(op, _KNOWN_USERS) or stores_a_buffer(op)):
+            escaping.update(_root(value, scope.makers) for value in read)
+    return [*used], frozenset(escaping)
 
 
 def _returned(function: func.Func, scope: Scope) -> frozenset[Value]:

@@ -1,10 +1,13 @@
-"""Kernels on triangles with symbolic sizes, and whether a function does what it did before a loop was changed."""
+"""Kernels on triangles, and how tiling and unroll-and-jam are asked whether a function does what it did before."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from types import ModuleType
 
 import numpy as np
+import pytest
 
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Value
@@ -13,7 +16,10 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from tests.analysis.programs import Program
+from passes.analysis.dependence import Dependences
+from passes.legality import IllegalTransform
+from tests.analysis.programs import Program, generate
+from tests.passes.compare import parsed
 
 TRIANGLES = {
     "cholesky": """func.func @cholesky(%A: memref<?x?xf64>, %n: index) {
@@ -190,3 +196,68 @@ def replaced(module: func.Module, old: func.Func, new: func.Func) -> func.Module
     made = with_fields(module, body=tuple(new if op is old else op for op in module.body))
     verify(made)
     return made
+
+
+def refused_exactly(
+    module: ModuleType, step: Callable[[], func.Func], before: func.Func, inputs: Iterable[Sequence[np.ndarray | int]]
+) -> IllegalTransform | None:
+    """The refusal of a step; None if it is legal, which it must be exactly where making it changes no result.
+
+    `module` is the one that checks the step.
+    """
+    refused = None
+    try:
+        step()
+    except IllegalTransform as refusal:
+        refused = refusal
+    with pytest.MonkeyPatch.context() as forced:
+        forced.setattr(module, "_check", lambda *_: None)
+        after = step()
+    changed = False
+    for given in inputs:
+        first, second = ([g.copy() if isinstance(g, np.ndarray) else g for g in given] for _ in range(2))
+        run(before, *first)
+        run(after, *second)
+        changed = changed or any((np.asarray(a) != b).any() for a, b in zip(first, second, strict=True))
+    assert changed == (refused is not None), f"{refused}\n{before}\n{after}"
+    return refused
+
+
+def assert_sees_around(made: Callable[..., func.Module]) -> None:
+    """A call that passes one buffer twice shows a dependence that the function alone has not."""
+    module = parsed("""func.func @f(%A: memref<12x12xf32>, %B: memref<12x12xf32>) {
+      affine.for %t = 1 to 9 {
+        affine.for %s = 0 to 8 {
+          %a = affine.load %A[%t - 1, %s + 1] : memref<12x12xf32>
+          affine.store %a, %B[%t, %s] : memref<12x12xf32>
+        }
+      }
+      return
+    }
+    func.func @g(%A: memref<12x12xf32>) {
+      call @f(%A, %A) : (memref<12x12xf32>, memref<12x12xf32>) -> ()
+      return
+    }""")
+    alone = with_fields(module, body=module.body[:1])
+    assert made(module) is module
+    assert made(alone, context=module) is alone
+    assert made(alone) is not alone
+
+
+def done_to_random_programs(seeds: Iterable[int], step: Callable[[affine.For, Random, Dependences], func.Func]) -> int:
+    """How often a step was legal for a loop of a random program: then it must do the same."""
+    legal = 0
+    for seed in seeds:
+        program, random = generate(seed), Random(seed)
+        wanted, dependences = outputs(program, program.module), Dependences(program.function, program.module)
+        for op in walk(program.function):
+            if not isinstance(op, affine.For):
+                continue
+            try:
+                after = step(op, random, dependences)
+            except IllegalTransform:
+                continue
+            found = outputs(program, replaced(program.module, program.function, after))
+            assert found == wanted, f"seed {seed}, {op.iv}\n{after}"
+            legal += 1
+    return legal

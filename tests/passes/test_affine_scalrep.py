@@ -5,6 +5,7 @@ import pytest
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk, with_fields
 from passes.affine_scalrep import affine_scalrep
+from passes.analysis.access import Accesses
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
@@ -342,3 +343,31 @@ def test_random_loops_do_the_same(make):
             changed += 1
             assert assert_alike(before, after, NUMBERS, runs=4, seed=seed) == 4
     assert changed > 15
+
+
+def test_the_other_buffers_that_may_be_one_are_those_of_each_pair():
+    module = parsed("""
+      memref.global "private" @G : memref<9xf32>
+      func.func private @unknown(memref<9xf32>) -> memref<9xf32>
+      func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %C: memref<9xf32>) {
+        %g = memref.get_global @G : memref<9xf32>
+        %T = memref.alloc() : memref<9xf32>
+        %U = memref.alloc() : memref<9xf32>
+        %V = call @unknown(%U) : (memref<9xf32>) -> memref<9xf32>
+        %W = call @unknown(%U) : (memref<9xf32>) -> memref<9xf32>
+        memref.dealloc %T : memref<9xf32>
+        return
+      }
+      func.func @g(%A: memref<9xf32>, %B: memref<9xf32>) {
+        call @f(%A, %A, %B) : (memref<9xf32>, memref<9xf32>, memref<9xf32>) -> ()
+        return
+      }""")
+    for around, others in ((module, 24), (None, 22)):
+        found = 0
+        storage = Accesses(next(f for f in module.functions if f.symbol == "f"), around).storage
+        assert len(storage.buffers) == 8
+        for one in storage.buffers:
+            expected = {other for other in storage.buffers if other is not one and storage.may_alias(one, other)}
+            assert {*storage.others(one)} == expected
+            found += len(expected)
+        assert found == others
