@@ -328,7 +328,8 @@ class Kernel(_Called):
         """The iterations of two of its loops at some sizes, and which must run before which; notebooks draw it.
 
         `to_svg()`, `to_png()` and `save(path)` give it as a file. With `at`, it shows only these iterations of other
-        loops, by name. Raises DrawingError where there are no such loops, a size is missing, or nobody could read it.
+        loops, by name. Of several loops with one name, the first is `i#1`, in the order of the text. Raises
+        DrawingError where there are no such loops, a size is missing, or nobody could read it.
         """
         return iteration_space(self.dependences(), outer, inner, sizes, at=at)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from numbers import Integral
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from affdsl.errors import AffdslError, InternalError, VerificationError
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
@@ -16,15 +18,14 @@ from affdsl.lang.indices import Index
 from affdsl.lang.source import assigned_name, here, problem, shown_place
 from passes.analysis.dependence import Dependences
 from passes.drawing.iteration_space import IterationSpace, iteration_space
-from passes.drawing.naming import names_of as texts_of
 from passes.legality import IllegalTransform as IllegalTransform
 from passes.schedule.history import Step, counted, explained
 from passes.schedule.loops import ScheduleError as ScheduleError
 from passes.schedule.loops import Tree, find, named, names_of, tree_of, unused
 from passes.schedule.place import Place
 from passes.schedule.spelling import literal
-from passes.schedule.verbs import Call, filled, taken
-from passes.schedule.words import refused
+from passes.schedule.verbs import OF_PRIMITIVE, Call, filled, taken
+from passes.schedule.words import called, refused
 from passes.validation.pipeline import ValidationError as ValidationError
 from passes.validation.pipeline import require_same
 
@@ -36,8 +37,9 @@ class Schedule:
     """How a kernel's loops run: steps that are taken at once, each of which keeps what the kernel does, or is refused.
 
     Loops are called by the names of their variables. After a step the inner loops keep their names; new loops have the
-    old name with something behind it (`i_tile`), made unique. Where several loops of the kernel have one name they are
-    `i#1`, `i#2`, in the order of the text. `loops()` shows them all.
+    old name with something behind it (`i_tile`), made unique, or one that is given: that of no other loop, size or
+    array, and no word of Python. Where several loops of the kernel have one name they are `i#1`, `i#2`, in the order of
+    the text. `loops()` shows them all.
 
     Every step gives the schedule itself, so that steps can be written in a chain. `print(schedule)` is Python that
     replays it, `explain()` says what each step did and what was refused, and `kernel()` is the kernel that came out.
@@ -105,6 +107,7 @@ class Schedule:
         sizes: Sequence[Size] | Size,
         *,
         separate: bool = False,
+        reassociate: bool = False,
         names: Sequence[str] = (),
     ) -> Schedule:
         """Run a band of perfectly nested loops tile by tile.
@@ -119,10 +122,12 @@ class Schedule:
             How many iterations of each loop a tile has; one for all of them, or one for each.
         separate
             Run full tiles by loops without `min`, and the others by loops of their own.
+        reassociate
+            Allow sums in memory to be made in another order, which may round in another way.
         names
             What the loops over tiles are called, instead of `i_tile`, `j_tile`.
         """
-        return self._take("tile", loops, sizes, separate=separate, names=names)
+        return self._take("tile", loops, sizes, separate=separate, reassociate=reassociate, names=names)
 
     def strip_mine(self, loop: str, size: int, *, name: str = "") -> Schedule:
         """Run a loop strip by strip, in the same order: `for i` becomes `for i_strip step 32: for i in its strip`."""
@@ -171,7 +176,7 @@ class Schedule:
 
     def unroll(self, loop: str, factor: int | None = None) -> Schedule:
         """Run several iterations of a loop in each turn, the rest in a loop `i_tail`; without a factor, all of them."""
-        return self._take("unroll", loop, factor)
+        return self._take("unroll", loop, *(() if factor is None else (factor,)))
 
     def unroll_jam(self, loop: str, factor: int, *, reassociate: bool = False) -> Schedule:
         """Run several iterations of a loop together, statement by statement, inside of the loops that it holds."""
@@ -184,7 +189,8 @@ class Schedule:
     def parallel(self, loop: str, *, reassociate: bool = False) -> Schedule:
         """Let the iterations of a loop run in any order, also at once.
 
-        With `reassociate`, sums and products of floats may be rounded in another way.
+        With `reassociate`, sums and products of floats may be rounded in another way. What is summed up in an element
+        of an array is carried as a value first: by `scalar_replace`, of a loop that certainly runs.
         """
         return self._take("parallel", loop, reassociate=reassociate)
 
@@ -285,8 +291,10 @@ class Schedule:
         """The iterations of two loops as they are now, and which must run before which, as `Kernel.picture` has it."""
         now = self._now
         what = f"{self._name}.picture({literal(outer)}, {literal(inner)}, ...)"
-        texts = texts_of(now.function)
-        chosen = {texts[find(now.function, now.names, name, what)]: number for name, number in (at or {}).items()}
+        held = at if at is not None else {}
+        if not isinstance(held, Mapping):
+            raise problem(ScheduleError, f"cannot {what}: at gives numbers by the names of loops, got {held!r}")
+        chosen = {find(now.function, now.names, k, what): held[k] for k in held}
         first, second = (find(now.function, now.names, name, what) for name in (outer, inner))
         return iteration_space(Dependences(now.function, now.module), first, second, sizes, at=chosen)
 
@@ -311,6 +319,12 @@ class Schedule:
         """What each step did to which loop, what was refused and why, and the loops as they are now."""
         return f"{self._kernel.name}: {explained(self._start, self._history)}"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """What a schedule has not: with what has it."""
+            raise AttributeError(f"a Schedule has no {name}{_instead(name, self.__dict__.get('_name', 's'))}")
+
     def __str__(self) -> str:
         kernel, symbols = _variable(self._kernel), dict.fromkeys(n for step in self._steps for n in step.call.symbols)
         name = unused(self._name, {"af", kernel, *symbols})
@@ -333,7 +347,8 @@ class Schedule:
         place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}")
         try:
             whole = filled(place, call)
-            made = taken(place, whole)
+            with calling(called(now.function, now.names)):
+                made = taken(place, whole)
         except IllegalTransform as error:
             refusal = refused(error, call, self._name, self._kernel.name, now.names)
             self._history.append(Step(call, here(), now.module, now.names, str(refusal)))
@@ -361,6 +376,20 @@ class Schedule:
 
 
 # --- Below: helpers
+
+
+_NOT_YET = ("fuse", "vectorize", "optimize")
+
+
+def _instead(name: str, schedule: str) -> str:
+    """What to write instead of an attribute that schedules have not."""
+    if name in _NOT_YET:
+        return " yet"
+    if hasattr(Kernel, name) and not name.startswith("_"):
+        return f": the kernel that comes out has; write {schedule}.kernel().{name}"
+    verb = next((verb for primitive, verb in OF_PRIMITIVE.items() if primitive == name), "")
+    close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1)
+    return f"; did you mean {schedule}.{close[0]}?" if close else ""
 
 
 def _with_last(module: Module, function: Func) -> Module:

@@ -17,6 +17,7 @@ from passes.loops.nests import loop_of
 from passes.loops.pieces import split_body, with_loop
 from passes.loops.unrolling import Made, Unroller, constant_trips
 from passes.renaming import renamed
+from passes.steps import Proposal, Step
 
 
 def affine_loop_unroll(
@@ -150,8 +151,8 @@ def unroll(func: Func, iv: Value, factor: int) -> Func:
     unroller = Unroller(func)
     count = unroller.count(loop)
     if count.high is not None and count.high < factor:
-        advice = "" if count.number is None else f"unroll_full(func, {shown(iv)})"
-        raise refusal(loop, what, f"it runs at most {count.high} times", advice)
+        whole = Proposal((Step("unroll_full", (iv,)),), asks_again=False)
+        raise refusal(loop, what, f"it runs at most {count.high} times", "" if count.number is None else whole)
     unroller.require_size(loop, factor, what)
     made = unroller.by_factor(loop, factor, count.number)
     ops, replaced = made if made is not None else unroller.by_tests(loop, factor)
@@ -190,7 +191,8 @@ def unroll_full(func: Func, iv: Value) -> Func:
     if count.number is None:
         why = f"its trip count is {count}, not a number" + "".join(f"; {reason}" for reason in count.unknown)
         most = 4 if count.high is None else min(4, count.high)
-        raise refusal(loop, what, why, f"unroll(func, {shown(iv)}, {most})" if most > 1 else "")
+        in_part = Proposal((Step("unroll", (iv, most)),), asks_again=False)
+        raise refusal(loop, what, why, in_part if most > 1 else "")
     unroller.require_size(loop, count.number, what)
     made = unroller.fully(loop, count.number)
     if made is None:

@@ -8,19 +8,33 @@ from dataclasses import dataclass
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Value
-from affdsl.ir.messages import shown
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.verifier.types import reduction
 from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.parallelism import Loops, Parallelism, of_loops
+from passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from passes.analysis.reduction import DECLARED
-from passes.legality import IllegalTransform, Request, Violation, first_legal, refusal, violated
+from passes.legality import (
+    IllegalTransform,
+    Request,
+    Violation,
+    first_legal,
+    new_order,
+    refusal,
+    substituted,
+    text_time,
+    trying,
+    violated,
+)
 from passes.legality_words import name
 from passes.renaming import renamed
+from passes.running import peeled_first, so_that_it_runs
 from passes.steps import Proposal, Step
 
 MOST_NESTED = 2**32 - 1
+MOST_NEAR = 4
+"""How many other loops of a nest a refusal looks at."""
 
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
 
@@ -123,10 +137,9 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     """
     what = f"make {name(iv)} parallel"
     dependences = Dependences(func, module)
-    loops = of_loops(dependences)
-    verdict = next((each for each in loops if each.iv is iv), None)
+    verdict = of_loop(dependences, iv)
     if verdict is None:
-        known = ", ".join(name(each.iv) for each in loops) or "none"
+        known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
         raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
     why = _refusal(verdict)
     if why is not None:
@@ -134,7 +147,7 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
         def again(other: Func, reassociate: bool = reassociate) -> Func:
             return parallelize(other, iv, module=module, reassociate=reassociate)
 
-        raise _illegal(dependences, verdict, what, why, loops, again)
+        raise _illegal(dependences, verdict, what, why, again, reassociate=reassociate)
     rounded = [r for r in verdict.reductions if r.needs_reassociation]
     if rounded and not reassociate:
         reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
@@ -154,29 +167,36 @@ def _refusal(verdict: Parallelism) -> str | None:
         return f"it is {verdict.verdict}: {'; '.join(verdict.why)}"
     for each in verdict.reductions:
         if each.value is None:
+            unknown = dict.fromkeys(r for update in each.updates for a in update.accesses for r in a.unknown)
+            if unknown:
+                reason = f"it may be that several iterations update the same elements: {each}"
+                return f"{reason}; what is not known: {'; '.join(unknown)}"
             return f"all iterations update the same elements: {each}"
     for position, result in enumerate(loop.results):
         carried = _carried(verdict, position)
         if carried is None:
-            return f"{shown(loop.carried[position])} is combined by more than one operation of the body"
+            value = shown(loop.carried[position])
+            found = next(r for r in verdict.reductions if r.value is loop.carried[position])
+            if len(found.steps) == 1 and found.steps[0] in loop.body:
+                return f"{value} is combined by {op_name(found.steps[0])}, for which affine.parallel has no reduction"
+            return f"{value} is combined by more than one operation of the body"
         if carried.kind and any(True for _ in reduction(carried.kind, result)):
             return f"affine.parallel has no reduction {carried.kind} of type {result.type}"
     return None
 
 
 def _illegal(
-    dependences: Dependences, verdict: Parallelism, what: str, why: str, loops: Loops, again: Request
+    dependences: Dependences, verdict: Parallelism, what: str, why: str, again: Request, *, reassociate: bool
 ) -> IllegalTransform:
     """The refusal, with the first dependence in the way and the nearest thing that can be done."""
     of = dependences.of
+    tries = _instead(dependences, verdict, reassociate=reassociate)
     in_the_way = verdict.prevented_by or tuple(_of_buffers(dependences, verdict))
     if not in_the_way:
-        alternative = first_legal(of.function, of.module, _instead(verdict, loops), again)
-        return refusal(verdict.loop, what, why, alternative or "")
+        return refusal(verdict.loop, what, why, first_legal(of.function, of.module, tries, again) or "")
     first = min(in_the_way, key=lambda dependence: not dependence.is_exact)
-    violation = Violation(first, first.witness())
+    violation = Violation(first, first.witness)
     also = why if verdict.privatized else ""
-    tries = _instead(verdict, loops)
     return violated(dependences, verdict.loop, what, violation, also=also, candidates=tries, again=again)
 
 
@@ -186,24 +206,68 @@ def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Depe
         yield from (d for d in dependences.carried_by(verdict.iv) if d.source.buffer in verdict.privatized)
 
 
-def _instead(verdict: Parallelism, loops: Loops) -> Iterator[Proposal]:
+def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: bool) -> Iterator[Proposal]:
     """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
-    in_memory = [each for each in verdict.reductions if each.value is None]
-    if in_memory:
-        rounds = any(each.needs_reassociation for each in in_memory)
-        yield Proposal((Step("scalar_replace", (verdict.iv,)),), (("reassociate", True),) * rounds)
+    loop, function = verdict.loop, dependences.of.function
+    as_values = list(_as_values(function, verdict))
     if verdict.privatized:
         yield Proposal(tuple(Step("privatize", (buffer.root, verdict.iv)) for buffer in verdict.privatized))
-    nest = [each for each in loops if each.loop is not verdict.loop and _are_nested(verdict.loop, each.loop)]
-    nest.sort(key=lambda each: abs(each.depth - verdict.depth))
-    for each in nest:
-        if _refusal(each) is None and not each.reductions:
-            yield Proposal((Step("parallelize", (each.iv,)),), asks_again=False)
-    for outer, inner in ((verdict, each) if each.depth > verdict.depth else (each, verdict) for each in nest[:2]):
+    # Who allows another rounding wants this loop, whatever it takes.
+    yield from as_values if reassociate else as_values[:1]
+    nest = [op for op in walk(function) if isinstance(op, affine.For) and op is not loop and _are_nested(loop, op)]
+    depth = {op: len(dependences.of.domains[op].ivs) for op in (*nest, loop)}
+    nest.sort(key=lambda op: abs(depth[op] - depth[loop]))
+    for op in nest[:MOST_NEAR]:
+        if _keeps_order(dependences, op, {op.iv: -op.iv}):  # backwards if and only if in any order
+            yield Proposal((Step("parallelize", (op.iv,)),), asks_again=False)
+    if not reassociate:
+        yield from as_values[1:]
+    if not isinstance(loop, affine.For):
+        return
+    if _falls_apart(dependences, loop):
+        yield Proposal((Step("distribute", (verdict.iv,)),))
+    for near in nest[:2]:
+        outer, inner = (loop, near) if depth[near] > depth[loop] else (near, loop)
         for factor in (1, 2):
             pair = (outer.iv, inner.iv)
-            steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
-            yield Proposal(steps, asks_again=False)
+            if _keeps_order(dependences, outer, {outer.iv: inner.iv + outer.iv * factor, inner.iv: -outer.iv}):
+                steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
+                yield Proposal(steps, asks_again=False)
+
+
+def _as_values(function: Func, verdict: Parallelism) -> Iterator[Proposal]:
+    """That sums in memory are carried as values, which takes a loop that certainly runs."""
+    in_memory = [each for each in verdict.reductions if each.value is None]
+    if not in_memory or not isinstance(verdict.loop, affine.For):
+        return
+    steps = (Step("scalar_replace", (verdict.iv,)),)
+    options = (("reassociate", True),) * any(each.needs_reassociation for each in in_memory)
+    yield Proposal(steps, options)
+    facts = so_that_it_runs(function, verdict.loop)
+    if facts:
+        yield Proposal(steps, options, assumes=facts)
+    yield from (Proposal((first, *steps), options) for first in peeled_first(function, verdict.loop))
+
+
+def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:
+    """Whether a loop can be distributed to several, all of which may run their iterations in any order."""
+    of = dependences.of
+    try:
+        with trying():
+            apart = Step("distribute", (loop.iv,)).done_to(of.function, of.module)
+    except IllegalTransform:
+        return False
+    old = {op.iv for op in walk(of.function) if isinstance(op, affine.For)}
+    found = Dependences(apart, of.module)
+    block = next(b for op in walk(apart) for b in op.blocks() if any(getattr(o, "iv", None) is loop.iv for o in b))
+    pieces = [op for op in block if isinstance(op, affine.For) and (op.iv is loop.iv or op.iv not in old)]
+    verdicts = [of_loop(found, piece.iv) for piece in pieces]
+    return all(verdict is not None and verdict.is_parallel for verdict in verdicts)
+
+
+def _keeps_order(dependences: Dependences, root: Op, new: dict[Value, Term]) -> bool:
+    """Whether accesses inside may run where other expressions stand for counters: asked before it is really done."""
+    return new_order(dependences, root, substituted(lambda access: text_time(dependences, access), new)) is None
 
 
 def _are_nested(a: Op, b: Op) -> bool:

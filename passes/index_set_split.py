@@ -68,7 +68,7 @@ def index_set_split(func: Func, iv: Value, at: Term) -> Func:
         if len(loop.lower) > 1:
             raise refusal(
                 loop, what, f"with step {loop.step}, where the second part begins depends on which of several lower "
-                "bounds is the largest", f"peel(func, {shown(iv)}, ...)",
+                "bounds is the largest",
             )  # fmt: skip
         start = loop.lower[0] + (at - loop.lower[0]).ceildiv(loop.step) * loop.step
     pieces = [

@@ -42,7 +42,7 @@ __all__ = [
 Request: TypeAlias = Callable[..., func.Func]
 """What was asked for, of another function: a primitive with all its arguments but the function, and some by name."""
 MOST_TRIES = 10
-"""How many other reorderings are tried before a refusal names none."""
+"""How many other things are tried before a refusal names none; the most likely ones come first."""
 MOST_PRIVATE = 4
 """How many buffers a refusal proposes to privatize."""
 
@@ -173,11 +173,12 @@ def violated(
         of = dependences.of
         own = None if again is None else _with_own(of.function, of.module, violation, again)
         alternative = own or first_legal(of.function, of.module, candidates, again) or ""
-    text = "\n".join((explained(violation.dependence, violation.witness), *(also,) * bool(also)))
+    witness = violation.witness if not _is_silent.get() else None
+    text = "\n".join((explained(violation.dependence, witness), *(also,) * bool(also)))
     return IllegalTransform(
         heading(op, what, text, str(alternative)),
         dependence=violation.dependence,
-        witness=violation.witness,
+        witness=witness,
         alternative=alternative,
     )
 
@@ -191,7 +192,7 @@ def first_legal(
     """
     if _is_trying.get():
         return None
-    for proposal in proposals:
+    for proposal in islice(proposals, MOST_TRIES):
         if again is None or _holds(function, module, proposal, again):
             return proposal
     return None
@@ -199,7 +200,8 @@ def first_legal(
 
 def _holds(function: func.Func, module: func.Module | None, proposal: Proposal, again: Request) -> bool:
     try:
-        with trying():
+        with _silently():
+            function = proposal.before(function)
             for step in proposal.steps:
                 function = step.done_to(function, module)
             if proposal.asks_again:
@@ -220,6 +222,20 @@ def trying() -> Iterator[None]:
         yield
     finally:
         _is_trying.reset(token)
+
+
+_is_silent = ContextVar("is_silent", default=False)
+
+
+@contextmanager
+def _silently() -> Iterator[None]:
+    """Try what nobody reads about: without two iterations in what is refused, which take time to find, too."""
+    token = _is_silent.set(True)
+    try:
+        with trying():
+            yield
+    finally:
+        _is_silent.reset(token)
 
 
 def refusal(op: Op, what: str, reason: str, alternative: str | Proposal = "") -> IllegalTransform:
@@ -300,7 +316,7 @@ def _with_own(function: func.Func, module: func.Module | None, violation: Violat
     """Which local buffers to privatize, or to expand, so that a request is legal; None where that does not help."""
     steps: list[Step] = []
     dependence: Dependence | None = violation.dependence
-    with trying():
+    with _silently():
         while dependence is not None and dependence.source.buffer.kind == "local" and len(steps) < MOST_PRIVATE:
             root = dependence.source.buffer.root
             inside = dependence.source.ivs[: len(dependence.distances)]

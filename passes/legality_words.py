@@ -8,7 +8,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.spelling import spell
+from affdsl.ir.spelling import hint, spell
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependence, Distance, Witness
 
@@ -58,21 +58,40 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
 
 def access_name(access: Access) -> str:
     """An access as its author wrote it, and where."""
-    doing = {"read": "load", "write": "store"}[access.kind]
-    match access.op:
-        case affine.Load(memref=buffer, index=index) | affine.Store(memref=buffer, index=index):
-            what = f"the {doing} {_element(buffer, index)}"
-        case memref.Load(memref=buffer, indices=indices) | memref.Store(memref=buffer, indices=indices):
-            what = f"the {doing} {_element(buffer, tuple(map(Affine.of, indices)))}"
-        case affine.VectorLoad(memref=buffer, index=index) | affine.VectorStore(memref=buffer, index=index):
-            what = f"the vector {doing} {_element(buffer, index)}"
-        case op:
-            what = f"the {access.kind} of {access.buffer.name} by {op_name(op)}"
+    what = accessed_element(access.op) or f"the {access.kind} of {access.buffer.name} by {op_name(access.op)}"
     return f"{what} at line {access.location.line}" if access.location is not None else what
 
 
+def accessed_element(op: Op) -> str:
+    """A load or a store as its author wrote it: "the load A[i, j]"; empty for other operations."""
+    match op:
+        case affine.Load(memref=buffer, index=index):
+            return f"the load {_element(buffer, index)}"
+        case affine.Store(memref=buffer, index=index):
+            return f"the store {_element(buffer, index)}"
+        case memref.Load(memref=buffer, indices=indices):
+            return f"the load {_element(buffer, tuple(map(Affine.of, indices)))}"
+        case memref.Store(memref=buffer, indices=indices):
+            return f"the store {_element(buffer, tuple(map(Affine.of, indices)))}"
+        case affine.VectorLoad(memref=buffer, index=index):
+            return f"the vector load {_element(buffer, index)}"
+        case affine.VectorStore(memref=buffer, index=index):
+            return f"the vector store {_element(buffer, index)}"
+    return ""
+
+
 def _element(buffer: Value, index: Sequence[Affine]) -> str:
-    return f"{buffer.hint or 'memref'}[{', '.join(spell(e, name) for e in index)}]"
+    return f"{buffer.hint or 'memref'}[{', '.join(map(_subscript, index))}]"
+
+
+def _subscript(expr: Affine) -> str:
+    """A subscript as its author wrote it; "..." where it has values of which only the operation is known."""
+    names = {value: value.hint or hint(value) for value in expr.values()}
+    if any(text.startswith(("%", "the ")) for text in names.values()):
+        return "..."
+    if expr.value is None:
+        return spell(expr, lambda value: names[value])
+    return names[expr.value].removeprefix("(").removesuffix(")")
 
 
 def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
@@ -85,8 +104,8 @@ def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
 
 
 def name(value: Value) -> str:
-    """What messages call a loop."""
-    return value.hint or repr(value).removeprefix("%")
+    """What messages call a value: a loop, an array, a number."""
+    return hint(value).removeprefix("%")
 
 
 def _distance(distance: Distance) -> str:

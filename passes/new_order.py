@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from affdsl.ir.core import Op
@@ -48,10 +49,15 @@ Roots: TypeAlias = Op | Sequence[Op]
 
 @dataclass(frozen=True, eq=False)
 class Violation:
-    """A dependence whose sink would no longer run after its source, with two such iterations if they are known."""
+    """A dependence whose sink would no longer run after its source; `find` looks for two such iterations."""
 
     dependence: Dependence
-    witness: Witness | None
+    find: Callable[[], Witness | None] = lambda: None
+
+    @cached_property
+    def witness(self) -> Witness | None:
+        """Two such iterations, if they are known: looked for when they are asked for, which may take a while."""
+        return self.find()
 
 
 def new_order(
@@ -93,11 +99,11 @@ def new_order(
     """
     roots = roots_of(dependences, root)
     around = len(dependences.of.domains[roots[0]].ivs)
-    inside = {op for each in roots for op in walk(each)}
+    inside = dict.fromkeys(op for each in roots for op in walk(each))
     own = {access: k for k, r in enumerate(reductions) for u in r.updates for access in u.accesses}
     carried = {r.value for r in reductions if r.value is not None}
     order = _Order(dependences, time)
-    accesses = [a for a in dependences.accesses if a.op in inside]
+    accesses = _accesses(dependences, roots, inside)
     for source in accesses:
         for sink in accesses:
             if "write" not in (source.kind, sink.kind):
@@ -168,6 +174,7 @@ class _Order:
         self.dependences = dependences
         self.time = time
         self._times: dict[Access, tuple[Affine, ...]] = {}
+        self._relations: dict[tuple[Access, int], tuple[Relation, tuple[str, ...]]] = {}
 
     def violated(self, source: Access, sink: Access, depth: int, common: int) -> Violation | None:
         """The dependence at a depth, if some of its pairs no longer run in its order."""
@@ -192,11 +199,13 @@ class _Order:
         try:
             is_wrong, ends = remembered(key, find)
         except UnknownError as error:
-            return Violation(Dependence(source, sink, depth, ends, (*unknown, str(error))), None)
+            return Violation(Dependence(source, sink, depth, ends, (*unknown, str(error))))
         if not is_wrong:
             return None
         found = Dependence(source, sink, depth, ends, tuple(dict.fromkeys(unknown)))
-        return Violation(found, None if unknown else self._witness(found, at_source, at_sink))
+        if unknown:
+            return Violation(found)
+        return Violation(found, lambda: self._witness(found, at_source, at_sink))
 
     def _is_plainly_kept(self, source: Access, sink: Access, depth: int, common: int) -> bool:
         """Whether there is no pair, or the distances alone show that all pairs keep their order: isl is not asked."""
@@ -211,16 +220,20 @@ class _Order:
 
     def _times_of(self, source: Access, sink: Access) -> tuple[Relation, Relation, tuple[str, ...]]:
         """From iterations of source and of sink to their times, of one length; and what is not known of these."""
-        first, second = self._time_of(source), self._time_of(sink)
-        length = max(len(first), len(second))
-        relations = []
-        unknown: tuple[str, ...] = ()
-        for access, exprs in ((source, first), (sink, second)):
+        length = max(len(self._time_of(source)), len(self._time_of(sink)))
+        first, second = self._relation(source, length), self._relation(sink, length)
+        return first[0], second[0], (*first[1], *second[1])
+
+    def _relation(self, access: Access, length: int) -> tuple[Relation, tuple[str, ...]]:
+        """From iterations of an access to its time, filled up to a length; and what is not known of that."""
+        key = access, length
+        if key not in self._relations:
+            exprs = self._time_of(access)
             padded = (*exprs, *[Affine()] * (length - len(exprs)))
             known, domain = self.dependences.of.scope.exprs(padded, access.domain)
-            relations.append(domain.relation(known))
-            unknown += tuple(reason for reason in domain.unknown if reason not in access.domain.unknown)
-        return relations[0], relations[1], unknown
+            unknown = tuple(reason for reason in domain.unknown if reason not in access.domain.unknown)
+            self._relations[key] = domain.relation(known), unknown
+        return self._relations[key]
 
     def _time_of(self, access: Access) -> tuple[Affine, ...]:
         if access not in self._times:
@@ -250,6 +263,13 @@ class _Order:
         )
 
 
+def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[Op]) -> Sequence[Access]:
+    """The accesses inside, in the order of the text, without a look at all the others where that is not needed."""
+    if dependences.accesses is not dependences.of.accesses:
+        return [access for access in dependences.accesses if access.op in inside]
+    return sorted((access for root in roots for access in dependences.of.inside(root)), key=lambda access: access.order)
+
+
 def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
     """The pairs of iterations that touch a common element, or may, at a depth."""
     if source.buffer is sink.buffer:
@@ -269,8 +289,8 @@ def _beyond_memory(
 ) -> Iterator[tuple[Access, Access, Iterable[int]]]:
     """Sources and sinks of another kind than memory, with the depths at which they depend."""
     summaries, barriers = Summaries(dependences.of.module), []
-    for op in dependences.of.domains:
-        if op not in inside:
+    for op in inside:
+        if op not in dependences.of.domains:
             continue
         if isinstance(op, affine.For | scf.For) and any(v not in carried for v in op.carried):
             name = next(shown(v) for v in op.carried if v not in carried)

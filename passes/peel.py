@@ -62,7 +62,7 @@ def peel(func: Func, iv: Value, *, first: int = 0, last: int = 0) -> Func:
     if first and len(loop.lower) > 1:
         raise refusal(
             loop, what, f"the first {first} iterations end at the largest of several lower bounds and a distance, "
-            "but an upper bound can only be the smallest of several", f"index_set_split(func, {shown(iv)}, ...)",
+            "but an upper bound can only be the smallest of several",
         )  # fmt: skip
     lower, upper = as_it_is(loop, "lower"), as_it_is(loop, "upper")
     pieces: list[Piece] = []
@@ -85,14 +85,13 @@ def _last(loop: affine.For, last: int, what: str) -> tuple[Affine, ...]:
     if len(loop.upper) > 1:
         raise refusal(
             loop, what, f"the last {last} iterations begin at the smallest of several upper bounds less a distance, "
-            "but a lower bound can only be the largest of several", f"index_set_split(func, {shown(loop.iv)}, ...)",
+            "but a lower bound can only be the largest of several",
         )  # fmt: skip
     if loop.step == 1:
         return (loop.upper[0] - last,)
     if len(loop.lower) > 1:
         raise refusal(
             loop, what, f"with step {loop.step}, the last {last} iterations depend on which lower bound is the largest",
-            f"peel(func, {shown(loop.iv)}, first=...) after the lower bounds are made one",
         )  # fmt: skip
     trips = (loop.upper[0] - loop.lower[0]).ceildiv(loop.step)
     return (loop.lower[0] + (trips - last) * loop.step,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 
 from affdsl.ir.core import Block, Op
@@ -11,13 +12,16 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import INDEX
 from passes.affine_loop_invariant_code_motion import may_meet
-from passes.analysis.access import Access, Accesses
+from passes.analysis.access import Access
+from passes.analysis.dependence import AnalysisWarning, Dependence, Dependences
 from passes.analysis.trip_count import trip_count
 from passes.effects import is_pure
-from passes.legality import refusal
-from passes.legality_words import access_name, name
+from passes.legality import IllegalTransform, first_legal, refusal
+from passes.legality_words import access_name, accessed_element, explained, heading, name
 from passes.loops.nests import loop_of
 from passes.loops.pieces import split_body
+from passes.running import peeled_first, so_that_it_runs
+from passes.steps import Proposal, Step
 
 _LOADS = (affine.Load, affine.VectorLoad, memref.Load, vector.Load)
 
@@ -87,7 +91,8 @@ def sink(function: func.Func, iv: Value, *, module: func.Module | None = None) -
         kept.append(op)
         reasons += [reason] * bool(reason)
     if not moved:
-        raise refusal(loop, what, "\n".join(reasons) or "it uses no result of what stands before it in its block")
+        reason = "\n".join(reasons) or "it uses no result of what stands before it in its block"
+        raise motion.refused(loop, what, reason)
     new = with_fields(loop, body=(*moved, *loop.body))
     return _with_block(function, block, (*(op for op in block[:place] if op not in moved), new, *block[place + 1 :]))
 
@@ -144,10 +149,19 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
       }
     }
     """
+
+    def again(other: func.Func) -> func.Func:
+        return make_perfect(other, outer, inner, module=module)
+
     what = f"make loops {name(outer)} and {name(inner)} perfectly nested"
     around, loop = loop_of(function, outer, what), loop_of(function, inner, what)
     if loop not in around.body:
-        raise refusal(loop, what, f"the loop {name(inner)} does not stand right in the body of the loop {name(outer)}")
+        between = [name(op.iv) for op in walk(around) if isinstance(op, affine.For) and _is_inside(loop, op)][1:]
+        where = f"but in that of {between[-1]}: make these two perfect first" if between else ""
+        if _is_inside(around, loop):
+            where = "but around it: name the outer one first"
+        reason = f"the loop {name(inner)} does not stand right in the body of the loop {name(outer)}"
+        raise refusal(loop, what, f"{reason}, {where}" if where else reason)
     for each in (around, loop):
         if each.results:
             reason = f"the loop {name(each.iv)} carries values (iter_args) from each iteration to the next"
@@ -163,7 +177,8 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
         count = trip_count(loop, inner, motion.of)
         if not count.runs:
             reason = f"the loop {name(inner)} may not run, and {_named((*first, *after)[0])} beside it must"
-            raise refusal(loop, what, reason)
+            alternative = first_legal(function, module, _instead(function, around, loop), again)
+            raise refusal(loop, what, reason, alternative or "")
     body, _ = split_body(loop.body)
     guarded = (
         *(op for op in before if op in repeated),
@@ -178,11 +193,22 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
 # --- Below: how
 
 
+def _instead(function: func.Func, outer: affine.For, inner: affine.For) -> Iterator[Proposal]:
+    """What may help where the inner loop may not run: that it does, or loops apart from each other."""
+    facts = so_that_it_runs(function, inner)
+    if facts:
+        yield Proposal(assumes=facts)
+    yield from (Proposal((step,)) for step in peeled_first(function, inner))
+    yield Proposal((Step("distribute", (outer.iv,)),), asks_again=False)
+
+
 class _Motion:
     """What may be done again and again in a loop, in one function."""
 
     def __init__(self, function: func.Func, module: func.Module | None) -> None:
-        self.of = Accesses(function, module)
+        self._dependences = Dependences(function, module)
+        self.of = self._dependences.of
+        self._blocked: tuple[Access, Access] | None = None
         self._at: dict[Op, list[Access]] = {}
         for access in self.of.accesses:
             self._at.setdefault(access.op, []).append(access)
@@ -199,8 +225,24 @@ class _Motion:
         for mine in self._at.get(op, ()):
             for other in (a for outer in past for inner in walk(outer) for a in self._at.get(inner, ())):
                 if other.kind == "write" and may_meet(self.of, mine, other, around):
+                    self._blocked = self._blocked or (mine, other)
                     return f"{_named(op)} stays: {access_name(other)} may change what it loads"
         return ""
+
+    def refused(self, op: Op, what: str, reason: str) -> IllegalTransform:
+        """The refusal, with two iterations where a write is in the way that certainly changes what is loaded."""
+        found: Dependence | None = None
+        if self._blocked is not None:
+            load, write = self._blocked
+            with warnings.catch_warnings():  # what the analysis gives up on is no example
+                warnings.simplefilter("ignore", AnalysisWarning)
+                found = self._dependences.at(load, write, self._dependences.common(load, write) + 1)
+        witness = found.witness() if found is not None and found.is_exact else None
+        if found is None or witness is None:
+            return refusal(op, what, reason)
+        return IllegalTransform(
+            heading(op, what, f"{reason}:\n{explained(found, witness)}"), dependence=found, witness=witness
+        )
 
 
 def _repeated(motion: _Motion, before: Sequence[Op], loop: affine.For, after: Sequence[Op], what: str) -> frozenset[Op]:
@@ -222,7 +264,8 @@ def _repeated(motion: _Motion, before: Sequence[Op], loop: affine.For, after: Se
         if op in found:
             why = motion.why_not(op, (*(o for o in before if o is not op), loop, *after), is_top=False)
             if why:
-                raise refusal(op, what, f"what {name(loop.iv)} uses must be computed in each iteration, but {why}")
+                reason = f"what {name(loop.iv)} uses must be computed in each iteration, but {why}"
+                raise motion.refused(op, what, reason)
     return frozenset(found)
 
 
@@ -242,6 +285,10 @@ def _only_at(loop: affine.For, ops: Block, bounds: Sequence[object], beyond: int
     if beyond and loop.step == 1:
         condition = Constraint(loop.iv + 1 - loop.upper[0], equality=True)
     yield affine.If((condition,), tuple(ops), location=ops[0].location)
+
+
+def _is_inside(inner: Op, outer: Op) -> bool:
+    return inner is not outer and any(op is inner for op in walk(outer))
 
 
 def _used(block: Sequence[Op]) -> set[Value]:
@@ -266,6 +313,9 @@ def _with_block(function: func.Func, old: Block, new: Block) -> func.Func:
 
 
 def _named(op: Op) -> str:
-    made = next(iter(op.defines()), None)
     at = f" at line {op.location.line}" if op.location is not None else ""
+    accessed = f"the loop {name(op.iv)}" if isinstance(op, affine.For) else accessed_element(op)
+    if accessed:
+        return f"{accessed}{at}"
+    made = next((v for v in op.defines() if v.hint), None)
     return f"{op_name(op)}{f' of {name(made)}' if made is not None else ''}{at}"

@@ -9,7 +9,8 @@ from inspect import signature
 from typing import TypeAlias
 
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Constraint, Value
+from passes.assumptions import assuming, promised
 from passes.legality_words import name
 
 Argument: TypeAlias = "Value | int | str | bool | tuple[Argument, ...]"
@@ -17,8 +18,9 @@ Argument: TypeAlias = "Value | int | str | bool | tuple[Argument, ...]"
 
 PRIMITIVES: dict[str, str] = {
     "distribute": "distribute", "expand": "expand", "interchange": "interchange", "make_perfect": "sink",
-    "parallelize": "affine_parallelize", "permute": "interchange", "privatize": "privatize", "reverse": "reverse",
-    "scalar_replace": "affine_scalrep.carried", "shift": "shift", "skew": "skew",
+    "parallelize": "affine_parallelize", "peel": "peel", "permute": "interchange", "privatize": "privatize",
+    "reverse": "reverse", "scalar_replace": "affine_scalrep.carried", "shift": "shift", "skew": "skew",
+    "unroll": "affine_loop_unroll", "unroll_full": "affine_loop_unroll",
 }  # fmt: skip
 """The module of `passes` that has each verb, for those that are proposed: it is imported where one is done."""
 
@@ -70,6 +72,8 @@ class Proposal:
 
     Attributes
     ----------
+    assumes
+        What the author of the function would have to promise of its arguments, before all else.
     steps
         What is done first, one after the other; or in its place, if it is not asked for again.
     options
@@ -85,18 +89,32 @@ class Proposal:
     the same with reassociate=True
     >>> print(Proposal((Step("parallelize", (j,)),), asks_again=False))
     parallelize(func, j)
+    >>> print(Proposal((Step("make_perfect", (i, j)),), assumes=(Constraint(Value(INDEX, "n") - 1),)))
+    promise n >= 1 (affdsl.assume), then make_perfect(func, i, j) first
     """
 
     steps: tuple[Step, ...] = ()
     options: tuple[tuple[str, Argument], ...] = ()
     asks_again: bool = True
+    assumes: tuple[Constraint, ...] = ()
+
+    @property
+    def promise(self) -> str:
+        """What is to be promised, as Python: `N >= 1`; empty if nothing is."""
+        return ", ".join(map(promised, self.assumes))
+
+    def before(self, function: Func) -> Func:
+        """The function where what is to be promised holds."""
+        return assuming(function, self.assumes)
 
     def __str__(self) -> str:
         steps = " and ".join(map(str, self.steps))
-        if not self.asks_again:
-            return steps
         options = ", ".join(f"{key}={_shown(value)}" for key, value in self.options)
-        parts = (f"{steps} first" if steps else "", f"the same with {options}" if options else "")
+        parts = (
+            f"promise {self.promise} (affdsl.assume)" if self.assumes else "",
+            f"{steps} first" if steps and self.asks_again else steps,
+            f"the same with {options}" if options and self.asks_again else "",
+        )
         return ", then ".join(part for part in parts if part)
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Term, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import clone, rewrite, with_fields
+from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from passes.affine_positions import are_valid, positions_of
 from passes.legality import refusal
 from passes.loops.nests import loop_of
@@ -92,6 +92,8 @@ def unswitch(func: Func, iv: Value) -> Func:
         if not reason_here:
             return _unswitched(func, path)
         reason = reason or reason_here
+    if any(isinstance(op, scf.If) for op in walk(loop)):
+        reason = reason or "there is no affine.if in it: what scf.if asks comes from data"
     raise refusal(loop, what, reason or "there is no affine.if in it")
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import affdsl as af
+from affdsl.ir.expr import Constraint
+from affdsl.ir.traverse import with_fields
+from passes.assumptions import assuming
 
 SIZES = (1, 2, 3, 4, 7, 8)
 
@@ -36,7 +39,7 @@ def random_schedule(
     return schedule
 
 
-REFUSING = ("tile", "permute", "interchange", "reverse", "distribute", "parallel", "unroll_jam")
+REFUSING = ("tile", "permute", "interchange", "reverse", "distribute", "parallel", "unroll_jam", "make_perfect")
 
 
 def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
@@ -51,15 +54,35 @@ def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
         except af.ScheduleError:
             pass
         except af.IllegalTransform as error:
-            if not error.alternative.startswith("schedule."):
+            if re.search(r"\bv\.\d", str(error)):
+                raise AssertionError("what the user gave no name is called by a number") from error
+            advice = error.alternative
+            if advice.startswith("affdsl.assume("):
+                facts = error.proposal.assumes if error.proposal is not None else ()
+                other = promising(schedule, kernel, facts)
+                exec(advice.partition(", then ")[2], {"schedule": other})
+                taken += 1
+                continue
+            if not advice.startswith("schedule."):
                 continue  # none was found, or it is no step: "a factor that is not larger"
-            exec(error.alternative.removesuffix(" first"), {"schedule": schedule})
-            if error.alternative.endswith(" first"):
+            exec(advice.removesuffix(" first"), {"schedule": schedule})
+            if advice.endswith(" first"):
                 exec(f"schedule.{schedule.refusals[-1]}", {"schedule": schedule})
             taken += 1
             while len(schedule.steps) > before:
                 schedule.undo()
     return taken
+
+
+def promising(schedule: af.Schedule, kernel: af.Kernel, facts: Sequence[Constraint]) -> af.Schedule:
+    """The same steps of a kernel that promises some facts about its sizes."""
+    module = kernel.module
+    function = assuming(module.functions[-1], facts)
+    body = tuple(function if op is module.functions[-1] else op for op in module.body)
+    made = af.Schedule(kernel.with_module(with_fields(module, body=body)))
+    for step in schedule.steps:
+        exec(f"made.{step}", {"made": made, "N": af.symbols("N")})
+    return made
 
 
 def _loop(schedule: af.Schedule, rng: random.Random) -> str:

@@ -13,7 +13,8 @@ import pytest
 import affdsl as af
 import passes.schedule.verbs
 from affdsl.errors import InternalError
-from affdsl.ir.traverse import rewrite
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import rewrite, walk
 from benchmarks.polybench.suite import SUITE, named
 from codegen.errors import SizeError
 from examples.cholesky import cases as cholesky_cases
@@ -24,6 +25,8 @@ from examples.gemm import cases as gemm_cases
 from examples.gemm import gemm
 from examples.jacobi2d import jacobi2d
 from examples.prefix_sum import prefix_sum
+from passes.affine_loop_invariant_code_motion import hoist
+from passes.drawing.layout import DrawingError
 from tests.oracles import compile_c, mlir_opt
 from tests.random_schedules import random_schedule, taken_advice
 from tests.test_project import ROOT, run_blocks
@@ -153,7 +156,7 @@ LOOPS = """\
         ),
         (
             '.tile(("i#1",), 4, names=("a b",))',
-            'cannot s.tile(("i#1",), 4, names=("a b",)): names are texts like i_tile, got ("a b",)',
+            'cannot s.tile(("i#1",), 4, names=("a b",)): a name is a text like i_tile, got "a b"',
         ),
         (
             '.tile(("i#1",), 4, names=("a", "b"))',
@@ -194,33 +197,33 @@ def test_what_is_no_loop_size_or_name_is_said_with_all_there_are(twice, step, wo
     [
         (
             '.interchange("i#2", "j#1")',
-            ("cannot interchange loops i and j (of twice, kernels.py:8)\n"
-            "    the loop i does not hold the loop j and nothing else"),
+            ("cannot interchange loops i#2 and j#1 (of twice, kernels.py:6)\n"
+            "    the loop j#1 is not inside of the loop i#2: j#1 stands in i#1, and i#2 stands outside of all loops"),
         ),
         (
             '.reverse("j#2")',
-            ("cannot reverse loop j (of twice, kernels.py:8)\n"
+            ("cannot reverse loop j#2 (of twice, kernels.py:8)\n"
             "    the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),\n"
-            "    e.g. (i, j) = (0, 1) writes A[0, 1], which (i, j) = (0, 2) reads (for M = 1, N = 3); "
+            "    e.g. (i#2, j#2) = (0, 1) writes A[0, 1], which (i#2, j#2) = (0, 2) reads (for M = 1, N = 3); "
             "the new order does not run them in this order"),
         ),
         (
             '.parallel("j#2")',
-            ("cannot make j parallel (of twice, kernels.py:8)\n"
+            ("cannot make j#2 parallel (of twice, kernels.py:8)\n"
             "    the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),\n"
-            "    e.g. (i, j) = (0, 1) writes A[0, 1], which (i, j) = (0, 2) reads (for M = 1, N = 3); "
+            "    e.g. (i#2, j#2) = (0, 1) writes A[0, 1], which (i#2, j#2) = (0, 2) reads (for M = 1, N = 3); "
             "the new order does not run them in this order\n"
             '    legal: s.parallel("i#2")'),
         ),
         (
             '.peel("row", first=1)',
             ('cannot s.peel("row", first=1) (of twice, kernels.py:10)\n'
-            "    the loop row is parallel: its iterations have no order that a step could change; "
+            "    the loop row is parallel already: its iterations have no order that a step could change; "
             "take other steps first, and make it parallel last"),
         ),
         (
             '.unroll("i#1")',
-            ("cannot unroll loop i entirely (of twice, kernels.py:6)\n"
+            ("cannot unroll loop i#1 entirely (of twice, kernels.py:6)\n"
             "    its trip count is M, not a number\n"
             '    legal: s.unroll("i#1", 4)'),
         ),
@@ -236,13 +239,31 @@ def test_bands_that_are_not_perfect_are_refused_with_what_makes_them_so():
         s.tile(("i", "j", "k"), 8)
     first, *rest = str(caught.value).splitlines()
     assert first.partition(": ")[2].startswith("cannot tile loops i, j, k (of matmul, ")
-    assert rest == ["    the loop j does not hold the loop k and nothing else", '    legal: s.distribute("j")']
+    reason = (
+        r"    the loop j does not hold the loop k and nothing else: the store C\[i, j\] at line \d+ stands beside it"
+    )
+    assert re.fullmatch(reason, rest[0])
+    assert rest[1:] == ['    legal: s.distribute("j").distribute("i")']
     s.distribute("j")
-    with pytest.raises(af.IllegalTransform, match="the loop i does not hold the loop j and nothing else"):
+    with pytest.raises(
+        af.IllegalTransform, match="the loop i does not hold the loop j and nothing else: another loop j_2"
+    ):
         s.tile(("i", "j"), 8)
+    s.distribute("i").tile(("i_2", "j_2", "k"), 8)
     with pytest.raises(af.IllegalTransform) as caught:
-        af.Schedule(cholesky).tile(("i", "j"), 8)
+        af.Schedule(jacobi).tile(("t", "i"), 8)
     assert "legal" not in str(caught.value)
+
+
+def test_triangles_are_peeled_and_made_perfect_as_advised():
+    s = af.Schedule(cholesky)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.tile(("i", "j"), 8)
+    assert caught.value.alternative == 's.peel("i", first=1).make_perfect("i", "j") first'
+    s.peel("i", first=1).make_perfect("i", "j").tile(("i", "j"), 8)
+    for case in cholesky_cases():
+        case.check(s.kernel())
+        case.check(s.kernel().interpret)
 
 
 def test_advice_is_legal_when_it_is_taken():
@@ -453,9 +474,9 @@ s.undo()
         == """\
 twice: 2 steps, 1 refused
 refused  reverse("j#2")  (tune.py:3)
-    cannot reverse loop j (of twice, kernels.py:8)
+    cannot reverse loop j#2 (of twice, kernels.py:8)
         the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),
-        e.g. (i, j) = (0, 1) writes A[0, 1], which (i, j) = (0, 2) reads (for M = 1, N = 3); \
+        e.g. (i#2, j#2) = (0, 1) writes A[0, 1], which (i#2, j#2) = (0, 2) reads (for M = 1, N = 3); \
 the new order does not run them in this order
 1. tile(("i#1",), 32, names=("i_tile",))  (tune.py:6)
     new loop i_tile = 0 to M step 32
@@ -617,7 +638,7 @@ def test_panels_are_packed():
         ),
         ({"panels": {0: 0}}, "a width is a whole number of at least 1, got 0"),
         ({"space": -1}, "space is a whole number of at least 0, got -1"),
-        ({"name": "B"}, 'there is such an array already, got "B"'),
+        ({"name": "B"}, "there is an array B already"),
         ({"name": 2}, "a name is a text like A_fast, got 2"),
     ],
 )
@@ -851,3 +872,322 @@ def test_advice_about_unrolling_can_be_taken(at, advice):
     assert str(refused.value).endswith(f"its trip count is min(M, {at}), not a number{advice}")
     if advice:
         s.unroll("i", min(at, 4))
+
+
+# --- Advice that takes more than steps
+
+
+@af.kernel
+def scaled(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N], beta: af.f32):
+    with af.for_(M) as i, af.for_(N) as j:
+        C[i, j] = beta * C[i, j]
+        with af.for_(K) as k:
+            C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def scaled_often(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N], beta: af.f32):
+    af.assume(K >= 1)
+    with af.for_(M) as i, af.for_(N) as j:
+        C[i, j] = beta * C[i, j]
+        with af.for_(K) as k:
+            C[i, j] += A[i, k] * B[k, j]
+
+
+@pytest.mark.parametrize(
+    ("step", "steps"),
+    [
+        ('make_perfect("j", "k")', 'make_perfect("j", "k")'),
+        ('parallel("k", reassociate=True)', 'scalar_replace("k").parallel("k", reassociate=True)'),
+    ],
+)
+def test_what_a_kernel_should_promise_is_advised(step, steps):
+    s = af.Schedule(scaled)
+    with pytest.raises(af.IllegalTransform) as caught:
+        exec(f"s.{step}", {"s": s})
+    assert caught.value.alternative == f"affdsl.assume(K >= 1) in scaled, then s.{steps}"
+    promised = af.Schedule(scaled_often)
+    exec(f"s.{steps}", {"s": promised})
+    rng = np.random.default_rng(14)
+    for m, n, k in [(0, 2, 1), (1, 1, 1), (3, 4, 5)]:
+        a, b = rng.integers(-4, 5, (m, k)).astype("f4"), rng.integers(-4, 5, (k, n)).astype("f4")
+        run_both(scaled_often, promised.kernel(), a, b, rng.integers(-4, 5, (m, n)).astype("f4"), 2.0)
+    with pytest.raises(SizeError, match="it assumes K - 1 >= 0, but K = 0"):
+        promised.kernel()(np.zeros((2, 0), "f4"), np.zeros((0, 2), "f4"), np.zeros((2, 2), "f4"), 2.0)
+
+
+def test_other_loops_are_advised_where_no_rounding_is_allowed():
+    s = af.Schedule(scaled)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.parallel("k")
+    assert caught.value.alternative == 's.parallel("j")'
+    s.parallel("j")
+
+
+def test_loops_that_are_not_perfect_are_distributed_for_all_that_reorders():
+    for step in ('permute(("i", "k", "j"))', 'interchange("j", "k")', 'coalesce(("i", "j", "k"))'):
+        s = af.Schedule(scaled)
+        with pytest.raises(af.IllegalTransform) as caught:
+            exec(f"s.{step}", {"s": s})
+        advice = 's.distribute("j")' if "interchange" in step else 's.distribute("j").distribute("i")'
+        assert caught.value.alternative == advice
+        exec(advice, {"s": s})
+        renamed = step.replace('"i"', '"i_2"').replace('"j"', '"j_2"')
+        exec(f"s.{renamed}", {"s": s})
+        rng = np.random.default_rng(15)
+        run_both(scaled, s.kernel(), rng.random((3, 4), "f4"), rng.random((4, 2), "f4"), np.ones((3, 2), "f4"), 2.0)
+
+
+@af.kernel
+def solve(L: af.f64[N, N], x: af.f64[N]):
+    with af.for_(N) as i:
+        with af.for_(i) as j:
+            x[i] -= L[i, j] * x[j]
+        x[i] /= L[i, i]
+
+
+def test_a_triangle_is_peeled_so_that_its_inner_loop_runs():
+    s = af.Schedule(solve)
+    with pytest.raises(af.IllegalTransform, match=r"the loop j may not run, and the load x\[i\] at line") as caught:
+        s.make_perfect("i", "j")
+    assert caught.value.alternative == 's.peel("i", first=1) first'
+    s.peel("i", first=1).make_perfect("i", "j")
+    rng = np.random.default_rng(16)
+    for n in (0, 1, 2, 7):
+        run_both(solve, s.kernel(), rng.uniform(1, 2, (n, n)), rng.random(n))
+
+
+def test_what_falls_apart_into_parallel_loops_is_distributed():
+    @af.kernel
+    def two(A: af.f64[N], B: af.f64[N], C: af.f64[N]):
+        with af.for_(1, N) as i:
+            A[i] = C[i] * 2
+            B[i] = A[i - 1]
+
+    s = af.Schedule(two)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.parallel("i")
+    assert caught.value.alternative == 's.distribute("i") first'
+    s.distribute("i").parallel("i").parallel("i_2")
+    with pytest.raises(af.IllegalTransform) as caught:
+        af.Schedule(solve).parallel("i")
+    assert "distribute" not in caught.value.alternative
+
+
+# --- What messages call things
+
+
+def test_messages_call_loops_and_values_as_the_user_knows_them(twice):
+    s = af.Schedule(gemm)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.hoist("j#1")
+    text = str(caught.value)
+    assert "it uses j#1, which the loop defines" in text
+    assert "it uses the load C[i, j] at line 18, which the loop defines" in text
+    assert not re.search(r"\bv\.\d", text)
+    with pytest.raises(af.IllegalTransform, match=r"cannot skew loop i#2 by 2 \* j#1 .*\n    the loop i#2 is not"):
+        af.Schedule(twice).skew("j#1", "i#2", 2)
+    with pytest.raises(
+        af.IllegalTransform, match=r"the load A\[\.\.\.\] at line \d+ must come before the store A\[\.\.\.\]"
+    ):
+        af.Schedule(counted_by_data).reverse("i")
+
+
+@af.kernel
+def counted_by_data(place: af.i64[N], A: af.i64[M]):
+    with af.for_(N) as i:
+        A[place[i]] += 1
+
+
+def test_names_of_schedules_stay_in_schedules():
+    function, module = gemm.func, gemm.module
+    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For) and op.iv.hint == "j")
+    with pytest.raises(af.IllegalTransform):
+        af.Schedule(gemm).hoist("j#1")
+    with pytest.raises(af.IllegalTransform) as caught:
+        hoist(function, iv, module)
+    assert "j#1" not in str(caught.value)
+    assert re.search("it uses %?j, which the loop defines", str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            '.tile(("j", "i"), (2, 3))',
+            ('cannot s.tile(("j", "i"), (2, 3)): the loops are named outermost first, and i is around j\n'
+            '    write them as ("i", "j"), each with its own size; or change their order by permute first'),
+        ),
+        ('.tile(("i",), 4, names=("N",))', 'cannot s.tile(("i",), 4, names=("N",)): there is a size N already'),
+        ('.tile(("i",), 4, names=("A",))', 'cannot s.tile(("i",), 4, names=("A",)): there is an array A already'),
+        ('.tile(("i",), 4, names="steps")', 'cannot s.tile(("i",), 4, names="steps"): there is a size steps already'),
+        (
+            '.tile(("i", "j"), 4, names=("a", "a"))',
+            'cannot s.tile(("i", "j"), 4, names=("a", "a")): there is a loop a already',
+        ),
+        (
+            '.strip_mine("i", 4, name="for")',
+            'cannot s.strip_mine("i", 4, name="for"): for is a word of Python, and no name',
+        ),
+        ('.copy("A", "j", name="t")', 'cannot s.copy("A", "j", name="t"): there is a loop t already'),
+        ('.copy("A", "j", name="in")', 'cannot s.copy("A", "j", name="in"): in is a word of Python, and no name'),
+        (
+            ".split(\"i\", 'N // 2')",
+            ('cannot s.split("i", "N // 2"): sweep has no size or loop N // 2\n'
+            '    its sizes are N, steps; expressions are made of symbols: affdsl.symbols("N") // 2'),
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_said_with_what_can(step, words):
+    assert message(sweep, step).partition(": ")[2] == words
+
+
+def test_a_band_has_no_gaps():
+    s = af.Schedule(gemm_rows)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.tile(("i", "k"), 8)
+    assert "    between i and k there is the loop j: a band has no gaps; name it, too, or" in str(caught.value)
+    assert caught.value.alternative == 's.permute(("k", "j")) first'
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.interchange("i", "k")
+    assert caught.value.alternative == 's.permute(("k", "j", "i"))'
+    s.permute(("k", "j", "i"))
+    assert [row.names for row in s.loops()] == [("k",), ("j",), ("i",)]
+
+
+def test_a_step_is_replayed_as_it_was_written():
+    assert "cannot s.parallel(None): a loop is given by its name, got None" in message(sweep, ".parallel(None)")
+    s = af.Schedule(gemm_rows).split("k", 3).unroll_jam("i", 2)
+    s.tile(("j",), 4).unroll("j", 2)
+    small = af.Schedule(buffered).unroll("k")
+    assert str(small).endswith('s.unroll("k")')
+    for each in (s, small):
+        assert replayed(each).mlir() == each.kernel().mlir()
+
+
+def test_a_loop_that_is_parallel_already():
+    s = af.Schedule(gemm_rows).parallel("i")
+    with pytest.raises(af.IllegalTransform, match="the loop i is parallel already: there is nothing left to do"):
+        s.parallel("i")
+
+
+def test_what_coalesced_loops_touch_is_not_known_for_all_sizes():
+    s = af.Schedule(gemm_rows).coalesce(("i", "j"))
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.parallel("i_j")
+    assert "it may be that several iterations update the same elements: addf of C, rounded; what is not known: " in str(
+        caught.value
+    )
+    assert "i_j floordiv N is semi-affine" in str(caught.value)
+
+
+def test_dmas_within_one_memory_space_are_not_pipelined():
+    s = af.Schedule(buffered).copy("A", "k", dma=True)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.pipeline("i")
+    assert str(caught.value).endswith(
+        "    they copy within the memory space 0: only those to a space of a higher number start early\n"
+        "    legal: undo the copy, and take it with space=1"
+    )
+    s.undo()
+    s.copy("A", "k", dma=True, space=1).pipeline("i")
+
+
+def test_a_schedule_says_where_what_it_lacks_is():
+    s = af.Schedule(sweep)
+    for name, words in {
+        "mlir": "a Schedule has no mlir: the kernel that comes out has; write s.kernel().mlir",
+        "c": "a Schedule has no c: the kernel that comes out has; write s.kernel().c",
+        "vectorize": "a Schedule has no vectorize yet",
+        "parallelize": "a Schedule has no parallelize; did you mean s.parallel?",
+        "tiles": "a Schedule has no tiles; did you mean s.tile?",
+        "xyz": "a Schedule has no xyz",
+    }.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(s, name)
+        assert str(caught.value) == words
+    assert not hasattr(s, "_repr_html_")
+    assert repr(s.loops()) == str(s.loops())
+
+
+def test_pictures_of_loops_of_one_name(twice):
+    s = af.Schedule(twice)
+    sizes = {"M": 2, "N": 3}
+    for draw in (twice.picture, s.picture):
+        assert list(draw("i#2", "j#2", sizes).points) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+        assert list(draw("i#2", "j#2", sizes).arrows) == list(s.picture("i#2", "j#2", sizes).arrows)
+        assert len(draw("i#1", "j#1", sizes).points) == 6
+    with pytest.raises(DrawingError, match="cannot draw loops of @twice: 3 are called i; write i#1 or i#2 or i#3"):
+        twice.picture("i", "j", sizes)
+    with pytest.raises(af.ScheduleError, match="at gives numbers by the names of loops, got 1"):
+        s.picture("i#1", "j#1", sizes, at=1)
+    with pytest.raises(af.ProgramTypeError, match='N is no key of a dict or a set\n    write its name: "N"'):
+        twice.picture("i#1", "j#1", {N: 3})
+
+
+def test_what_affine_parallel_cannot_combine_is_named():
+    s = af.Schedule(solve).peel("i", first=1).scalar_replace("j")
+    with pytest.raises(
+        af.IllegalTransform, match=r"is combined by arith\.subf, for which affine\.parallel has no reduct"
+    ):
+        s.parallel("j", reassociate=True)
+
+
+def test_conditions_between_loops_and_conditions_on_data_are_named():
+    @af.kernel
+    def guarded(A: af.f64[N, N], w: af.f64[N]):
+        with af.for_(N) as i:
+            with af.if_(i >= 2), af.for_(N) as j:
+                with af.if_(w[j] >= 0.0):
+                    A[i, j] = 1.0
+
+    s = af.Schedule(guarded)
+    with pytest.raises(af.IllegalTransform, match=r"\n    between i and j there is a condition at line \d+$"):
+        s.tile(("i", "j"), 4)
+    with pytest.raises(af.IllegalTransform, match=r"there is no affine\.if in it: what scf\.if asks comes from data"):
+        s.unswitch("j")
+    with pytest.raises(af.IllegalTransform, match=r"the loop j does not stand right in the body of the loop i$"):
+        s.make_perfect("i", "j")
+
+
+def test_what_may_not_run_is_kept_in_values_where_the_kernel_promises_that_it_does():
+    @af.kernel
+    def plain(A: af.f64[N], B: af.f64[1]):
+        m = af.alloc(af.f64[1])
+        with af.for_(N) as j:
+            m[0] = af.max(m[0], A[j])
+        B[0] = m[0]
+
+    @af.kernel
+    def promising(A: af.f64[N], B: af.f64[1]):
+        af.assume(N >= 1)
+        m = af.alloc(af.f64[1])
+        with af.for_(N) as j:
+            m[0] = af.max(m[0], A[j])
+        B[0] = m[0]
+
+    s = af.Schedule(plain)
+    with pytest.raises(af.IllegalTransform, match="the loop may run less than 1 times") as caught:
+        s.scalar_replace("j")
+    assert caught.value.alternative == 'affdsl.assume(N >= 1) in plain, then s.scalar_replace("j")'
+    assert str(caught.value).count("legal: ") == 1
+    af.Schedule(promising).scalar_replace("j")
+
+
+@af.kernel
+def summed(A: af.f64[N, M], S: af.f64[1]):
+    with af.for_(N) as i, af.for_(M) as j:
+        S[0] += A[i, j]
+
+
+def test_sums_in_memory_are_tiled_where_another_rounding_is_allowed():
+    s = af.Schedule(summed)
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.tile(("i", "j"), 3)
+    assert caught.value.alternative == 's.tile(("i", "j"), 3, reassociate=True)'
+    s.tile(("i", "j"), 3, reassociate=True)
+    assert 's.tile(("i", "j"), 3, reassociate=True, names=("i_tile", "j_tile"))' in str(s)
+    assert replayed(s).mlir() == s.kernel().mlir()
+    rng = np.random.default_rng(17)
+    for n, m in [(0, 1), (1, 5), (7, 8)]:
+        run_both(summed, s.kernel(), rng.integers(-9, 9, (n, m)).astype("f8"), np.zeros(1))

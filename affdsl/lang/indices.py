@@ -136,7 +136,11 @@ class Index(Traced):
     def __ne__(self, other: object) -> Condition | Scalar:  # type: ignore[override]
         return _compare("!=", self, other)  # type: ignore[arg-type]
 
-    __hash__ = Traced.__hash__
+    def __hash__(self) -> int:
+        if active() is None:
+            text = spell(self.expr)
+            raise problem(ProgramTypeError, f"{text} is no key of a dict or a set", f'write its name: "{text}"')
+        return super().__hash__()
 
 
 class Extremum(Traced):

@@ -25,7 +25,7 @@ def iteration_space(
     inner: Value | str,
     sizes: Mapping[str, int],
     *,
-    at: Mapping[str, int] | None = None,
+    at: Mapping[str, int] | Mapping[Value, int] | None = None,
 ) -> IterationSpace:
     """The iterations of two loops of a function, one inside the other, and which must run before which.
 
@@ -35,11 +35,12 @@ def iteration_space(
     Parameters
     ----------
     outer, inner
-        The loops, by their induction variables or by the names that they have in the MLIR text.
+        The loops, by their induction variables or by the names that they have in the MLIR text. Where several loops
+        have one name, they are `i#1`, `i#2`, in the order of the text.
     sizes
         A number for each size, and for each other index that the loops and accesses read.
     at
-        Numbers for other loops, by name: only these iterations of them are shown.
+        Numbers for other loops, given in the same way: only these iterations of them are shown.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def iteration_space(
     >>> print(*space.arrows)
     flow (2, 1) -> (3, 0)
     """
-    question = Question(dependences, (outer, inner), sizes, at or {})
+    question = Question(dependences, (outer, inner), sizes, {} if at is None else at)
     names = question.names
     return IterationSpace(
         function=dependences.of.function.symbol,
@@ -70,8 +71,8 @@ def iteration_space(
         loops=tuple(names[iv] for iv in question.domain.ivs),
         is_parallel=question.is_parallel(),
         within=question.within(),
-        sizes=dict(sizes),
-        at=dict(at or {}),
+        sizes={names[size]: number for size, number in question.sizes.items()},
+        at={names[iv]: number for iv, number in question.at.items()},
         runs=question.runs(),
         arrows=question.arrows(),
         notes=question.notes(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Integral
 from typing import TypeAlias
 
 from affdsl.ir.dialects import affine, scf
@@ -19,6 +20,7 @@ from passes.drawing.layout import DrawingError
 from passes.drawing.naming import names_of
 from passes.drawing.space_view import Arrow, Kind
 from passes.options import nearest
+from passes.schedule.loops import numbered
 
 Iteration: TypeAlias = tuple[int, ...]
 """The values of the induction variables of some loops, outermost first."""
@@ -45,11 +47,14 @@ class Question:
         dependences: Dependences,
         loops: tuple[Value | str, Value | str],
         sizes: Mapping[str, int],
-        at: Mapping[str, int],
+        at: Mapping[str, int] | Mapping[Value, int],
     ) -> None:
         function = dependences.of.function
         self.dependences = dependences
         self.what = f"cannot draw loops of @{function.symbol}"
+        for given, example in ((sizes, '{"N": 8}'), (at, '{"t": 0}')):
+            if not isinstance(given, Mapping):
+                raise DrawingError(f"{self.what}: numbers are given by name, as {example}; got {given!r}")
         self.names = names_of(function)
         self._domains = dict(_domains(dependences))
         self.outer, self.inner = (self._loop(loop) for loop in loops)
@@ -57,10 +62,10 @@ class Question:
         if self.outer is self.inner or self.outer not in self.domain.ivs:
             inner, outer = self.names[self.inner], self.names[self.outer]
             raise DrawingError(f"{self.what}: {inner} is not inside of {outer}; name the outer of two loops first")
-        self.at = {self._loop(name): number for name, number in at.items()}
+        self.at = {self._loop(loop): _number(number, f"the loop {loop}", self.what) for loop, number in at.items()}
         if self.outer in self.at or self.inner in self.at:
             raise DrawingError(f"{self.what}: a loop that is drawn cannot be held at one iteration")
-        self.sizes = {self._size(name): number for name, number in sizes.items()}
+        self.sizes = {self._size(name): _number(number, name, self.what) for name, number in sizes.items()}
         self._inside = [access for access in dependences.accesses if self.inner in access.ivs]
 
     def runs(self) -> tuple[Iteration, ...]:
@@ -153,22 +158,27 @@ class Question:
             raise DrawingError(f"{self.what}: {error}; take smaller sizes") from error
 
     def _loop(self, loop: Value | str) -> Value:
-        found = [iv for iv in self._domains if (iv is loop if isinstance(loop, Value) else self.names[iv] == loop)]
-        called = self.names.get(loop, repr(loop)) if isinstance(loop, Value) else loop
+        if isinstance(loop, Value):
+            found = [iv for iv in self._domains if iv is loop]
+        else:
+            name, _, number = str(loop).partition("#")
+            found = [iv for iv in self._domains if self.names[iv] == name]
+            if number.isdecimal():
+                found = found[int(number) - 1 : int(number)] if int(number) else []
+        called = self.names.get(loop, repr(loop)) if isinstance(loop, Value) else str(loop)
         if len(found) == 1:
             return found[0]
         if found:
-            raise DrawingError(
-                f"{self.what}: {len(found)} are called {called}: give another name to the one that is meant, or say "
-                "which by its induction variable"
-            )
-        known = [self.names[iv] for iv in self._domains]
+            choice = " or ".join(f"{called}#{k + 1}" for k in range(len(found)))
+            raise DrawingError(f"{self.what}: {len(found)} are called {called}; write {choice}, as the text has them")
+        known = numbered([self.names[iv] for iv in self._domains])
         listed = f"its loops are {', '.join(known)}" if known else "it has none"
         raise DrawingError(f"{self.what}: none is called {called}{nearest(called, known)}; {listed}")
 
-    def _size(self, name: str) -> Value:
+    def _size(self, name: object) -> Value:
         known = {n: v for v, n in self.names.items() if v.type == INDEX and v not in self._domains}
-        if name not in known:
+        if not isinstance(name, str) or name not in known:
+            name = str(name)
             listed = f"its sizes are {', '.join(known)}" if known else "it has none"
             raise DrawingError(f"{self.what}: no size is called {name}{nearest(name, list(known))}; {listed}")
         return known[name]
@@ -178,6 +188,13 @@ class Question:
         missing = dict.fromkeys(self.names[value] for value in params if value not in self.sizes)
         if missing:
             raise DrawingError(f"{self.what}: give a number for {', '.join(missing)} among the sizes")
+
+
+def _number(number: object, name: str, what: str) -> int:
+    """A whole number, also one of NumPy."""
+    if isinstance(number, bool) or not isinstance(number, Integral):
+        raise DrawingError(f"{what}: {name} is a whole number, got {number!r}")
+    return int(number)
 
 
 def _domains(dependences: Dependences) -> Iterator[tuple[Value, Domain]]:

@@ -62,7 +62,7 @@ class Row:
         return f"parallel {counters}" if self.is_parallel else counters
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """The loops of a function in the order of the text; printed a line for each, those inside of it below."""
 
@@ -79,6 +79,9 @@ class Tree:
         width = max(map(len, lines), default=0)
         places = [shown_place(row.location) if row.location is not None else "" for row in self.rows]
         return "\n".join(f"{line:<{width}}  {place}".rstrip() for line, place in zip(lines, places, strict=True))
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def named(function: Func) -> Func:

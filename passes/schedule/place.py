@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from keyword import iskeyword
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -35,22 +36,24 @@ class Place:
     names: Mapping[Value, str]
     call: str
 
-    def loop(self, name: object) -> Value:
-        """The counter of a loop that steps can change.
+    def loop(self, name: object, *, parallel: str = "") -> Value:
+        """The counter of a loop that steps can change; `parallel` says what is wrong with one that is parallel.
 
         Raises ScheduleError if there is no such loop, IllegalTransform if it is parallel already or bounded by data.
         """
         iv = find(self.function, self.names, name, self.call)
         loop = loop_by(self.function, iv)
+        if isinstance(loop, affine.Parallel):
+            changes = "its iterations have no order that a step could change; "
+            advice = f"{changes}take other steps first, and make it parallel last"
+            raise refusal(loop, self.call, f"the loop {name} is parallel already: {parallel or advice}")
         if not isinstance(loop, affine.For):
-            why = (
-                f"the loop {name} is parallel: its iterations have no order that a step could change; "
-                "take other steps first, and make it parallel last"
-                if isinstance(loop, affine.Parallel)
-                else f"the bounds of the loop {name} come from data, so its iterations are not known"
-            )
-            raise refusal(loop, self.call, why)
+            raise refusal(loop, self.call, f"the bounds of the loop {name} come from data: no step can change it")
         return iv
+
+    def listed(self, ivs: Iterable[Value]) -> str:
+        """What some loops are called."""
+        return ", ".join(self.names[iv] for iv in ivs)
 
     def loops(self, names: object) -> tuple[Value, ...]:
         """The counters of several loops."""
@@ -116,7 +119,8 @@ class Place:
                 ScheduleError,
                 f"cannot {self.call}: {self.function.symbol} has no size or loop {name}"
                 f"{_closest(name, [*sizes, *loops])}",
-                f"its sizes are {', '.join(sizes) or 'numbers only'}",
+                f"its sizes are {', '.join(sizes) or 'numbers only'}"
+                + ('; expressions are made of symbols: affdsl.symbols("N") // 2' if not name.isidentifier() else ""),
             )
         return found
 
@@ -155,31 +159,46 @@ class Place:
 
     def new_array(self, wanted: object, array: object, suffix: str) -> str:
         """The name of a new array: one that is wanted, or that of another one with something behind it."""
-        hint, taken = self.array(array).hint, {name.partition("#")[0] for name in self._arrays()}
+        hint = self.array(array).hint
         if not wanted:
-            return unused(f"{hint}{suffix}", taken)
-        if not isinstance(wanted, str) or not wanted.isidentifier() or wanted in taken:
-            why = "there is such an array already" if wanted in taken else "a name is a text like A_fast"
-            raise problem(ScheduleError, f"cannot {self.call}: {why}, got {literal(wanted)}")
-        return wanted
+            return unused(f"{hint}{suffix}", set(self._known()))
+        self._require_new(wanted, "A_fast")
+        return str(wanted)
 
     def new(self, wanted: object, bases: Iterable[str], suffix: str) -> tuple[str, ...]:
         """Names for new loops: those that are wanted, or the old ones with something behind them."""
-        taken = {name.partition("#")[0] for name in self.names.values()}
+        bases = list(bases)
         if wanted:
             given = (wanted,) if isinstance(wanted, str) else wanted
-            if not isinstance(given, Sequence) or not all(isinstance(n, str) and n.isidentifier() for n in given):
+            if not isinstance(given, Sequence):
                 raise problem(ScheduleError, f"cannot {self.call}: names are texts like i_tile, got {literal(wanted)}")
-            again = [n for k, n in enumerate(given) if n in taken or n in given[:k]]
-            if again:
-                raise problem(ScheduleError, f"cannot {self.call}: there is a loop {again[0]} already")
-            if len(given) != len(list(bases)):
+            for k, name in enumerate(given):
+                self._require_new(name, "i_tile", given[:k])
+            if len(given) != len(bases):
                 raise problem(ScheduleError, f"cannot {self.call}: each new loop has one name, got {literal(given)}")
             return tuple(given)
         made: list[str] = []
         for base in bases:
-            made.append(unused(f"{base.partition('#')[0]}{suffix}", {*taken, *made}))
+            made.append(unused(f"{base.partition('#')[0]}{suffix}", {*self._known(), *made}))
         return tuple(made)
+
+    def _known(self) -> dict[str, str]:
+        """What there is already, by its name: loops, sizes, arrays, numbers."""
+        known = {name.partition("#")[0]: "an array" for name in self._arrays()}
+        for argument in self.function.args:
+            is_size, is_array = isinstance(argument.type, IndexType), isinstance(argument.type, MemRefType)
+            known[argument.hint] = "a size" if is_size else "an array" if is_array else "an argument"
+        return {**known, **{name.partition("#")[0]: "a loop" for name in self.names.values()}}
+
+    def _require_new(self, name: object, like: str, before: Sequence[object] = ()) -> None:
+        """Refuse what is no name of something new."""
+        if not isinstance(name, str) or not name.isidentifier():
+            raise problem(ScheduleError, f"cannot {self.call}: a name is a text like {like}, got {literal(name)}")
+        if iskeyword(name):
+            raise problem(ScheduleError, f"cannot {self.call}: {name} is a word of Python, and no name")
+        known = {**self._known(), **{str(each): "a loop" for each in before}}
+        if name in known:
+            raise problem(ScheduleError, f"cannot {self.call}: there is {known[name]} {name} already")
 
     @property
     def dependences(self) -> Dependences:

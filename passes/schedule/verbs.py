@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
 from passes.affine_data_copy_generate import data_copy
@@ -26,17 +26,19 @@ from passes.distribute import distribute
 from passes.expand import expand
 from passes.index_set_split import index_set_split
 from passes.interchange import interchange, permute
-from passes.legality import Request, first_legal, refusal
+from passes.legality import IllegalTransform, first_legal, refusal
 from passes.peel import peel
 from passes.privatize import privatize
 from passes.reverse import reverse
+from passes.running import so_that_it_runs
+from passes.schedule.bands import require_band
 from passes.schedule.loops import ScheduleError, loop_by
 from passes.schedule.place import Place
 from passes.schedule.spelling import literal, symbols_in
 from passes.shift import shift
 from passes.sink import make_perfect, sink
 from passes.skew import skew
-from passes.steps import Proposal, Step
+from passes.steps import Proposal
 from passes.strip_mine import strip_mine
 from passes.unswitch import unswitch
 
@@ -53,7 +55,7 @@ class Call:
     def text(self) -> str:
         """The call, without the schedule before it."""
         options = (f"{key}={literal(value)}" for key, value in self.options if value)
-        given = (*(literal(value) for value in self.arguments if value is not None), *options)
+        given = (*map(literal, self.arguments), *options)
         return f"{self.verb}({', '.join(given)})"
 
     @property
@@ -95,33 +97,46 @@ def taken(place: Place, call: Call) -> Func:
 # --- The rows
 
 
-def _tile(at: Place, loops: object, sizes: object, *, separate: bool, names: Sequence[str]) -> Func:
+def _tile(at: Place, loops: object, sizes: object, *, separate: bool, reassociate: bool, names: Sequence[str]) -> Func:
     ivs = at.loops(loops)
     given = (sizes,) * len(ivs) if isinstance(sizes, int | str | Index) else sizes
     if not isinstance(given, Sequence) or len(given) != len(ivs):
         raise problem(ScheduleError, f"cannot {at.call}: each of {len(ivs)} loops has one size, got {literal(sizes)}")
     wanted = tuple(at.size(size) for size in given)
 
-    def tiled(function: Func) -> Func:
+    def tiled(function: Func, reassociate: bool = reassociate) -> Func:
         known = Dependences(function, at.module)
-        return tile(function, ivs, wanted, separate=separate, names=names, dependences=known)
+        return tile(function, ivs, wanted, separate=separate, reassociate=reassociate, names=names, dependences=known)
 
-    _require_perfect(at, ivs, f"tile loops {', '.join(at.names[iv] for iv in ivs)}", tiled)
+    require_band(at, ivs, f"tile loops {at.listed(ivs)}", tiled)
     return tiled(at.function)
 
 
-def _require_perfect(at: Place, ivs: Sequence[Value], what: str, again: Request) -> None:
-    """Refuse loops that hold more than the next one, with what makes them perfectly nested if that is legal."""
-    for outer, inner in pairwise(loop_by(at.function, iv) for iv in ivs):
-        if not isinstance(outer, affine.For) or not isinstance(inner, affine.For) or outer.body == (inner,):
-            continue
-        perfect = Proposal((Step("make_perfect", (outer.iv, inner.iv)),))
-        apart = Proposal((Step("distribute", (outer.iv,)),), asks_again=False)
-        proposal = first_legal(at.function, at.module, (perfect,), again) or first_legal(
-            at.function, at.module, (apart,), lambda function: function
-        )
-        reason = f"the loop {at.names[outer.iv]} does not hold the loop {at.names[inner.iv]} and nothing else"
-        raise refusal(outer, what, reason, proposal or "")
+def _permute(at: Place, loops: object, *, reassociate: bool) -> Func:
+    ivs = at.loops(loops)
+
+    def permuted(function: Func, reassociate: bool = reassociate) -> Func:
+        return permute(function, ivs, reassociate=reassociate, module=at.module)
+
+    require_band(at, ivs, f"bring loops into the order {at.listed(ivs)}", permuted, ordered=False)
+    return permuted(at.function)
+
+
+def _interchange(at: Place, outer: object, inner: object, *, reassociate: bool) -> Func:
+    first, second = at.loops((outer, inner))
+
+    def interchanged(function: Func, reassociate: bool = reassociate) -> Func:
+        return interchange(function, first, second, reassociate=reassociate, module=at.module)
+
+    what = f"interchange loops {at.names[first]} and {at.names[second]}"
+    require_band(at, (second, first), what, interchanged, ordered=False)
+    return interchanged(at.function)
+
+
+def _coalesce(at: Place, loops: object) -> Func:
+    ivs = at.loops(loops)
+    require_band(at, ivs, f"coalesce loops {at.listed(ivs)}", lambda function: coalesce(function, ivs))
+    return coalesce(at.function, ivs)
 
 
 def _copy(
@@ -157,11 +172,52 @@ def _peel(at: Place, loop: object, *, first: object, last: object) -> Func:
     return peel(at.function, iv, first=begin, last=end)
 
 
-def _unroll(at: Place, loop: object, factor: object) -> Func:
+def _unroll(at: Place, loop: object, *factor: object) -> Func:
     iv = at.loop(loop)
-    if factor is None:
+    if not factor:
         return unroll_full(at.function, iv)
-    return unroll(at.function, iv, at.number(factor, "a factor", 2))
+    return unroll(at.function, iv, at.number(factor[0], "a factor", 2))
+
+
+def _pipeline(at: Place, loop: object) -> Func:
+    iv = at.loop(loop)
+    try:
+        return pipeline_data_transfer(at.function, iv, module=at.module)
+    except IllegalTransform:
+        starts = [op for op in walk(loop_by(at.function, iv)) if isinstance(op, affine.DmaStart)]
+        spaces = {op.source.type.space for op in starts if isinstance(op.source.type, MemRefType)}
+        if len(spaces) == 1 and all(getattr(op.target.type, "space", None) in spaces for op in starts):
+            (space,) = spaces
+            raise refusal(
+                starts[0], f"pipeline the DMAs of loop {at.names[iv]}",
+                f"they copy within the memory space {space}: only those to a space of a higher number start early",
+                "undo the copy, and take it with space=1",
+            ) from None  # fmt: skip
+        raise
+
+
+def _scalar_replace(at: Place, loop: object) -> Func:
+    iv = at.loop(loop)
+
+    def replaced(function: Func) -> Func:
+        return scalar_replace(function, iv, at.module)
+
+    try:
+        return replaced(at.function)
+    except IllegalTransform as error:
+        counted = loop_by(at.function, iv)
+        facts = so_that_it_runs(at.function, counted) if isinstance(counted, affine.For) else ()
+        proposals = [Proposal(assumes=facts)] if facts else []
+        found = first_legal(at.function, at.module, proposals, replaced)
+        if found is None:
+            raise
+        message = f"{error}\n    legal: {found}"
+        raise IllegalTransform(message, dependence=error.dependence, witness=error.witness, alternative=found) from None
+
+
+def _parallel(at: Place, loop: object, *, reassociate: bool) -> Func:
+    iv = at.loop(loop, parallel="there is nothing left to do")
+    return parallelize(at.function, iv, reassociate=reassociate, module=at.module)
 
 
 VERBS: Mapping[str, Row] = {
@@ -169,12 +225,8 @@ VERBS: Mapping[str, Row] = {
     "strip_mine": lambda at, loop, size, *, name: strip_mine(
         at.function, at.loop(loop), at.number(size, "a size", 1), name=name
     ),
-    "permute": lambda at, loops, *, reassociate: permute(
-        at.function, at.loops(loops), reassociate=reassociate, module=at.module
-    ),
-    "interchange": lambda at, outer, inner, *, reassociate: interchange(
-        at.function, at.loop(outer), at.loop(inner), reassociate=reassociate, module=at.module
-    ),
+    "permute": _permute,
+    "interchange": _interchange,
     "skew": lambda at, outer, inner, factor: skew(
         at.function, at.loop(outer), at.loop(inner), at.number(factor, "a factor")
     ),
@@ -193,22 +245,20 @@ VERBS: Mapping[str, Row] = {
         reassociate=reassociate,
         dependences=at.dependences,
     ),
-    "coalesce": lambda at, loops: coalesce(at.function, at.loops(loops)),
+    "coalesce": _coalesce,
     "normalize": lambda at, loop: normalize(at.function, at.loop(loop)),
     "make_perfect": lambda at, outer, inner: make_perfect(
         at.function, at.loop(outer), at.loop(inner), module=at.module
     ),
     "sink": lambda at, loop: sink(at.function, at.loop(loop), module=at.module),
     "copy": _copy,
-    "pipeline": lambda at, loop: pipeline_data_transfer(at.function, at.loop(loop), module=at.module),
+    "pipeline": _pipeline,
     "unswitch": lambda at, loop: unswitch(at.function, at.loop(loop)),
     "hoist": lambda at, loop: hoist(at.function, at.loop(loop), at.module),
-    "scalar_replace": lambda at, loop: scalar_replace(at.function, at.loop(loop), at.module),
+    "scalar_replace": _scalar_replace,
     "privatize": lambda at, array, loop: privatize(at.function, at.array(array), at.loop(loop), module=at.module),
     "expand": lambda at, array, loop: expand(at.function, at.array(array), at.loop(loop), module=at.module),
-    "parallel": lambda at, loop, *, reassociate: parallelize(
-        at.function, at.loop(loop), reassociate=reassociate, module=at.module
-    ),
+    "parallel": _parallel,
 }
 
 OF_PRIMITIVE: Mapping[str, str] = {

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
+from affdsl.ir.messages import op_name
+from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here, shown_place
 from passes.legality import IllegalTransform
-from passes.schedule.spelling import literal
-from passes.schedule.verbs import OF_PRIMITIVE, VERBS, Call
+from passes.legality_words import accessed_element
+from passes.schedule.loops import numbered
+from passes.schedule.verbs import OF_PRIMITIVE, Call
 from passes.steps import Proposal, Step
 
 
@@ -42,7 +49,7 @@ def refused(
     if file:
         rest = [line.replace(file, near) for line in rest]
     of = f" (of {symbol}{f', {_shown(place)}' if place else ''})"
-    alternative = advice(error, call, schedule, names)
+    alternative = advice(error, call, schedule, symbol, names)
     lines = [f"{shown_place(here())}: cannot {what}{of}", *rest]
     if alternative:
         lines.append(f"    legal: {alternative}")
@@ -56,25 +63,53 @@ def refused(
     return made
 
 
-def advice(error: IllegalTransform, call: Call, schedule: str, names: Mapping[Value, str]) -> str:
+def advice(error: IllegalTransform, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
     """What can be done instead, as steps of the schedule."""
-    if error.proposal is not None:
-        return _proposed(error.proposal, call, schedule, names)
-    own = {each.partition("#")[0]: each for each in _texts(call.arguments)}
-    return _CALL.sub(lambda found: _as_step(found, schedule, own), error.alternative)
+    if error.proposal is None:
+        return error.alternative
+    return _proposed(error.proposal, call, schedule, symbol, names)
+
+
+def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]:
+    """What messages about a function call its values: loops by their names, and what has none by what makes it."""
+    found: dict[Value, str] = {}
+
+    def name(value: Value) -> str:
+        if not found:
+            found.update(names)
+            arrays = [v for v in _defined(function) if isinstance(v.type, MemRefType) and v.hint]
+            found.update(zip(arrays, numbered([v.hint for v in arrays]), strict=True))
+            for op in walk(function):
+                at = f" at line {op.location.line}" if op.location is not None else ""
+                what = accessed_element(op) or f"the result of {op_name(op)}"
+                found.update((v, f"{what}{at}") for v in op.defines() if not v.hint)
+                if isinstance(op, affine.Apply) and not op.result.hint:
+                    text = spell(op.expr, lambda v: v.hint or found.get(v, ""))
+                    found[op.result] = text if op.expr.value is not None else f"({text})"
+                if isinstance(op, affine.For):
+                    found.update((v, f"a value that {names.get(op.iv, '')} carries") for v in op.carried if not v.hint)
+        return found.get(value, "")
+
+    return name
 
 
 # --- Below: how
 
 
-def _proposed(proposal: Proposal, call: Call, schedule: str, names: Mapping[Value, str]) -> str:
+def _defined(function: Func) -> Iterator[Value]:
+    yield from function.args
+    for op in walk(function):
+        yield from op.defines()
+
+
+def _proposed(proposal: Proposal, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
     steps = "".join(f".{_step(step, names).text}" for step in proposal.steps)
-    again = call.given(**dict(proposal.options)).text if proposal.options else ""
-    if not proposal.asks_again:
-        return f"{schedule}{steps}"
-    if not again:
+    again = f".{call.given(**dict(proposal.options)).text}" if proposal.asks_again else ""
+    if proposal.assumes:
+        return f"affdsl.assume({proposal.promise}) in {symbol}, then {schedule}{steps}{again}"
+    if proposal.asks_again and not proposal.options:
         return f"{schedule}{steps} first"
-    return f"{schedule}{steps}.{again}"
+    return f"{schedule}{steps}{again}"
 
 
 def _step(step: Step, names: Mapping[Value, str]) -> Call:
@@ -94,27 +129,6 @@ def _named(argument: object, names: Mapping[Value, str]) -> object:
 
 _SIGIL = re.compile(r"%(?=[A-Za-z_])")
 """What MLIR writes before names, which a schedule does not."""
-_CALL = re.compile(r"\b(\w+)\(func, ([^()]*)\)")
-"""A call of a primitive in words that are no data."""
-
-
-def _as_step(found: re.Match[str], schedule: str, own: Mapping[str, str]) -> str:
-    """A call of a primitive as a step; loops that the request names are called as it calls them."""
-    verb = OF_PRIMITIVE.get(found[1], found[1])
-    if verb not in VERBS:
-        return found[0]
-    given = [each.strip().removeprefix("%") for each in found[2].split(",")]
-    shown = [literal(own.get(each, each)) if each.isidentifier() else each for each in given]
-    return f"{schedule}.{verb}({', '.join(shown)})"
-
-
-def _texts(argument: object) -> Iterator[str]:
-    match argument:
-        case str():
-            yield argument
-        case tuple():
-            for each in argument:
-                yield from _texts(each)
 
 
 def _shown(place: str) -> str:

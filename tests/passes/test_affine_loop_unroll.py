@@ -265,11 +265,11 @@ REFUSED = {
     "a factor of 1": (lambda f: unroll(f, by_name(f, "k"), 1), "%k by 1\n    the factor must be at least 2"),
     "fewer iterations": (
         lambda f: unroll(f, by_name(f, "k"), 8),
-        r"cannot unroll loop %k by 8\n    it runs at most 3 times\n    legal: unroll_full\(func, %k\)",
+        r"cannot unroll loop %k by 8\n    it runs at most 3 times\n    legal: unroll_full\(func, k\)",
     ),
     "no number": (
         lambda f: unroll_full(f, by_name(f, "j")),
-        r"its trip count is max\(0, n\), not a number\n    legal: unroll\(func, %j, 4\)",
+        r"its trip count is max\(0, n\), not a number\n    legal: unroll\(func, j, 4\)",
     ),
     "several lower bounds": (
         lambda f: unroll_full(f, by_name(f, "m")),

@@ -18,7 +18,15 @@ from affdsl.mlir.readers import parse
 from passes.affine_parallelize import parallelize
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.interchange import interchange, permute
-from passes.legality import IllegalTransform, Request, require_order, text_time, trying
+from passes.legality import (
+    MOST_TRIES,
+    IllegalTransform,
+    Request,
+    first_legal,
+    require_order,
+    text_time,
+    trying,
+)
 from passes.reverse import reverse
 from passes.steps import PRIMITIVES, Proposal, Step
 from tests.analysis.programs import generate
@@ -58,7 +66,7 @@ def test_each_verb_is_a_primitive(verb):
     other = Value(INDEX, "other")
     arguments = {
         "interchange": (other, other), "make_perfect": (other, other), "skew": (other, other, 1), "shift": (other, 1),
-        "permute": ((other,),), "privatize": (other, other), "expand": (other, other),
+        "permute": ((other,),), "privatize": (other, other), "expand": (other, other), "unroll": (other, 2),
     }  # fmt: skip
     with pytest.raises((IllegalTransform, ValueError), match=r"has no|is no induction variable"):
         Step(verb, arguments.get(verb, (other,))).done_to(f)
@@ -280,6 +288,50 @@ def test_a_sum_in_memory_is_carried_as_a_value_first():
     made = parallelize(proposal.steps[0].done_to(f), iv(f, "i"), reassociate=True)
     verify(made)
     assert any(isinstance(op, affine.Parallel) and op.reductions == ("addf",) for op in walk(made))
+
+
+def test_what_is_promised_is_part_of_a_proposal():
+    f = read("""affine.for %i = 0 to %n {
+      %a = affine.load %A[%i, %i] : memref<?x?xf32>
+      %b = affine.load %B[0] : memref<?xf32>
+      %c = arith.addf %a, %b : f32
+      affine.store %c, %B[0] : memref<?xf32>
+    }""")
+    with pytest.raises(IllegalTransform) as refused:
+        parallelize(f, iv(f, "i"), reassociate=True)
+    proposal = refused.value.proposal
+    assert proposal is not None
+    assert str(proposal) == (
+        "promise n >= 1 (affdsl.assume), then scalar_replace(func, i) first, then the same with reassociate=True"
+    )
+    promising = proposal.before(f)
+    assert proposal.before(promising) is promising
+    verify(parallelize(proposal.steps[0].done_to(promising), iv(f, "i"), reassociate=True))
+    with pytest.raises(IllegalTransform):
+        parallelize(proposal.steps[0].done_to(f), iv(f, "i"), reassociate=True)
+
+
+def test_a_parallel_counter_has_no_wavefront():
+    f = read("""affine.for %t = 0 to %n { affine.parallel (%i) = (1) to (%n) {
+      %a = affine.load %B[%i - 1] : memref<?xf32>
+      affine.store %a, %B[%i] : memref<?xf32>
+    } }""")
+    with pytest.raises(IllegalTransform, match=r"the store B\[i\] at line 4 feeds") as refused:
+        parallelize(f, next(op for op in walk(f) if isinstance(op, affine.Parallel)).ivs[0])
+    assert refused.value.alternative == ""
+
+
+def test_no_more_than_so_many_things_are_tried(monkeypatch):
+    f = read("affine.for %i = 0 to 9 { }")
+    asked = []
+
+    def again(function, **options):
+        asked.append(options)
+        raise IllegalTransform("no")
+
+    many = (Proposal(options=(("number", k),)) for k in range(99))
+    assert first_legal(f, None, many, again) is None
+    assert asked == [{"number": k} for k in range(MOST_TRIES)]
 
 
 def test_sums_of_integers_in_memory_need_no_leave():

@@ -530,11 +530,43 @@ def test_refusals(tmp_path, monkeypatch):
 def test_two_loops_of_one_name():
     function = one("""func.func @f(%A: memref<9x9xf32>, %x: f32) {
       affine.for %i = 0 to 3 { affine.for %j = 0 to 3 { affine.store %x, %A[%i, %j] : memref<9x9xf32> } }
-      affine.for %i = 0 to 3 { affine.for %j = 0 to 3 { affine.store %x, %A[%i, %j] : memref<9x9xf32> } }
+      affine.for %i = 1 to 3 { affine.for %j = 0 to 3 { affine.store %x, %A[%i, %j] : memref<9x9xf32> } }
       return
     }""")
     first, second = function.body[0], function.body[1]
-    with pytest.raises(DrawingError, match=r"2 are called i: give another name .* or say which by its induction"):
+    with pytest.raises(DrawingError, match=r"2 are called i; write i#1 or i#2, as the text has them$"):
         iteration_space(Dependences(function), "i", "j", {})
-    for loop in (first, second):
-        assert len(iteration_space(Dependences(function), loop.iv, loop.body[0].iv, {}).points) == 9
+    with pytest.raises(DrawingError, match=r"none is called i#3; .*its loops are i#1, j#1, i#2, j#2$"):
+        iteration_space(Dependences(function), "i#3", "j#1", {})
+    with pytest.raises(DrawingError, match=r"j is not inside of i; name the outer of two loops first$"):
+        iteration_space(Dependences(function), "i#1", "j#2", {})
+    for number, loop in enumerate((first, second), 1):
+        wanted = [(i, j) for i in range(number - 1, 3) for j in range(3)]
+        assert list(iteration_space(Dependences(function), loop.iv, loop.body[0].iv, {}).points) == wanted
+        assert list(iteration_space(Dependences(function), f"i#{number}", f"j#{number}", {}).points) == wanted
+
+
+@pytest.mark.parametrize(
+    ("sizes", "at", "words"),
+    [
+        ({"n": "8"}, None, "n is a whole number, got '8'"),
+        ({"n": 8.0}, None, "n is a whole number, got 8.0"),
+        ({"n": True}, None, "n is a whole number, got True"),
+        ({3: 8}, None, "no size is called 3; its sizes are n"),
+        ([8], None, 'numbers are given by name, as {"N": 8}; got [8]'),
+        ({"n": 8}, {"t": "0"}, "the loop t is a whole number, got '0'"),
+        ({"n": 8}, 0, 'numbers are given by name, as {"t": 0}; got 0'),
+    ],
+)
+def test_what_are_no_numbers(sizes, at, words):
+    function = one("""func.func @f(%A: memref<9x9xf32>, %x: f32, %n: index) {
+      affine.for %t = 0 to 2 {
+        affine.for %i = 0 to %n { affine.for %j = 0 to 3 { affine.store %x, %A[%i, %j] : memref<9x9xf32> } }
+      }
+      return
+    }""")
+    with pytest.raises(DrawingError) as refused:
+        iteration_space(Dependences(function), "i", "j", sizes, at=at)
+    assert str(refused.value) == f"cannot draw loops of @f: {words}"
+    space = iteration_space(Dependences(function), "i", "j", {"n": np.int64(2)}, at={"t": np.int8(1)})
+    assert (space.sizes, space.at, len(space.points)) == ({"n": 2}, {"t": 1}, 6)

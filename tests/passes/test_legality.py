@@ -28,7 +28,9 @@ from passes.legality import (
     reversed_first,
     skewed,
     text_time,
+    trying,
 )
+from passes.new_order import _Order
 from tests.analysis.programs import generate
 from tests.analysis.traced import Instance, Trace
 from tests.passes.reordering_programs import loops
@@ -367,3 +369,30 @@ def _is_confirmed(found: Violation, instances: dict[object, list[Instance]]) -> 
     first = [i for i in instances.get(source.op, ()) if i.ivs == witness.source and i.role == source.kind]
     second = [i for i in instances.get(sink.op, ()) if i.ivs == witness.sink and i.role == sink.kind]
     return any(a.buffer == b.buffer and a.elements & b.elements and a.time < b.time for a in first for b in second)
+
+
+def test_two_iterations_are_looked_for_once_in_what_is_read(monkeypatch):
+    looked: list[str] = []
+    find = _Order._witness
+
+    def counted(self, of, *times):
+        looked.append(str(of))
+        return find(self, of, *times)
+
+    monkeypatch.setattr(_Order, "_witness", counted)
+    of = read(SWEEP)
+    i, j = (loop.iv for loop in loops(of.of.function))
+    assert not is_legal(of, backwards(of))
+    assert looked == []
+    with pytest.raises(IllegalTransform) as refused:
+        interchange(of.of.function, i, j)
+    assert refused.value.alternative == "skew(func, i, j, 1) first"
+    assert len(looked) == 1
+    with pytest.raises(IllegalTransform) as refused, trying():
+        interchange(of.of.function, i, j)
+    assert refused.value.witness is not None
+    assert len(looked) == 2
+
+
+def is_legal(of: Dependences, time: Callable[[Access], Sequence[Affine]]) -> bool:
+    return new_order(of, outer(of), time) is None

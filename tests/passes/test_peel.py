@@ -61,10 +61,10 @@ REFUSED = {
     "nothing": ({}, "j", r"peel loop %j\n    it takes a number of first or last iterations, got first=0 and"),
     "less than nothing": ({"first": -1}, "j", "got first=-1 and last=0"),
     "the first after several lower bounds": (
-        {"first": 2}, "m", r"the first 2 iterations end at the largest .*\n    legal: index_set_split\(func, %m, ...\)",
+        {"first": 2}, "m", r"the first 2 iterations end at the largest .* the smallest of several$",
     ),
     "the last before several upper bounds": (
-        {"last": 2}, "m", r"the last 2 iterations begin at the smallest .*\n    legal: index_set_split\(func, %m",
+        {"last": 2}, "m", r"the last 2 iterations begin at the smallest .* the largest of several$",
     ),
     "the last of steps from several lower bounds": (
         {"last": 1}, "k", "with step 2, the last 1 iterations depend on which lower bound is the largest",

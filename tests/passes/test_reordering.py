@@ -24,6 +24,7 @@ from passes.shift import shift
 from passes.skew import skew
 from tests.analysis.nests import ARRAYS, SIZE, nest
 from tests.analysis.programs import generate
+from tests.effort import some
 from tests.passes.reordering_programs import TRIANGLES, loops, result, steps, triangle
 
 
@@ -308,7 +309,7 @@ def test_what_may_do_anything_stays_in_order():
 # --- All of them
 
 
-@pytest.mark.parametrize("seeds", [range(40), range(40, 80)], ids=str)
+@pytest.mark.parametrize("seeds", some([range(40), range(40, 80)], 1), ids=str)
 def test_random_programs_do_the_same_as_before(seeds):
     done: Counter[str] = Counter()
     for seed in seeds:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import affdsl as af
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
 from passes.legality import IllegalTransform
@@ -128,6 +128,7 @@ def test_all_primitives_that_are_proposed_are_verbs():
 
 
 LOOP_I, LOOP_J, ARRAY = (Value(INDEX, name) for name in "ijt")
+LONG = Constraint(ARRAY - 2)
 ASKED = Call("permute", (("i", "j"),), (("reassociate", False),))
 
 
@@ -150,13 +151,16 @@ ASKED = Call("permute", (("i", "j"),), (("reassociate", False),))
             Proposal((Step("permute", ((LOOP_J, LOOP_I),)), Step("parallelize", (LOOP_J,))), asks_again=False),
             's.permute(("j", "i#1")).parallel("j")',
         ),
-        ("unroll_full(func, %k)", 's.unroll("k")'),
-        ("unroll(func, %j, 4)", 's.unroll("j", 4)'),
-        ("index_set_split(func, %m, ...)", 's.split("m", ...)'),
+        (Proposal((Step("unroll_full", (LOOP_J,)),), asks_again=False), 's.unroll("j")'),
+        (Proposal((Step("unroll", (LOOP_J, 4)),), asks_again=False), 's.unroll("j", 4)'),
+        (Proposal(assumes=(LONG,)), 'affdsl.assume(t >= 2) in f, then s.permute(("i", "j"))'),
+        (
+            Proposal((Step("make_perfect", (LOOP_I, LOOP_J)),), assumes=(LONG,)),
+            'affdsl.assume(t >= 2) in f, then s.make_perfect("i#1", "j").permute(("i", "j"))',
+        ),
         ("a factor that is not larger", "a factor that is not larger"),
-        ("vectorize(func, %m)", "vectorize(func, %m)"),
     ],
 )
 def test_advice_is_written_in_steps(alternative, words):
     error = IllegalTransform("cannot do it", alternative=alternative)
-    assert advice(error, ASKED, "s", {LOOP_I: "i#1"}) == words
+    assert advice(error, ASKED, "s", "f", {LOOP_I: "i#1"}) == words

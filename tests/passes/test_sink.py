@@ -66,19 +66,28 @@ KEPT = {
     "a load of what the loop writes": (
         """%a = affine.load %B[0] : memref<?xf32>
         affine.for %j = 0 to 8 { affine.store %a, %B[%j] : memref<?xf32> }""",
-        "affine.load of a at line 2 stays: the store B[j] at line 3 may change what it loads",
+        (
+            "the load B[0] at line 2 stays: the store B[j] at line 3 may change what it loads:\n"
+            "    the load B[0] at line 2 must come before the store B[j] at line 3,\n"
+            "    e.g. the only iteration reads B[0], which j = 0 writes; the new order does not run them in this order"
+        ),
     ),
     "a load before a write": (
         """%a = affine.load %B[0] : memref<?xf32>
         affine.store %x, %B[0] : memref<?xf32>
         affine.for %j = 0 to 8 { affine.store %a, %A[0, %j] : memref<?x?xf32> }""",
-        "affine.load of a at line 2 stays: the store B[0] at line 3 may change what it loads",
+        (
+            "the load B[0] at line 2 stays: the store B[0] at line 3 may change what it loads:\n"
+            "    the load B[0] at line 2 must come before the store B[0] at line 3,\n"
+            "    e.g. the only iteration reads B[0], which the only iteration writes; "
+            "the new order does not run them in this order"
+        ),
     ),
     "a load before what may do anything": (
         """%a = affine.load %B[0] : memref<?xf32>
         "my.op"() : () -> ()
         affine.for %j = 0 to 8 { affine.store %a, %A[0, %j] : memref<?x?xf32> }""",
-        "affine.load of a at line 2 stays: the write of B by my.op at line 3 may change what it loads",
+        "the load B[0] at line 2 stays: the write of B by my.op at line 3 may change what it loads",
     ),
     "a buffer": (
         """%t = memref.alloc() : memref<f32>
@@ -168,7 +177,10 @@ def test_what_both_use_is_computed_in_each_iteration():
 REFUSED = {
     "it may not run": (
         "affine.store %x, %B[%i] : memref<?xf32>\naffine.for %j = 0 to %n { }",
-        "the loop j may not run, and affine.store at line 3 beside it must",
+        (
+            "the loop j may not run, and the store B[i] at line 3 beside it must\n"
+            "    legal: promise n >= 1 (affdsl.assume)"
+        ),
     ),
     "several lower bounds": (
         "affine.store %x, %B[%i] : memref<?xf32>\naffine.for %j = max affine_map<(d0) -> (d0, 1)>(%i) to 99 { }",
@@ -185,7 +197,11 @@ REFUSED = {
     "a number that changes": (
         """%a = affine.load %B[%i] : memref<?xf32>
         affine.for %j = 0 to 8 { affine.store %a, %B[%j] : memref<?xf32> }""",
-        "affine.load of a at line 3 stays: the store B[j] at line 4 may change what it loads",
+        (
+            "the load B[i] at line 3 stays: the store B[j] at line 4 may change what it loads:\n"
+            "    the load B[i] at line 3 must come before the store B[j] at line 4 with distance (0),\n"
+            "    e.g. i = 0 reads B[0], which (i, j) = (0, 0) writes; the new order does not run them in this order"
+        ),
     ),
     "a buffer": (
         """%t = memref.alloc() : memref<f32>
@@ -198,7 +214,7 @@ REFUSED = {
     ),
     "further inside": (
         "affine.for %k = 0 to 8 { affine.for %j = 0 to 8 { } }",
-        "the loop j does not stand right in the body of the loop i",
+        "the loop j does not stand right in the body of the loop i, but in that of k: make these two perfect first",
     ),
 }
 
@@ -236,3 +252,11 @@ def test_random_programs_do_the_same_with_perfect_nests():
                 seen["compared"] += 1
     assert seen["done"] > 60, seen
     assert seen["compared"] > 100, seen
+
+
+def test_the_outer_loop_is_named_first():
+    f = read("affine.for %i = 0 to 8 { affine.for %j = 0 to 8 { affine.store %x, %B[%j] : memref<?xf32> } }")
+    with pytest.raises(
+        IllegalTransform, match="not stand right in the body of the loop j, but around it: name the outer"
+    ):
+        make_perfect(f, iv(f, "j"), iv(f, "i"))

@@ -330,6 +330,16 @@ def handed_on(A: af.i64[N, M], B: af.i64[N, M]):
             t[j] = A[i, j] + 1
 
 
+@af.kernel
+def handed_down(A: af.i64[N + 1, 8], B: af.i64[N, 8]):
+    """Each iteration reads the row that the one before wrote."""
+    with af.for_(N) as i:
+        with af.for_(8) as j:
+            B[i, j] = A[i, j] * 3
+        with af.for_(8) as k:
+            A[i + 1, k] = B[i, k] + 1
+
+
 # --- What the language does not say, as text
 
 
