@@ -40,6 +40,8 @@ class Access:
         variables of the loops around the allocation. None is any element.
     order
         Operations that come first in the text have the lower number; an operation reads before it writes.
+    is_own
+        Of a buffer that is made in loops: whether it is the array of the same iterations, and not any of them.
     """
 
     op: Op
@@ -48,6 +50,7 @@ class Access:
     domain: Domain
     index: Index | None
     order: int
+    is_own: bool = True
 
     @property
     def ivs(self) -> tuple[Value, ...]:
@@ -75,11 +78,12 @@ class Access:
         """From iterations to elements, by position."""
         if self.index is not None:
             return self.domain.relation(self.index)
-        domain, index = self.domain, []
-        for _ in range(self.buffer.rank):
+        domain = self.domain
+        index = [Affine.of(iv) for iv in domain.ivs[: self.buffer.loops]] if self.is_own else []
+        for _ in range(self.buffer.loops + self.buffer.rank - len(index)):
             anywhere, domain = domain.some("anywhere")
             index.append(Affine.of(anywhere))
-        return domain.relation((*map(Affine.of, domain.ivs[: self.buffer.loops]), *index))
+        return domain.relation(index)
 
     def map(self) -> Map:
         """The relation as an isl map, whose dimensions have the names of the loops.
@@ -266,9 +270,9 @@ class Accesses:
             index.append(Affine.of(position))
         return self._element(op, kind, value, index, domain)
 
-    def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain) -> Access:
+    def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain, *, is_own: bool = True) -> Access:
         """Any element of a buffer, or none."""
-        return Access(op, kind, buffer, domain, None, self.order[op])
+        return Access(op, kind, buffer, domain, None, self.order[op], is_own)
 
     # --- Copies in the background
 
@@ -315,7 +319,8 @@ class Accesses:
                 touched["read", self.storage.buffer(start.source)] = None
                 touched["write", self.storage.buffer(start.target)] = None
         for kind, buffer in touched:
-            yield self._anywhere(op, kind, buffer, domain)
+            # A tag that each iteration makes is that of copies of this iteration alone.
+            yield self._anywhere(op, kind, buffer, domain, is_own=tag.kind == "local" and tag.loops >= buffer.loops)
 
     # --- Calls, and what is not known
 
@@ -325,7 +330,7 @@ class Accesses:
             passed = [k for k, v in enumerate(op.args) if _is_buffer(v) and self.storage.buffer(v) is buffer]
             for kind in ("read", "write"):
                 if summary.touches(kind, passed, buffer.name, escapes=buffer.escapes):
-                    yield self._anywhere(op, kind, buffer, domain)
+                    yield self._anywhere(op, kind, buffer, domain, is_own=bool(passed))
 
     def _by_effects(self, op: Op, domain: Domain) -> Iterator[Access]:
         found = effects(op)
@@ -336,8 +341,8 @@ class Accesses:
         if found.unknown and not op.is_terminator:
             for buffer in self.storage.buffers:
                 if buffer.escapes:
-                    yield self._anywhere(op, "read", buffer, domain)
-                    yield self._anywhere(op, "write", buffer, domain)
+                    yield self._anywhere(op, "read", buffer, domain, is_own=False)
+                    yield self._anywhere(op, "write", buffer, domain, is_own=False)
 
 
 def _exprs(values: Sequence[Value]) -> tuple[Affine, ...]:

@@ -178,6 +178,29 @@ func.func private @f(%A: memref<8xf32>, %B: memref<8xf32>, %x: f32) {
 """
 
 
+def test_a_wait_ends_the_copies_of_all_iterations_unless_each_has_its_own_tag():
+    text = """func.func @f(%A: memref<9xf32>, %n: index) {{
+      {0}
+      affine.for %i = 0 to 9 {{
+        {1}
+        %L = memref.alloc() : memref<1xf32, 1>
+        affine.dma_start %A[%i], %L[0], %tag[0], %n : memref<9xf32>, memref<1xf32, 1>, memref<1xi32>
+        {2}
+      }}
+      {3}
+      return
+    }}"""
+    tag, wait = "%tag = memref.alloc() : memref<1xi32>", "affine.dma_wait %tag[0], %n : memref<1xi32>"
+
+    def of_copies(*parts):
+        return [str(d) for d in of(text.format(*parts)).all() if d.source.buffer.name == "L"]
+
+    outside, shared, own = of_copies(tag, "", "", wait), of_copies(tag, "", wait, ""), of_copies("", tag, wait, "")
+    assert {d.partition(": ")[2] for d in outside} == {"no loop stands around both"}
+    assert {d.partition(": ")[2] for d in shared} == {"[0, 0]", "[1, 8]"}
+    assert {d.partition(": ")[2] for d in own} == {"[0, 0]"}
+
+
 def test_arguments_are_different_buffers_unless_a_call_shows_that_they_are_one():
     assert listed(SWAPPED) == []
     types = "(memref<8xf32>, memref<8xf32>, f32) -> ()"

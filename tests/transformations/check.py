@@ -98,12 +98,21 @@ def _step(primitive: str, chosen: Chosen) -> str:
 
 @dataclass
 class Report:
-    """What was found in some programs; `unexplained` are forced steps that changed nothing, where that may be wrong."""
+    """What was found in some programs.
+
+    Attributes
+    ----------
+    unexplained
+        Forced steps that changed nothing, where that may be wrong.
+    unchecked
+        Accepted steps of which the validator says nothing, and why.
+    """
 
     programs: int = 0
     rows: dict[str, Row] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     unexplained: list[str] = field(default_factory=list)
+    unchecked: list[str] = field(default_factory=list)
 
     def row(self, name: str) -> Row:
         """The row of a primitive."""
@@ -116,6 +125,7 @@ class Report:
             self.row(name).add(row)
         self.failures += other.failures
         self.unexplained += other.unexplained
+        self.unchecked += other.unchecked
 
 
 def check(seed: int, names: Sequence[str] = (), validations: int | None = None) -> Report:
@@ -187,8 +197,9 @@ def _validated(
     try:
         with limited(SECONDS):
             found = validated()
-    except TimeoutError:
+    except TimeoutError as problem:
         row.unchecked += 1
+        report.unchecked.append(f"seed {seed}: {_step(name, chosen)}: {problem}")
         return
     except Exception as problem:  # noqa: BLE001  whatever is raised is what was looked for
         place = traceback.extract_tb(problem.__traceback__)[-1]
@@ -197,7 +208,10 @@ def _validated(
         return
     if found.failure is not None:
         _failed(report, seed, name, chosen, "the validator disagrees", str(found.failure), given)
-    row.unchecked += bool(found.unchecked)
+    if found.unchecked:
+        row.unchecked += 1
+        why = "; ".join(f"{each.unchecked} ({each.answer.why})" for each in found.unchecked)
+        report.unchecked.append(f"seed {seed}: {_step(name, chosen)}: {why}")
 
 
 def _failed(report: Report, seed: int, name: str, chosen: Chosen, kind: str, said: str, given: Subject) -> None:

@@ -23,8 +23,8 @@ from tests.transformations.reducing import reduced
 
 SHOWN = 3
 """So many failures of one kind are made small and shown; further ones are counted."""
-UNEXPLAINED = 30
-"""So many forced steps are shown that changed nothing and should have."""
+SHOWN_LINES = 30
+"""So many forced steps are shown that changed nothing and should have, and so many that the validator cannot judge."""
 HEADINGS = {
     "asked": "asked", "accepted": "accepted", "validated": "validated", "unchecked": "unchecked",
     "counterexamples": "refused by counterexample", "others": "refused for other reasons", "confirmed": "confirmed",
@@ -56,7 +56,7 @@ def tried(
     """What is found in the programs of some seeds, of as many as the time allows.
 
     progress
-        After so many programs a line goes to stderr; 0 for none.
+        After so many programs a line goes to stderr, and what fails or is not known at once; 0 for none.
     processes
         So many programs are tried at once.
     """
@@ -66,6 +66,8 @@ def tried(
         for report in map(one, seeds) if pool is None else pool.imap(one, seeds, chunksize=4):
             total.add(report)
             seconds = time.monotonic() - start
+            for found in (*report.failures, *report.unchecked) if progress else ():
+                print(found, file=sys.stderr, flush=True)
             if progress and total.programs % progress == 0:
                 line = f"{seconds:.0f} s: {total.programs} programs, {len(total.failures)} failures"
                 print(line, file=sys.stderr, flush=True)
@@ -112,7 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     print(table(report))
     seconds = time.monotonic() - start
-    for line in report.unexplained[:UNEXPLAINED]:
+    for line in (*report.unexplained[:SHOWN_LINES], *report.unchecked[:SHOWN_LINES]):
         print(line)
     print(f"{report.programs} programs from seed {chosen.seed} on, {seconds:.0f} s")
     if report.failures:

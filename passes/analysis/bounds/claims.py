@@ -132,12 +132,12 @@ class Demands(Accesses):
         """Every element of an array lies inside of it; only the sizes of two arrays may differ."""
         return Accesses._anywhere(self, op, kind, self.storage.buffer(value), domain)
 
-    def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain) -> Access:
+    def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain, *, is_own: bool = True) -> Access:
         if not isinstance(op, _SILENT):
             verb: Verb = "writes" if kind == "write" else "reads"
             reason = "which elements it touches is known only at run time"
             self.demands.append(Demand(op, verb, buffer.root, domain, unknown=(reason,)))
-        return super()._anywhere(op, kind, buffer, domain)
+        return super()._anywhere(op, kind, buffer, domain, is_own=is_own)
 
     # --- Subscripts
 
