@@ -130,8 +130,11 @@ def copies(
             values = handed_on
             continue
         new: dict[Value, Term] = dict(zip(loop.carried, values, strict=True))
-        if reads_iv and counter is not None:
-            made += computed_counter(loop, counter, new)
+        if counter is not None:
+            if reads_iv:
+                made += computed_counter(loop, counter, new)
+            else:
+                new[loop.iv] = counter  # at most maps as they were written name it, without need
         made += clone_block(body, new)
         values = tuple(_read(v, new) for v in handed_on)
     return made, values

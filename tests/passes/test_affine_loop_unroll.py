@@ -4,6 +4,8 @@ import pytest
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
 from passes.affine_loop_unroll import affine_loop_unroll, unroll, unroll_full
 from passes.legality import IllegalTransform
 from passes.loops.pieces import MOST_OPERATIONS
@@ -292,3 +294,17 @@ def test_refusals(name):
     with pytest.raises(IllegalTransform, match=message):
         call(func)
     assert isinstance(func.body[0], affine.For)
+
+
+def test_a_map_that_names_the_counter_without_need_is_written_anew():
+    func = function("""func.func @f(%A: memref<8xf32>) {
+      affine.for %i = 2 to 6 {
+        %a = affine.load %A[%i - %i + 1] : memref<8xf32>
+        affine.store %a, %A[3] : memref<8xf32>
+      }
+      return
+    }""")
+    i = by_name(func, "i")
+    for made in (unroll_full(func, i), unroll(func, i, 2), unroll(func, i, 3)):
+        verify(made)
+    assert not any(i in op.mentions() for op in walk(unroll_full(func, i)))
