@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Func, Module
@@ -21,6 +22,7 @@ from passes.validation.inputs import (
     depends_on_sizes,
     only_sizes,
     sizes_for,
+    symbols_of,
 )
 from passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
 from passes.validation.report import Checked, Failure
@@ -35,6 +37,8 @@ AT_LEAST = 200_000
 _MIXED = 8
 _ROUNDS = 30
 _TRIES, _ENOUGH = 40, 10
+_ALL = {1: 40, 2: 9, 3: 5}
+"""Of so many symbols all numbers below these are tried where nothing else had a meaning."""
 _RACES = 3
 MOST_GIVEN = 1_000
 """No symbol is larger because a proof failed there."""
@@ -170,6 +174,13 @@ class Trial:
             if self.runs >= _ENOUGH:
                 break
             yield Recipe(8, mixed=True, elements="plain" if self.exact else "whole", seed=self.seed + k)
+        if not self.runs:  # it may be that only few sizes have a meaning together
+            symbols = symbols_of(self.function)
+            for point in product(range(_ALL.get(len(symbols), 0)), repeat=len(symbols)):
+                yield Recipe(
+                    max(point), elements="plain" if self.exact else "whole", seed=self.seed,
+                    given=tuple(zip(symbols, point, strict=True)),
+                )  # fmt: skip
 
     def attempt(self, recipe: Recipe) -> Failure | str | None:
         """None where both programs do the same; why the run has no meaning; or what differs."""

@@ -99,6 +99,17 @@ def depends_on_sizes(function: Func) -> bool:
     )
 
 
+def symbols_of(function: Func) -> tuple[str, ...]:
+    """The index arguments of a function and the sizes that no contract says, as recipes call them."""
+    found: list[str] = []
+    for position, value in enumerate(function.args):
+        if isinstance(value.type, IndexType):
+            found.append(f"arg{position}")
+        elif isinstance(value.type, MemRefType) and not (function.shapes and function.shapes[position]):
+            found += [f"size{position}_{axis}" for axis, size in enumerate(value.type.shape) if size is None]
+    return tuple(found)
+
+
 def only_sizes(function: Func, functions: Mapping[str, Func]) -> frozenset[Value]:
     """The index arguments that only contracts read, its own and those of the functions that it calls.
 

@@ -61,6 +61,17 @@ def test_what_is_kept_of_the_program_before_changes_no_answer():
     assert wrong > 12
 
 
+def test_sizes_that_have_a_meaning_only_together_are_found():
+    text = """func.func @f(%A: memref<1xf32>, %n: index, %m: index) {
+      %p = affine.apply affine_map<()[n, m] -> (n * 60 + m * 61 - (60 * 5 + 61 * 3))>()[%n, %m]
+      %a = memref.load %A[%p] : memref<1xf32>
+      affine.store %a, %A[0] : memref<1xf32>
+      return
+    }"""
+    (checked,) = validate(parsed(text), parsed(text), halves=RUNS).functions
+    assert checked.runs == 1
+
+
 # --- What is compared, and how
 
 BODY = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %n: index) {{
