@@ -131,6 +131,16 @@ class Buffer:
         """The cell of an element."""
         return self.place + sum(i * stride for i, stride in zip(index, self.strides, strict=True))
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether the elements are all cells from the first to the last, in row-major order."""
+        return self.strides == _numbers(row_major(self.shape))
+
+    def address(self, cell: int) -> int:
+        """The address of the first byte of a cell."""
+        base: int = self.cells.__array_interface__["data"][0]
+        return base + cell * self.cells.itemsize
+
     def addresses(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The address of the first byte of each of some cells."""
         base: int = self.cells.__array_interface__["data"][0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,17 +101,25 @@ def _cells(op: Op, value: Value, buffer: Buffer, start: Index, steps: NDArray[np
     """The cells that lie some steps behind an element, all of which must be elements of the buffer."""
     if len(steps) == 0:
         return steps
-    for i, size in zip(start, buffer.shape, strict=True):
-        if not 0 <= i < size:
-            text = f"{shown(value)}[{listed(start)}] is out of bounds"
-            raise error(op, f"{text}: {shown(value)} has sizes ({listed(buffer.shape)})")
-    cells = buffer.position(start) + steps
-    outside = ~np.isin(cells, buffer.positions())
+    cells = _cell(op, value, buffer, start) + steps
+    if buffer.is_dense:
+        outside = (cells < buffer.place) | (cells >= buffer.place + prod(buffer.shape))
+    else:
+        outside = ~np.isin(cells, buffer.positions())
     if outside.any():
         text = f"element {int(np.argmax(outside))} of the copy, {int(steps[np.argmax(outside)])} behind "
         text += f"{shown(value)}[{listed(start)}], is out of bounds"
         raise error(op, f"{text}: {shown(value)} has sizes ({listed(buffer.shape)})")
     return cells
+
+
+def _cell(op: Op, value: Value, buffer: Buffer, index: Index) -> int:
+    """The cell of an element of the buffer."""
+    for i, size in zip(index, buffer.shape, strict=True):
+        if not 0 <= i < size:
+            text = f"{shown(value)}[{listed(index)}] is out of bounds"
+            raise error(op, f"{text}: {shown(value)} has sizes ({listed(buffer.shape)})")
+    return buffer.position(index)
 
 
 def _copy(
@@ -142,8 +151,7 @@ def _ready(op: Op, value: Value, env: Env) -> Buffer:
 
 def _tag(op: Op, value: Value, at: Subscripts, env: Env) -> tuple[Buffer, int]:
     buffer, index = _ready(op, value, env), at(env)
-    (cell,) = _cells(op, value, buffer, index, np.zeros(1, np.int64))
-    return buffer, int(buffer.addresses(np.array([cell]))[0])
+    return buffer, buffer.address(_cell(op, value, buffer, index))
 
 
 def _affine(index: tuple[Affine, ...], op: Op) -> Subscripts:
