@@ -10,7 +10,7 @@ import re
 import threading
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TypeVar
@@ -19,7 +19,17 @@ from weakref import WeakValueDictionary
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
 from passes.analysis.grid import Box, Grid, box_of, differences, grid_of
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, number_of, set_of
+from passes.analysis.polyhedral import (
+    Dim,
+    Map,
+    Set,
+    UnknownError,
+    map_of,
+    name_of,
+    number_of,
+    set_of,
+    spelled_anew,
+)
 
 Answer = TypeVar("Answer")
 Alternatives = tuple[tuple[Constraint, ...], ...]
@@ -253,10 +263,11 @@ def last_of(pairs: Map) -> Map:
     """For each input the last output, in the order of words. Raises UnknownError where isl loses an input.
 
     Of some sets with redundant constraints islpy 2026.2 says that they have no last point, and has to be asked once
-    more without those.
+    more in other words. It is not asked for the set without those constraints: of a set that it made so, lexmax has
+    divided by zero, which ends the process.
     """
     inputs = pairs.domain()
-    for each in (pairs, pairs.remove_redundancies(), pairs.compute_divs().remove_redundancies()):
+    for each in _in_other_words(pairs):
         found = each.lexmax()
         if inputs.is_subset(found.domain()):
             return found
@@ -284,6 +295,12 @@ def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
 
 
 # --- Below: how
+
+
+def _in_other_words(pairs: Map) -> Iterator[Map]:
+    yield pairs
+    yield pairs.detect_equalities()
+    yield spelled_anew(pairs)
 
 
 def _map_from(of: Relation) -> Map:

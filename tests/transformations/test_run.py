@@ -162,3 +162,10 @@ def test_lost_and_doubled_executions_are_noticed():
     assert orders.first_reversed(function, lambda made, module: made, given) is None
     with pytest.raises(orders.LostError):
         orders.first_reversed(function, shorter, given)
+
+
+def test_a_program_on_which_isl_divided_by_zero():
+    """It ended the process: this is skewed, and the validator asks which of its writes come last."""
+    report = check(2606, ["skew"])
+    assert not report.failures
+    assert report.row("skew").validated == 1
