@@ -10,19 +10,23 @@ import argparse
 import sys
 import time
 import warnings
-from collections import Counter
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from functools import partial
-from multiprocessing import Pool
+from multiprocessing import Pipe, Process
+from multiprocessing.connection import Connection, wait
 
 from passes.analysis.dependence import AnalysisWarning
 from tests.transformations.check import NUMBERS, Failure, Report, Row, check
 from tests.transformations.primitives import PRIMITIVES
 from tests.transformations.reducing import reduced
+from tests.transformations.subjects import subject
 
 SHOWN = 3
 """So many failures of one kind are made small and shown; further ones are counted."""
+CHUNK = 25
+"""So many programs one process tries, where there are several: what is kept of all of them takes much memory."""
 SHOWN_LINES = 30
 """So many forced steps are shown that changed nothing and should have, and so many that the validator cannot judge."""
 HEADINGS = {
@@ -62,8 +66,8 @@ def tried(
     """
     total, start = Report(), time.monotonic()
     one = partial(_one, names=tuple(names), validations=validations)
-    with Pool(processes) if processes > 1 else nullcontext() as pool:
-        for report in map(one, seeds) if pool is None else pool.imap(one, seeds, chunksize=4):
+    with closing(_in_processes(one, seeds, processes) if processes > 1 else _here(one, seeds)) as reports:
+        for report in reports:
             total.add(report)
             seconds = time.monotonic() - start
             for found in (*report.failures, *report.unchecked) if progress else ():
@@ -82,6 +86,52 @@ def _one(seed: int, names: Sequence[str], validations: int | None) -> Report:
         return check(seed, names, validations)
 
 
+def _here(one: Callable[[int], Report], seeds: Sequence[int]) -> Generator[Report, None, None]:
+    yield from map(one, seeds)
+
+
+def _in_processes(one: Callable[[int], Report], seeds: Sequence[int], processes: int) -> Generator[Report, None, None]:
+    """The reports as they come. A process that dies is a failure of its program, and another one does the rest."""
+    left = deque(list(seeds[k : k + CHUNK]) for k in range(0, len(seeds), CHUNK))
+    running: dict[Connection, tuple[Process, list[int]]] = {}
+    try:
+        while left or running:
+            while left and len(running) < processes:
+                ours, theirs = Pipe(duplex=False)
+                chunk = left.popleft()
+                process = Process(target=_sent, args=(one, tuple(chunk), theirs), daemon=True)
+                process.start()
+                theirs.close()
+                running[ours] = process, chunk
+            for connection in wait([*running]):
+                assert isinstance(connection, Connection)
+                process, missing = running[connection]
+                try:
+                    report: Report = connection.recv()
+                except EOFError:
+                    del running[connection]
+                    process.join()
+                    if missing:
+                        yield _dead(missing[0], process.exitcode)
+                        left.appendleft(missing[1:])
+                else:
+                    missing.pop(0)
+                    yield report
+    finally:
+        for process, _ in running.values():
+            process.kill()
+
+
+def _sent(one: Callable[[int], Report], seeds: Sequence[int], to: Connection) -> None:
+    for seed in seeds:
+        to.send(one(seed))
+
+
+def _dead(seed: int, status: int | None) -> Report:
+    kind = f"the process ended with status {status}"
+    return Report(programs=1, failures=[Failure(seed, "", ((), ()), kind, "in some step", str(subject(seed).module))])
+
+
 def shown(failures: Sequence[Failure]) -> str:
     """The first failures of each kind, made small, and how many there are of each."""
     kinds = Counter[tuple[str, str]]()
@@ -89,7 +139,8 @@ def shown(failures: Sequence[Failure]) -> str:
     for failure in failures:
         kinds[failure.primitive, failure.kind] += 1
         if kinds[failure.primitive, failure.kind] <= SHOWN:
-            parts.append(f"{failure}\nthe same, made small:\n{reduced(failure)}")
+            small = f"\nthe same, made small:\n{reduced(failure)}" if failure.primitive else ""
+            parts.append(f"{failure}{small}")
     parts += [f"{n:6} {primitive}: {kind}" for (primitive, kind), n in kinds.most_common()]
     return "\n\n".join(parts)
 

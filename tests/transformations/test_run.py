@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 import numpy as np
@@ -12,7 +13,7 @@ from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from tests.effort import some
-from tests.transformations import orders
+from tests.transformations import orders, run
 from tests.transformations.check import Report, Row, check
 from tests.transformations.mixing import mixed, on_integers, shown
 from tests.transformations.primitives import PRIMITIVES, Primitive, Setting, one
@@ -169,3 +170,17 @@ def test_a_program_on_which_isl_divided_by_zero():
     report = check(2606, ["skew"])
     assert not report.failures
     assert report.row("skew").validated == 1
+
+
+def test_a_process_that_dies_is_a_failure_of_its_program(monkeypatch):
+    def deadly(seed: int, names: object, validations: object) -> Report:
+        if seed == 12:
+            os._exit(3)
+        return Report(programs=1)
+
+    monkeypatch.setattr(run, "_one", deadly)
+    report = tried(range(10, 15), processes=2)
+    assert report.programs == 5
+    (failure,) = report.failures
+    assert str(failure).startswith("seed 12: ")
+    assert "the process ended with status 3" in failures_shown(report.failures)
