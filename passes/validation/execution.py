@@ -174,9 +174,9 @@ class Trial:
             if self.runs >= _ENOUGH:
                 break
             yield Recipe(8, mixed=True, elements="plain" if self.exact else "whole", seed=self.seed + k)
-        if not self.runs:  # it may be that only few sizes have a meaning together
-            symbols = symbols_of(self.function)
-            for point in product(range(_ALL.get(len(symbols), 0)), repeat=len(symbols)):
+        symbols = symbols_of(self.function)
+        if not self.runs and len(symbols) in _ALL:  # it may be that only few sizes have a meaning together
+            for point in product(range(_ALL[len(symbols)]), repeat=len(symbols)):
                 yield Recipe(
                     max(point), elements="plain" if self.exact else "whole", seed=self.seed,
                     given=tuple(zip(symbols, point, strict=True)),
