@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import with_fields
-from passes.schedule.spelling import python
+from passes.python_expressions import python
 
 
 def assuming(function: func.Func, facts: Iterable[Constraint]) -> func.Func:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import func
@@ -35,3 +35,12 @@ def _in_block(block: Block, names: Names) -> Iterator[tuple[Value, str]]:
             for inner in op.blocks():
                 with names.scope():
                     yield from _in_block(inner, names)
+
+
+def numbered(hints: Sequence[str]) -> list[str]:
+    """Each hint, with a number where there are several of them.
+
+    >>> numbered(["i", "j", "i"])
+    ['i#1', 'j', 'i#2']
+    """
+    return [f"{hint}#{hints[: k + 1].count(hint)}" if hints.count(hint) > 1 else hint for k, hint in enumerate(hints)]

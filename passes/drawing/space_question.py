@@ -17,10 +17,9 @@ from passes.analysis.nodes import ivs_of
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, number_of, spending
 from passes.analysis.relations import Relation, at_depth, domain_of, fixed, same_element
 from passes.drawing.layout import DrawingError
-from passes.drawing.naming import names_of
+from passes.drawing.naming import names_of, numbered
 from passes.drawing.space_view import Arrow, Kind
 from passes.options import nearest
-from passes.schedule.loops import numbered
 
 Iteration: TypeAlias = tuple[int, ...]
 """The values of the induction variables of some loops, outermost first."""

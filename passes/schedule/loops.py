@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import count
@@ -16,8 +16,10 @@ from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX
-from affdsl.lang.source import problem, shown_place
-from passes.schedule.spelling import Name, bound
+from affdsl.lang.source import problem
+from passes.drawing.naming import numbered
+from passes.python_expressions import Name
+from passes.schedule.spelling import bound
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 UNNAMED = "loop"
@@ -77,7 +79,7 @@ class Tree:
     def __str__(self) -> str:
         lines = [f"{'  ' * row.depth}{row.text}" for row in self.rows]
         width = max(map(len, lines), default=0)
-        places = [shown_place(row.location) if row.location is not None else "" for row in self.rows]
+        places = [str(row.location) if row.location is not None else "" for row in self.rows]
         return "\n".join(f"{line:<{width}}  {place}".rstrip() for line, place in zip(lines, places, strict=True))
 
     def __repr__(self) -> str:
@@ -124,15 +126,6 @@ def names_of(function: Func, before: Mapping[Value, str] | None = None) -> dict[
             taken.add(name)
             found[value] = name
     return {value: found[value] for value in present}
-
-
-def numbered(hints: Sequence[str]) -> list[str]:
-    """Each hint, with a number where there are several of them.
-
-    >>> numbered(["i", "j", "i"])
-    ['i#1', 'j', 'i#2']
-    """
-    return [f"{hint}#{hints[: k + 1].count(hint)}" if hints.count(hint) > 1 else hint for k, hint in enumerate(hints)]
 
 
 def unused(base: str, taken: set[str]) -> str:

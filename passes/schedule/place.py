@@ -16,8 +16,9 @@ from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import set_of
+from passes.drawing.naming import numbered
 from passes.legality import refusal
-from passes.schedule.loops import ScheduleError, counters, find, loop_by, numbered, unused
+from passes.schedule.loops import ScheduleError, counters, find, loop_by, unused
 from passes.schedule.spelling import literal
 
 MOST = 2**31

@@ -9,8 +9,9 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
 from passes.legality import IllegalTransform
+from passes.python_expressions import python
 from passes.schedule.loops import counters, find, named, names_of, tree_of
-from passes.schedule.spelling import literal, python, symbols_in
+from passes.schedule.spelling import literal, symbols_in
 from passes.schedule.verbs import OF_PRIMITIVE, VERBS, Call
 from passes.schedule.words import advice
 from passes.steps import PRIMITIVES, Proposal, Step
