@@ -143,8 +143,7 @@ class Buffer:
 
     def addresses(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """The address of the first byte of each of some cells."""
-        base: int = self.cells.__array_interface__["data"][0]
-        return base + positions * self.cells.itemsize
+        return self.address(0) + positions * self.cells.itemsize
 
 
 def wrap_array(array: Array, type: ScalarType, offset: int | None) -> Buffer | None:
