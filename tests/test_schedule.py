@@ -1086,8 +1086,8 @@ def test_dmas_within_one_memory_space_are_not_pipelined():
     with pytest.raises(af.IllegalTransform) as caught:
         s.pipeline("i")
     assert str(caught.value).endswith(
-        "    they copy within the memory space 0: only those to a space of a higher number start early\n"
-        "    legal: undo the copy, and take it with space=1"
+        "    they copy within the memory space 0: only those to a space of a higher number start early; "
+        "undo the copy, and take it with space=1"
     )
     s.undo()
     s.copy("A", "k", dma=True, space=1).pipeline("i")

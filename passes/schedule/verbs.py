@@ -190,7 +190,7 @@ def _pipeline(at: Place, loop: object) -> Func:
             (space,) = spaces
             raise refusal(
                 starts[0], f"pipeline the DMAs of loop {at.names[iv]}",
-                f"they copy within the memory space {space}: only those to a space of a higher number start early",
+                f"they copy within the memory space {space}: only those to a space of a higher number start early; "
                 "undo the copy, and take it with space=1",
             ) from None  # fmt: skip
         raise
