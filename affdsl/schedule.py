@@ -15,7 +15,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Index
-from affdsl.lang.source import assigned_name, here, problem, shown_place
+from affdsl.lang.source import assigned_name, here, problem
 from passes.analysis.dependence import Dependences
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.legality import IllegalTransform as IllegalTransform
@@ -428,4 +428,4 @@ def _import(kernel: Kernel) -> list[str]:
             return [f"from {kernel.__module__} import {top}"]
     place = kernel.func.location
     what = "what a schedule or a pass made of the kernel" if kernel.is_derived else "the kernel"
-    return [f"# {_variable(kernel)} is {what}{f' of {shown_place(place)}' if place is not None else ''}"]
+    return [f"# {_variable(kernel)} is {what}{f' of {place}' if place is not None else ''}"]

@@ -70,7 +70,7 @@ def definition(code: CodeType) -> Location:
 def problem(kind: type[ProgramError], what: str, *more: str, location: Location | None = None) -> ProgramError:
     """The error to raise: the user's file and line, what is wrong, and further lines that say why and what to do."""
     at = location or here()
-    lines = [f"{shown_place(at)}: {what}", *(f"    {line}" for line in more if line)]
+    lines = [f"{at}: {what}", *(f"    {line}" for line in more if line)]
     return kind("\n".join(lines))
 
 
@@ -186,8 +186,3 @@ def _names(ins: dis.Instruction) -> tuple[str, ...]:
     if ins.opname in ("STORE_FAST_LOAD_FAST", "STORE_FAST_MAYBE_NULL"):
         return (ins.argval[0],) if isinstance(ins.argval, tuple) else (str(ins.argval),)
     return (str(ins.argval),)
-
-
-def shown_place(location: Location) -> str:
-    """file:line, relative to the working directory where the file lies inside it."""
-    return str(location)

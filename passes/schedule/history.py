@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
-from affdsl.lang.source import shown_place
 from passes.schedule.loops import tree_of
 from passes.schedule.verbs import Call
 
@@ -62,7 +61,7 @@ def explained(start: Step, history: Sequence[Step]) -> str:
     before, number = start, 0
     touched: dict[str, list[str]] = {}
     for step in history:
-        place = shown_place(step.location)
+        place = str(step.location)
         if step.error:
             first, *rest = step.error.splitlines()
             lines += [

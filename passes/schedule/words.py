@@ -13,10 +13,10 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from affdsl.lang.source import here, shown_place
+from affdsl.lang.source import here
+from passes.drawing.naming import numbered
 from passes.legality import IllegalTransform
 from passes.legality_words import accessed_element
-from passes.schedule.loops import numbered
 from passes.schedule.verbs import OF_PRIMITIVE, Call
 from passes.steps import Proposal, Step
 
@@ -50,7 +50,7 @@ def refused(
         rest = [line.replace(file, near) for line in rest]
     of = f" (of {symbol}{f', {_shown(place)}' if place else ''})"
     alternative = advice(error, call, schedule, symbol, names)
-    lines = [f"{shown_place(here())}: cannot {what}{of}", *rest]
+    lines = [f"{here()}: cannot {what}{of}", *rest]
     if alternative:
         lines.append(f"    legal: {alternative}")
     made = IllegalTransform(
@@ -133,4 +133,4 @@ _SIGIL = re.compile(r"%(?=[A-Za-z_])")
 
 def _shown(place: str) -> str:
     file, _, line = place.rpartition(":")
-    return shown_place(replace(here(), file=file, line=int(line))) if line.isdecimal() else place
+    return str(replace(here(), file=file, line=int(line))) if line.isdecimal() else place
