@@ -45,6 +45,7 @@ class Equivalence:
     assumed: dict[tuple[Node, Node], Map] = field(default_factory=dict)
     divided: dict[Value, Set] = field(default_factory=dict)
     _left: list[Claim] = field(default_factory=list)
+    _end: float = 0.0
     _widened: dict[tuple[Node, Node], int] = field(default_factory=dict)
 
     def answer(self) -> Answer:
@@ -56,13 +57,11 @@ class Equivalence:
             return Answer("unknown", str(error))
         except DiffersError as error:
             return Answer("differs", str(error))
-        end = process_time() + PATIENCE
+        self._end = process_time() + PATIENCE
         while self._left:
-            if process_time() > end:
-                doubts.append(Answer("unknown", f"it takes more than {PATIENCE} seconds"))
-                break
             claim = self._left.pop()
             try:
+                self._require_time()
                 self._prove(claim)
             except UnknownError as error:
                 doubts.append(Answer("unknown", str(error)))
@@ -179,8 +178,20 @@ class Equivalence:
                 raise DiffersError(f"{_described(theirs)} stands for {_described(ours)}", rest)
 
     def _push(self, claim: Claim, x: Node, y: Node, pairs: Map) -> None:
-        if not pairs.is_empty():
+        if not self._is_empty(pairs):
             self._left.append(Claim(x, y, pairs, claim.is_exact, claim))
+
+    def _is_empty(self, pairs: Map) -> bool:
+        """Whether there are no pairs. It is asked piece by piece, as there may be hundreds that isl thinks about."""
+        for piece in pairs.get_basic_maps():
+            self._require_time()
+            if not piece.is_empty():
+                return False
+        return True
+
+    def _require_time(self) -> None:
+        if process_time() > self._end:
+            raise UnknownError(f"it takes more than {PATIENCE} seconds")
 
     # --- Operations
 

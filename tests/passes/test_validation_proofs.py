@@ -2,14 +2,14 @@
 
 import re
 from dataclasses import replace
-from itertools import islice
+from itertools import count, islice
 from random import Random
 
 import pytest
 
 from affdsl.mlir.readers import parse
 from passes.pipeline import run_pipeline
-from passes.validation import still_fails, validate
+from passes.validation import equivalence, still_fails, validate
 from tests.analysis.programs import generate as generate_small
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
@@ -432,6 +432,18 @@ ENDLESS = """%r = scf.while (%i = %n) : (index) -> index {
 def test_what_is_not_known_is_said(body, why):
     before = function(body.replace("(V)", "(memref<?xf64>)"))
     unknown(before, parsed(str(before)), why)
+
+
+def test_what_takes_too_long_to_prove_is_run(monkeypatch):
+    before = function(COPY.format("0 to %n"))
+    after = function(COPY.format("0 to %n").replace("[%i]", "[-%i + symbol(%n) - 1]"))
+    clock = count()
+    monkeypatch.setattr(equivalence, "process_time", lambda: next(clock))
+    proved(before, after)
+    monkeypatch.setattr(equivalence, "PATIENCE", 2)
+    unknown(before, after, "it takes more than 2 seconds")
+    (checked,) = validate(before, after).functions
+    assert (checked.how, checked.failure) == ("execution", None)
 
 
 def test_contracts_must_be_the_same():
