@@ -114,16 +114,14 @@ class BufferFlow:
         )
 
     def refusal(self, seen: Seen, reason: str, alternative: str | Proposal = "") -> IllegalTransform:
-        """The error that says what a read sees, with two iterations that show it where they are known.
-
-        Its witness stays empty: no order is violated there, but a value that would not come to the read.
-        """
+        """The error that says what a read sees, with two iterations that show it where they are known."""
         found = self._example(seen)
         if found is not None and found[1].source:
             reason = f"{reason},\n{_said(*found)}"
         return IllegalTransform(
             heading(seen.read.op, self.what, reason, str(alternative)),
             dependence=None if found is None else found[0],
+            witness=None if found is None else found[1],
             alternative=alternative,
         )
 

@@ -55,7 +55,8 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
     dependence
         What would be violated; None where something else is in the way.
     witness
-        Two iterations that would run in the wrong order; None where that is not known.
+        Two iterations that would run in the wrong order, or of which the second would not get what the first wrote;
+        None where that is not known.
     alternative
         The nearest thing that is legal, in words; empty if none was found.
     proposal

@@ -426,6 +426,8 @@ def _is_seen(function: func.Func, error: IllegalTransform, example: re.Match[str
     source, sink = error.dependence.source.op, error.dependence.sink.op
     writer, reader = _numbers(example[1]), _numbers(example[3])
     element = tuple(int(n) for n in example[2].split(", ") if n)
+    assert error.witness is not None
+    assert (error.witness.source, error.witness.sink, error.witness.element) == (writer, reader, element)
     brute = Brute(trace(function, *arguments(int(example[4] or 4))))
     found = [w for (r, at), w in brute.last_writers.items() if (r.op, r.ivs, at) == (sink, reader, element)]
     assert any(w is not None and (w.op, w.ivs) == (source, writer) for w in found), f"{error}\n{function}"

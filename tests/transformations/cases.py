@@ -278,8 +278,10 @@ CASES: tuple[Case, ...] = (
     Case("scratch", "parallelize i", (), NO),
     Case("scratch", "data_copy @t i", (0,)),
     Case("scratch", "interchange i j", (), "nothing else"),
-    Case("handed_on", "privatize @t i", (), "may see"),
+    Case("handed_on", "privatize @t i", (), NO),
     Case("handed_on", "expand @t i"),
+    Case("kept", "privatize @t i", (), NO),
+    Case("kept", "expand @t i", (), NO),
     Case("handed_on", "reverse i", (), NO),
     # --- Bounds of several kinds, loops that never run
     Case("clipped", "interchange i j", (), NO),

@@ -30,6 +30,7 @@ from passes.affine_pipeline_data_transfer import pipeline_data_transfer
 from passes.affine_scalrep import affine_scalrep
 from passes.affine_scalrep.carried import scalar_replace
 from passes.analysis.dependence import Dependences
+from passes.buffer_flow import BufferFlow
 from passes.expand import expand
 from passes.index_set_split import index_set_split
 from passes.peel import peel
@@ -326,6 +327,12 @@ def _nothing_carried(*_: object, **__: object) -> tuple[()]:
     return ()
 
 
+def _nothing_seen(flow: object) -> tuple[()]:
+    """No read sees anything that its own iteration did not write."""
+    return ()
+
+
+OWN_ONLY = (BufferFlow, "seen_inside", _nothing_seen), (BufferFlow, "seen_outside", _nothing_seen)
 REVERSE = (reversing, "require_order", _yes), (reversing, "carried_reductions", _nothing_carried)
 
 PRIMITIVES: dict[str, Primitive] = {
@@ -384,10 +391,14 @@ PRIMITIVES: dict[str, Primitive] = {
         nested(), lambda at, loops, n: make_perfect(at.function, *at.ivs(loops), module=at.module)
     ),
     "privatize": _primitive(
-        buffer_in(), lambda at, loops, n: privatize(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module)
+        buffer_in(),
+        lambda at, loops, n: privatize(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module),
+        *OWN_ONLY,
     ),
     "expand": _primitive(
-        buffer_in(), lambda at, loops, n: expand(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module)
+        buffer_in(),
+        lambda at, loops, n: expand(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module),
+        *OWN_ONLY,
     ),
     "data_copy": _primitive(
         buffer_in((0, 0, 1)),

@@ -331,6 +331,17 @@ def handed_on(A: af.i64[N, M], B: af.i64[N, M]):
 
 
 @af.kernel
+def kept(A: af.i64[N], B: af.i64[N]):
+    """What an iteration leaves alone is still there from the one before."""
+    t = af.alloc(af.i64[1])
+    t[0] = 0
+    with af.for_(N) as i:
+        with af.if_(i % 2 == 0):
+            t[0] = A[i]
+        B[i] = t[0] * 3
+
+
+@af.kernel
 def handed_down(A: af.i64[N + 1, 8], B: af.i64[N, 8]):
     """Each iteration reads the row that the one before wrote."""
     with af.for_(N) as i:
