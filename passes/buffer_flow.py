@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, spe
 from passes.analysis.relations import BUDGET, at_depth, distances, domain_of, some_point
 from passes.effects import effects
 from passes.legality import IllegalTransform, refusal
-from passes.legality_words import access_name, heading, name
+from passes.legality_words import access_name, heading, iteration_name, name
 from passes.steps import Proposal
 
 Made = memref.Alloc | memref.Alloca
@@ -279,13 +279,7 @@ class BufferFlow:
 def _said(dependence: Dependence, witness: Witness) -> str:
     """Two iterations in words: "e.g. i = 0 writes t[3], which i = 3 reads (for n = 4)"."""
     element = f"{dependence.source.buffer.name}[{', '.join(map(str, witness.element))}]"
-    first = _iteration(dependence.source.ivs, witness.source)
-    second = f", which {_iteration(dependence.sink.ivs, witness.sink)} reads" if witness.sink else ""
+    first = iteration_name(dependence.source.ivs, witness.source)
+    second = f", which {iteration_name(dependence.sink.ivs, witness.sink)} reads" if witness.sink else ""
     sizes = ", ".join(f"{each} = {number}" for each, number in witness.params.items())
     return f"e.g. {first} writes {element}{second}{f' (for {sizes})' if sizes else ''}"
-
-
-def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
-    if len(ivs) == 1:
-        return f"{name(ivs[0])} = {numbers[0]}"
-    return f"({', '.join(map(name, ivs))}) = ({', '.join(map(str, numbers))})"

@@ -47,7 +47,7 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
     if witness is None:
         return f"{text}; no two iterations are known"
     element = f"{source.buffer.name}[{', '.join(map(str, witness.element))}]"
-    first, second = _iteration(source.ivs, witness.source), _iteration(sink.ivs, witness.sink)
+    first, second = iteration_name(source.ivs, witness.source), iteration_name(sink.ivs, witness.sink)
     example = f"e.g. {first} {_BEFORE[source.kind]} {element}, which {second} {_AFTER[kind]}"
     sizes = ", ".join(f"{name} = {number}" for name, number in witness.params.items())
     return f"{text},\n{example}{f' (for {sizes})' if sizes else ''}; the new order does not run them in this order"
@@ -94,7 +94,14 @@ def _subscript(expr: Affine) -> str:
     return names[expr.value].removeprefix("(").removesuffix(")")
 
 
-def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
+def iteration_name(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
+    """What messages call an iteration of some loops: "i = 2", "(i, j) = (2, 0)".
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, j = Value(INDEX, "i"), Value(INDEX, "j")
+    >>> iteration_name((i, j), (2, 0)), iteration_name((i,), (2,)), iteration_name((), ())
+    ('(i, j) = (2, 0)', 'i = 2', 'the only iteration')
+    """
     match ivs:
         case ():
             return "the only iteration"

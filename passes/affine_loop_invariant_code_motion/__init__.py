@@ -19,7 +19,7 @@ from passes.analysis.summary import Summaries
 from passes.analysis.trip_count import trip_count
 from passes.effects import NONE, effects
 from passes.legality import refusal
-from passes.legality_words import name
+from passes.legality_words import iteration_name, name
 
 _ACCESSES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 
@@ -242,7 +242,7 @@ class _Motion:
         element = f"{a.buffer.name}[{', '.join(map(str, point[both + a.buffer.loops :]))}]"
         names = {name_of(v): name(v) for access in (a, b) for v in access.relation.params}
         sizes = ", ".join(f"{names[each]} = {number}" for each, number in params.items())
-        at = dict.fromkeys((_iteration(a.ivs, point[:first]), _iteration(b.ivs, point[first:both])))
+        at = dict.fromkeys((iteration_name(a.ivs, point[:first]), iteration_name(b.ivs, point[first:both])))
         where = " and ".join(at)
         return f"e.g. {element} in {where}{f' (for {sizes})' if sizes else ''}"
 
@@ -266,12 +266,6 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
 
 
 # --- Below: helpers
-
-
-def _iteration(ivs: Sequence[Value], numbers: Sequence[int]) -> str:
-    if len(ivs) == 1:
-        return f"{name(ivs[0])} = {numbers[0]}"
-    return f"({', '.join(map(name, ivs))}) = ({', '.join(map(str, numbers))})"
 
 
 def _is(a: Op, b: Op) -> bool:
