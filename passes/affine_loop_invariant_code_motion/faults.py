@@ -139,7 +139,7 @@ def never_fails(op: Op, constants: Mapping[Value, object]) -> bool:
     for inner in walk(op):
         match inner:
             case _ if isinstance(inner, _TOTAL):
-                if any(_divides_by_a_symbol(expr) for expr in _exprs(inner)):
+                if next(divisors(inner), None) is not None:
                     return False
             case arith.Binary(kind=kind, right=right, result=result) if kind in _OPEN:
                 if not _is_defined(kind, constants.get(right), result.type):
@@ -177,30 +177,23 @@ def _is_defined(kind: str, right: object, type: Type) -> bool:
     return not kind.startswith("sh") or right < bits
 
 
-def _exprs(op: Op) -> Iterator[Affine]:
-    """The affine expressions of an operation."""
+def divisors(op: Op) -> Iterator[Affine]:
+    """What the affine expressions of an operation divide by that is no number: it must be positive."""
     stack: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
     while stack:
         match stack.pop():
             case Affine() as expr:
-                yield expr
+                stack += (atom for atom, _ in expr.terms)
             case Constraint(expr=expr):
-                yield expr
+                stack.append(expr)
+            case FloorDiv(dividend, divisor):
+                if not isinstance(divisor, int):
+                    yield Affine.of(divisor)
+                stack.append(dividend)
+            case Product(factors):
+                stack += factors
             case tuple() as several:
                 stack += several
-
-
-def _divides_by_a_symbol(expr: Affine) -> bool:
-    """Whether an expression has no value where some symbol is not positive."""
-    for atom, _ in expr.terms:
-        match atom:
-            case FloorDiv(dividend, divisor):
-                if not isinstance(divisor, int) or _divides_by_a_symbol(dividend):
-                    return True
-            case Product(factors):
-                if any(_divides_by_a_symbol(Affine.of(factor)) for factor in factors):
-                    return True
-    return False
 
 
 def holds(expr: Affine, domain: Domain) -> bool:

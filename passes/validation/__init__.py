@@ -22,6 +22,7 @@ from passes.validation.report import Checked, Failure, Report
 __all__ = ["Checked", "Failure", "Report", "Validator", "still_fails", "validate"]
 
 Half = Literal["polyhedral", "execution"]
+HIDDEN = "others can no longer call the function: it is private"
 HALVES: tuple[Half, ...] = ("polyhedral", "execution")
 
 
@@ -111,16 +112,22 @@ class Validator:
             if new is None or new.external:
                 if not function.private:
                     yield Checked(function.symbol, failure=Failure(function, "the function is gone"))
+            elif new.private and not function.private:
+                yield Checked(function.symbol, failure=Failure(function, HIDDEN))
             elif not _same_arguments(function, new):
                 yield Checked(function.symbol, unchecked="its arguments or results have other types now")
             else:
                 yield self._plan.checked(function, new, side, after, reassociated)
+        shown = {op.symbol for op in after.body if isinstance(op, memref.Global) and not op.private}
+        for op in before.body:
+            if isinstance(op, memref.Global) and not op.private and op.symbol not in shown:
+                yield Checked(op.symbol, unchecked="others can no longer reach the global buffer")
         inner = [op for op in after.body if isinstance(op, Module)]
         for op in before.body:
             if isinstance(op, Module):
-                same = next((m for m in inner if m.symbol == op.symbol), None)
-                if same is not None:
-                    yield from self._modules(op, same, reassociated)
+                same = next((m for m in inner if m.symbol == op.symbol), Module(()))
+                inner = [m for m in inner if m is not same]  # several may have no name: they stay in their order
+                yield from self._modules(op, same, reassociated)
 
 
 def still_fails(failure: Failure, after: Module) -> str | None:
@@ -131,6 +138,8 @@ def still_fails(failure: Failure, after: Module) -> str | None:
     global_of = {f"@{op.symbol}": op for op in after.body if isinstance(op, memref.Global)}
     if found is None or not _same_arguments(failure.function, found) or not global_of.keys() >= set(shown):
         return failure.what
+    if found.private and not failure.function.private:
+        return HIDDEN
     if failure.is_race:
         return race_of(found, after)
     subject = Subject(after, [global_of[name] for name in shown])

@@ -122,7 +122,7 @@ class Trial:
         self.answer = answer
         self.seed = seed
         self.most_iterations = most_iterations
-        self.roomy = only_sizes(function, {f.symbol: f for f in before.module.functions})
+        self.roomy = _only_sizes(function, before.module)
         self.runs = 0
         self.start = before.iterations
 
@@ -174,6 +174,10 @@ class Trial:
             if self.runs >= _ENOUGH:
                 break
             yield Recipe(8, mixed=True, elements="plain" if self.exact else "whole", seed=self.seed + k)
+        for position in self._newly_read():
+            for number in (0, -1, 1):
+                given = ((f"arg{position}", number),)
+                yield Recipe(8, elements="plain" if self.exact else "whole", seed=self.seed, given=given)
         symbols = symbols_of(self.function)
         if not self.runs and len(symbols) in _ALL:  # it may be that only few sizes have a meaning together
             for point in product(range(_ALL[len(symbols)]), repeat=len(symbols)):
@@ -181,6 +185,14 @@ class Trial:
                     max(point), elements="plain" if self.exact else "whole", seed=self.seed,
                     given=tuple(zip(symbols, point, strict=True)),
                 )  # fmt: skip
+
+    def _newly_read(self) -> Iterator[int]:
+        """The index arguments that the program before does not read, and the one after does."""
+        new = next((f for f in self.after.module.functions if f.symbol == self.function.symbol), None)
+        if new is not None:
+            still = _only_sizes(new, self.after.module)
+            pairs = zip(self.function.args, new.args, strict=True)
+            yield from (k for k, (old, arg) in enumerate(pairs) if old in self.roomy and arg not in still)
 
     def attempt(self, recipe: Recipe) -> Failure | str | None:
         """None where both programs do the same; why the run has no meaning; or what differs."""
@@ -202,6 +214,10 @@ class Trial:
                 return Failure(self.function, what, given, order, expected.outcome, found, self.exact, fresh)
         self.runs += 1
         return None
+
+
+def _only_sizes(function: Func, module: Module) -> frozenset[Value]:
+    return only_sizes(function, {f.symbol: f for f in module.functions})
 
 
 def _slacks(function: Func, roomy: frozenset[Value], recipe: Recipe) -> tuple[int, ...]:

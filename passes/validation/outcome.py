@@ -43,12 +43,15 @@ class Outcome:
         What went wrong, if something did.
     open
         For some of the values, by position, which elements may be anything.
+    shared
+        For each value the first one that is the same memory: the caller sees which buffer it is given.
     """
 
     values: Named = ()
     calls: tuple[tuple[object, ...], ...] = ()
     error: str = ""
     open: Mapping[int, NDArray[np.bool_]] = field(default_factory=dict)
+    shared: tuple[int, ...] = ()
 
 
 class TooLongError(AffdslError):
@@ -121,7 +124,9 @@ class Subject:
             error = str(problem)
         finally:
             self.iterations += limit - max(current.left, 0)
-        return Outcome(self._named(symbol, passed, results), tuple(current.calls), error)
+        values = self._named(symbol, passed, results)
+        handed = [*(a for a in passed if isinstance(a, np.ndarray)), *results]
+        return Outcome(values, tuple(current.calls), error, shared=_shared(handed))
 
     def _entry(self, symbol: str, *, is_tracked: bool) -> Prepared:
         """A function as it is run, compiled when it is first called."""
@@ -166,6 +171,11 @@ def difference(expected: Outcome, found: Outcome, *, exact: bool) -> str | None:
             min(len(expected.calls), len(found.calls)),
         )
         return f"call {place} of a function without a body is another one, or has other arguments"
+    for k, (old, new) in enumerate(zip(expected.shared, found.shared, strict=True)):
+        if old != new:
+            names = [name for name, *_ in expected.values]
+            was, now = ("a buffer of its own" if n == k else f"that of {names[n]}" for n in (old, new))
+            return f"the buffer of {names[k]} is {now} instead of {was}"
     for k, ((name, type, before), (_, _, after)) in enumerate(zip(expected.values, found.values, strict=True)):
         element = type.element if isinstance(type, MemRefType) else type
         if before.shape != after.shape:
@@ -226,6 +236,18 @@ def _floats(array: Array, type: FloatType) -> NDArray[np.float64]:
 
 
 # --- Below: running
+
+
+def _shared(values: Sequence[Argument | Result]) -> tuple[int, ...]:
+    """For each value the first one in whose memory it lies; itself if there is no other."""
+
+    def first(k: int, value: Argument | Result) -> int:
+        if not isinstance(value, np.ndarray):
+            return k
+        before = (n for n, other in enumerate(values[:k]) if isinstance(other, np.ndarray))
+        return next((n for n in before if np.may_share_memory(values[n], value)), k)
+
+    return tuple(first(k, value) for k, value in enumerate(values))
 
 
 def _copied(given: Argument) -> Argument:

@@ -10,6 +10,7 @@ from passes.analysis.polyhedral import UnknownError
 from passes.validation.claims import Answer
 from passes.validation.dataflow import Dataflow
 from passes.validation.equivalence import Equivalence
+from passes.validation.failing import new_failures
 from passes.validation.safety import outside, races, used_after_end
 
 MOST_ACCESSES = 300
@@ -59,6 +60,8 @@ class Reference:
         answer = Equivalence(ours, theirs, reassociated).answer()
         if answer.verdict == "proved" and (late := used_after_end(theirs)) is not None:
             return Answer("unknown", late)
+        if answer.verdict == "proved" and (why := next(new_failures(self.function, theirs.of), None)):
+            return Answer("unknown", why)
         if answer.verdict == "proved" and (beyond := next(outside(ours, theirs), None)) is not None:
             return Answer("unknown", beyond.what, beyond.sizes)
         return answer

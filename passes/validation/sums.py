@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import copysign
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
@@ -144,8 +145,11 @@ def _term(of: Dataflow, whole: Value, value: Value, around: Loops) -> Term:
 
 
 def _is_neutral(of: Dataflow, kind: str, value: Value) -> bool:
+    """Whether a term is what such sums start with anyway; -0.0 is not: then a sum of nothing is -0.0."""
     maker = of.maker(value)
-    return isinstance(maker, arith.Constant) and kind in NEUTRAL and maker.value == NEUTRAL[kind]
+    if not isinstance(maker, arith.Constant) or kind not in NEUTRAL or maker.value != NEUTRAL[kind]:
+        return False
+    return not isinstance(maker.value, float) or copysign(1.0, maker.value) > 0
 
 
 def _yielded(block: Block) -> tuple[Value, ...]:

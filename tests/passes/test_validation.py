@@ -268,6 +268,48 @@ def test_a_function_is_gone_or_takes_something_else():
     assert [each.unchecked for each in other.functions] == ["its arguments or results have other types now"]
 
 
+def test_what_others_reach_stays_there():
+    text = "func.func @f(%x: f32) -> f32 {{ return %x : f32 }} {}"
+    shown = "memref.global @t : memref<4xf32> = uninitialized"
+    inner = "module @inner { func.func @g(%x: f32) -> f32 { return %x : f32 } }"
+    before = parsed(text.format(f"{shown} {inner}"))
+    assert validate(before, parsed(text.format(f"{shown} {inner}"))).failure is None
+    hidden = validate(before, parsed(text.format(f"{shown} {inner}").replace("@f", "private @f")))
+    assert "private" in hidden.failure.what
+    assert validate(before, parsed(text.format(shown))).failure.what == "the function is gone"
+    gone = validate(before, parsed(text.format(inner)))
+    assert [(each.symbol, each.unchecked) for each in gone.unchecked] == [
+        ("t", "others can no longer reach the global buffer")
+    ]
+
+
+def test_modules_without_a_name_are_compared_in_their_order():
+    one = "module { func.func @g(%x: f32) -> f32 { return %x : f32 } }"
+    two = "module { func.func @g(%x: f32) -> f32 { %y = arith.mulf %x, %x : f32 return %y : f32 } }"
+    before = parsed(f"module {{ {one} {two} }}")
+    same = validate(before, parsed(str(before)))
+    assert [str(each) for each in same.functions] == ["@g: proved for all sizes"] * 2
+    assert validate(before, parsed(f"module {{ {two} {one} }}")).failure is not None
+
+
+def test_which_buffer_is_returned_is_seen():
+    text = "func.func @f(%A: memref<4xf32>) -> memref<4xf32> {{ {} }}"
+    before = parsed(text.format("return %A : memref<4xf32>"))
+    copy = "%t = memref.alloc() : memref<4xf32> memref.copy %A, %t : memref<4xf32> to memref<4xf32> "
+    after = parsed(text.format(copy + "return %t : memref<4xf32>"))
+    said = "the buffer of result 0 is a buffer of its own instead of that of A"
+    assert validate(before, after).failure.what == said
+    assert validate(after, before).failure is not None
+    assert validate(after, parsed(str(after))).failure is None
+
+
+def test_numbers_that_only_the_program_after_reads_are_tried():
+    text = "func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {{ {} affine.store %x, %A[0] : memref<?xf32> return }}"
+    division = "%q = affine.apply affine_map<()[s0] -> (7 floordiv s0)>()[%n]"
+    report = validate(parsed(text.format("")), parsed(text.format(division)))
+    assert "n = 0" in report.failure.call
+
+
 def test_a_result_that_never_comes_is_found():
     first, second = both(loop("0 to %n", COPY), loop("0 to 100000000", "%a = affine.load %B[0] : memref<?xf32>"))
     assert "runs for more than" in difference(first, first.replace("return", f"{second.splitlines()[1]}\nreturn"))

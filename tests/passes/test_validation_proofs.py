@@ -314,6 +314,18 @@ def test_the_order_of_a_sum_that_is_rounded_must_be_allowed():
 # --- What no values show
 
 
+def test_a_sum_that_starts_at_minus_zero_is_another_one():
+    head = "%B: memref<?xf64>, %n: index"
+    band = """%s = affine.parallel (%i) = (0) to (%n) reduce ("addf") -> (f64) {
+      %b = affine.load %B[%i] : V affine.yield %b : f64 } return %s : f64"""
+    loop = """%z = arith.constant 0.0 : f64
+      %s = affine.for %i = 0 to %n iter_args(%t = %z) -> (f64) {
+      %b = affine.load %B[%i] : V %u = arith.addf %t, %b : f64 affine.yield %u : f64 } return %s : f64"""
+    before = function(band, head, " -> f64")
+    assert answer(before, function(loop, head, " -> f64")).verdict == "proved"
+    unknown(before, function(loop.replace("0.0", "-0.0"), head, " -> f64"), "a sum has other terms")
+
+
 def band(body, head):
     return function(f"affine.parallel (%i) = (0) to (symbol(%n)) {{ {body} }}", head)
 
@@ -444,6 +456,46 @@ def test_what_takes_too_long_to_prove_is_run(monkeypatch):
     unknown(before, after, "it takes more than 2 seconds")
     (checked,) = validate(before, after).functions
     assert (checked.how, checked.failure) == ("execution", None)
+
+
+@pytest.mark.parametrize(
+    ("head", "added"),
+    [
+        ("", "%c = arith.constant 0 : index scf.for %k = %c to %c step %n { }"),
+        ("%T = memref.alloca() : memref<8xf64>", "memref.dealloc %T : memref<8xf64>"),
+        ("%T = memref.alloc() : memref<8xf64>",
+         "%S = memref.subview %T[4] [4] [1] : memref<8xf64> to memref<4xf64, strided<[1], offset: 4>>"
+         " memref.dealloc %S : memref<4xf64, strided<[1], offset: 4>>"),
+        ("", "%d = memref.dim %A, %n : V"),
+        ("", "%S = memref.subview %A[%n] [2] [1] : V to memref<2xf64, strided<[1], offset: ?>>"),
+        ("", "%S = memref.cast %A : V to memref<9xf64>"),
+        ("", "%q = affine.apply affine_map<()[s0] -> (7 floordiv s0)>()[%n]"),
+        ("", "affine.for %k = 0 to affine_map<()[s0] -> (7 ceildiv (s0 - 1))>()[%n] { }"),
+    ],
+    ids=["step", "alloca", "part", "dim", "subview", "cast", "divisor", "bound"],
+)  # fmt: skip
+def test_what_may_fail_is_not_proved(head, added):
+    copy = "affine.for %i = 0 to 3 { %b = affine.load %B[%i] : V affine.store %b, %A[%i] : V }"
+    before, after = function(head + copy), function(head + copy + added)
+    unknown(before, after, " may fail")
+    assert "it fails: " in validate(before, after).failure.what
+
+
+def test_what_could_fail_before_may_stay():
+    before = function("%S = memref.cast %A : V to memref<9xf64>" + COPY.format("0 to %n"))
+    proved(before, run_pipeline(before, "builtin.module(func.func(affine-loop-tile{tile-size=4}))"))
+
+
+def test_sizes_that_are_promised_to_be_positive_divide():
+    head = "%A: memref<?xf64>, %B: memref<?xf64>, %n: index, %T: index"
+    before = function(COPY.format("0 to %n"), head)
+    tiles = """affine.for %t = 0 to affine_map<()[s0, s1] -> (s0 ceildiv s1)>()[%n, %T] {
+      affine.for %i = affine_map<(d0)[s0] -> (d0 * s0)>(%t)[%T]
+          to min affine_map<(d0)[s0, s1] -> (d0 * s1 + s1, s0)>(%t)[%n, %T] {
+        %b = affine.load %B[%i] : V affine.store %b, %A[%i] : V } }"""
+    after = function(tiles, head)
+    assert answer(before, after).verdict != "proved"
+    assert "it fails: " in validate(before, after).failure.what
 
 
 def test_contracts_must_be_the_same():
