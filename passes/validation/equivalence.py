@@ -201,7 +201,7 @@ class Equivalence:
             return None
         if not isinstance(x, Value) or not isinstance(y, Value):
             return None
-        ours, theirs = sum_of(self.before, x), sum_of(self.after, y)
+        ours, theirs = (sum_of(of, v, reassociated=self.reassociated) for of, v in ((self.before, x), (self.after, y)))
         if ours is None or theirs is None or ours.kind != theirs.kind or not (ours.is_open or theirs.is_open):
             return None
         return (ours, theirs) if self.reassociated or ours.is_open or not ours.rounds else None

@@ -40,7 +40,7 @@ _TRIES, _ENOUGH = 40, 10
 _ALL = {1: 40, 2: 9, 3: 5}
 """Of so many symbols all numbers below these are tried where nothing else had a meaning."""
 _RACES = 3
-MOST_GIVEN = 1_000
+MOST_GIVEN = 20_000
 """No symbol is larger because a proof failed there."""
 _UNKNOWN = "the interpreter does not know"
 _RACY = "what it does depends on the order of its parallel iterations"

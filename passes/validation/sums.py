@@ -55,12 +55,18 @@ class Sum:
         return self.kind in ROUNDED
 
 
-def sum_of(of: Dataflow, value: Value) -> Sum | None:
-    """A value as a sum of more than it says itself; None if it is none. Raises UnknownError."""
+def sum_of(of: Dataflow, value: Value, *, reassociated: bool = False) -> Sum | None:
+    """A value as a sum of more than it says itself; None if it is none. Raises UnknownError.
+
+    reassociated
+        Whether sums that round may be taken apart wherever they are sums, not only where a loop or band makes them.
+    """
     kind = _kind(of, value)
     if kind is None:
         return None
-    found = [*_terms(of, kind, value, ())]
+    found = [*_terms(of, kind, value, ())] if reassociated or kind not in ROUNDED else _made(of, kind, value)
+    if not found:
+        return None
     is_open = any(isinstance(op, affine.Parallel) for _, around in found for op in around)
     terms = [_term(of, value, v, around) for v, around in found if not _is_neutral(of, kind, v)]
     return Sum(kind, tuple(sorted(terms, key=lambda term: str(of.form(term.value)))), is_open)
@@ -118,6 +124,37 @@ def _terms(of: Dataflow, kind: str, value: Value, around: Loops) -> Iterator[tup
                 yield from (t for t in inside if t is not start[0])
                 return
     yield value, around
+
+
+def _made(of: Dataflow, kind: str, value: Value) -> list[tuple[Value, Loops]]:
+    """What the band or the loop that makes a value combines to it, each as it is; nothing if it combines nothing."""
+    match of.maker(value):
+        case affine.Parallel() as op if value in op.results:
+            return [(_yielded(op.body)[op.results.index(value)], (op,))]
+        case affine.For() as op if value in op.results:
+            place = op.results.index(value)
+            added = _added(of, kind, _yielded(op.body)[place], op.carried[place], (op,))
+            return [] if added is None else [(op.inits[place], ()), *added]
+    return []
+
+
+def _added(of: Dataflow, kind: str, value: Value, start: Value, around: Loops) -> list[tuple[Value, Loops]] | None:
+    """What is combined with `start` to a value, one after the other; None if it is made in another way."""
+    if value is start:
+        return []
+    match of.maker(value):
+        case arith.Binary(kind=k, left=left, right=right) if k == kind:
+            for one, other in ((left, right), (right, left)):
+                found = _added(of, kind, one, start, around)
+                if found is not None:
+                    return [*found, (other, around)]
+        case affine.For() as op if value in op.results:
+            place = op.results.index(value)
+            first = _added(of, kind, op.inits[place], start, around)
+            rest = _added(of, kind, _yielded(op.body)[place], op.carried[place], (*around, op))
+            if first is not None and rest is not None:
+                return [*first, *rest]
+    return None
 
 
 def _term(of: Dataflow, whole: Value, value: Value, around: Loops) -> Term:
