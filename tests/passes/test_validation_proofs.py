@@ -476,8 +476,8 @@ def test_what_takes_too_long_to_prove_is_run(monkeypatch):
         ("", "%c = arith.constant 0 : index scf.for %k = %c to %c step %n { }"),
         ("%T = memref.alloca() : memref<8xf64>", "memref.dealloc %T : memref<8xf64>"),
         ("%T = memref.alloc() : memref<8xf64>",
-         "%S = memref.subview %T[4] [4] [1] : memref<8xf64> to memref<4xf64, strided<[1], offset: 4>>"
-         " memref.dealloc %S : memref<4xf64, strided<[1], offset: 4>>"),
+         ("%S = memref.subview %T[4] [4] [1] : memref<8xf64> to memref<4xf64, strided<[1], offset: 4>>"
+          " memref.dealloc %S : memref<4xf64, strided<[1], offset: 4>>")),
         ("", "%d = memref.dim %A, %n : V"),
         ("", "%S = memref.subview %A[%n] [2] [1] : V to memref<2xf64, strided<[1], offset: ?>>"),
         ("", "%S = memref.cast %A : V to memref<9xf64>"),
