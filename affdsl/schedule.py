@@ -327,9 +327,10 @@ class Schedule:
 
     def __str__(self) -> str:
         kernel, symbols = _variable(self._kernel), dict.fromkeys(n for step in self._steps for n in step.call.symbols)
-        name = unused(self._name, {"af", kernel, *symbols})
-        lines = ["import affdsl as af", *_import(self._kernel), "", f"{name} = af.Schedule({kernel})"]
-        lines += [f'{symbol} = af.symbols("{symbol}")' for symbol in symbols]
+        module = unused("af", {kernel, *symbols})
+        name = unused(self._name, {module, kernel, *symbols})
+        lines = [f"import affdsl as {module}", *_import(self._kernel), "", f"{name} = {module}.Schedule({kernel})"]
+        lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
         return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
 
     def __repr__(self) -> str:

@@ -65,7 +65,7 @@ def sweep(A: af.f64[N, N], steps: af.index):
 
 @af.kernel
 def blocked(A: af.f64[M, N], T: af.index):
-    af.assume(T >= 1)
+    af.assume(T >= 1, T < 2**31)
     with af.for_(M) as i, af.for_(N) as j:
         A[i, j] += 1.0
 
@@ -143,7 +143,7 @@ LOOPS = """\
         (
             '.tile(("i#1",), "T")',
             ('cannot s.tile(("i#1",), "T"): T may be 0 or negative, and a tile has an iteration at least\n'
-            "    write affdsl.assume(T >= 1) in the kernel: each call checks it"),
+            "    write affdsl.assume(T >= 1, T < 2**31) in the kernel: each call checks it"),
         ),
         (
             '.tile(("i#1",), af.symbols("N") + 1)',
@@ -1191,3 +1191,81 @@ def test_sums_in_memory_are_tiled_where_another_rounding_is_allowed():
     rng = np.random.default_rng(17)
     for n, m in [(0, 1), (1, 5), (7, 8)]:
         run_both(summed, s.kernel(), rng.integers(-9, 9, (n, m)).astype("f8"), np.zeros(1))
+
+
+# --- Numbers that fit into 64 bits
+
+B = 2**31 - 1
+
+
+@af.kernel
+def strided(A: af.i64[N, N], T: af.index):
+    af.assume(T >= 1)
+    with af.for_(0, N, 4) as i, af.for_(N) as j:
+        A[i, j] += 1
+
+
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        ([("tile", (("i",), B))], ("tile", (("i_tile",), B))),
+        ([("skew", ("i", "j", B))], ("skew", ("i", "j", B))),
+        ([("shift", ("i", B)), ("skew", ("i", "j", B)), ("shift", ("j", B))], ("skew", ("i", "j", B))),
+        ([("strip_mine", ("i", B))], ("strip_mine", ("i_strip", B))),
+        ([], ("split", ("i", N * 2**40))),
+        ([], ("split", ("i", N * 2**62 + N * 2**62))),
+    ],
+    ids=lambda part: part[0] if part and isinstance(part[0], str) else "",
+)
+def test_steps_that_make_numbers_too_large_together_are_refused(first, last):
+    s = af.Schedule(strided)
+    for verb, arguments in first:
+        getattr(s, verb)(*arguments)
+    with pytest.raises(af.IllegalTransform, match="64 bits"):
+        getattr(s, last[0])(*last[1])
+    ours, theirs = (np.zeros((6, 6), dtype=np.int64) for _ in range(2))
+    s.kernel()(ours, 1)
+    strided(theirs, 1)
+    assert (ours == theirs).all()
+
+
+def test_a_size_of_tiles_that_may_be_huge_needs_a_promise():
+    with pytest.raises(af.ScheduleError, match=r"write affdsl.assume\(T < 2\*\*31\) in the kernel"):
+        af.Schedule(strided).tile(("i",), ("T",))
+
+    @af.kernel
+    def promised(A: af.f64[N], T: af.index):
+        af.assume(T >= 1, T < 2**31)
+        with af.for_(0, N, 4) as i:
+            A[i] = A[i] + 1
+
+    kernel = af.Schedule(promised).tile(("i",), ("T",)).kernel(validate=True)
+    for size in (1, 2, B):
+        a = np.zeros(6)
+        kernel(a, size)
+        assert a.tolist() == [1, 0, 0, 0, 1, 0]
+    for size in (2**31, 2**61, 2**62, 2**63 - 1):
+        with pytest.raises(ValueError, match="T"):
+            kernel(np.zeros(6), size)
+
+
+def test_numbers_that_the_kernel_has_itself_may_stay():
+    @af.kernel
+    def far(A: af.f64[N]):
+        with af.for_(N) as i, af.if_(i * 2**40 < N):
+            A[i] = 1.0
+
+    af.Schedule(far).tile(("i",), (4,)).unroll("i", 2)
+
+
+def test_python_that_replays_may_have_symbols_called_as_modules_are():
+    name = af.symbols("af")
+
+    @af.kernel
+    def odd(A: af.f64[name]):
+        with af.for_(name) as i:
+            A[i] = 1.0
+
+    s = af.Schedule(odd).split("i", name // 2)
+    assert "import affdsl as af_2\n" in str(s)
+    assert 'af = af_2.symbols("af")' in str(s)

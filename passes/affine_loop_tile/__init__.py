@@ -21,6 +21,7 @@ from passes.affine_loop_tile.sizes import Trips, sizes_of
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count
+from passes.index_arithmetic import MOST
 from passes.legality import (
     Candidate,
     IllegalTransform,
@@ -282,6 +283,8 @@ def _over_tiles(
         outer = replace(loop, iv=iv, lower=(Affine(),), upper=count, step=1, body=(), attributes=(), written=None)
         return _Tiles(loop, outer, lower[0] + iv * span, span, span - loop.step, low_moves, whole=False)
     step, trips = loop.step * size, None if low_moves or high_moves else trips_of(loop)
+    if step > MOST:
+        raise refusal(loop, what, f"{size} steps of {shown(loop.iv)} do not fit into 64 bits")
     written = _written_without(loop, ends)
     outer = with_fields(loop, iv=iv, lower=lower, upper=upper, step=step, body=(), attributes=(), written=written)
     if trips is not None and trips.number is not None and trips.number < size:

@@ -22,7 +22,7 @@ from passes.schedule.loops import ScheduleError, counters, find, loop_by, unused
 from passes.schedule.spelling import literal
 
 MOST = 2**31
-"""Numbers of steps are smaller: what is computed with them and with the sizes of arrays fits into 64 bits."""
+"""Numbers of steps are smaller, and sizes of tiles that are arguments: see `passes.schedule.magnitude`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +81,7 @@ class Place:
         return number
 
     def size(self, size: object) -> int | Value:
-        """How many iterations: a number, or an argument of the kernel that its contract promises to be positive."""
+        """How many iterations: a number, or an argument of the kernel that its contract promises to be in the range."""
         if not isinstance(size, str | Index):
             return self.number(size, "a size", 1)
         expr = self.expr(size)
@@ -93,11 +93,17 @@ class Place:
                 f"cannot {self.call}: a size is a number or an argument of the kernel, got {literal(size)}",
                 "give the kernel an argument for it: `T: affdsl.index`",
             )
-        if not _implies(self.function, expr - 1):
+        name = expr.value.hint
+        needed = {
+            f"{name} >= 1": (expr - 1, "0 or negative, and a tile has an iteration at least"),
+            f"{name} < 2**31": (MOST - 1 - expr, "so large that what is computed with it does not fit into 64 bits"),
+        }
+        missing = {text: why for text, (least, why) in needed.items() if not _implies(self.function, least)}
+        if missing:
             raise problem(
                 ScheduleError,
-                f"cannot {self.call}: {expr.value.hint} may be 0 or negative, and a tile has an iteration at least",
-                f"write affdsl.assume({expr.value.hint} >= 1) in the kernel: each call checks it",
+                f"cannot {self.call}: {name} may be {next(iter(missing.values()))}",
+                f"write affdsl.assume({', '.join(missing)}) in the kernel: each call checks it",
             )
         return expr.value
 

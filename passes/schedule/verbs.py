@@ -33,6 +33,7 @@ from passes.reverse import reverse
 from passes.running import so_that_it_runs
 from passes.schedule.bands import require_band
 from passes.schedule.loops import ScheduleError, loop_by
+from passes.schedule.magnitude import require_small
 from passes.schedule.place import Place
 from passes.schedule.spelling import literal, symbols_in
 from passes.shift import shift
@@ -89,9 +90,12 @@ def filled(place: Place, call: Call) -> Call:
 def taken(place: Place, call: Call) -> Func:
     """The function after a step.
 
-    Raises IllegalTransform as the primitive does, and ScheduleError for what is no loop, size or number.
+    Raises IllegalTransform as the primitive does, and for numbers that become too large, and ScheduleError for what is
+    no loop, size or number.
     """
-    return VERBS[call.verb](place, *call.arguments, **dict(call.options))
+    made = VERBS[call.verb](place, *call.arguments, **dict(call.options))
+    require_small(place.function, made, place.call)
+    return made
 
 
 # --- The rows

@@ -459,3 +459,12 @@ def test_names_and_places_stay() -> None:
 
 def _with(function: func.Func, old: Op, new: Op) -> func.Func:
     return rewrite(function, lambda op: new if op is old else None)
+
+
+def test_tiles_whose_length_does_not_fit_into_64_bits_are_not_made():
+    text = "func.func @f() { affine.for %i = 0 to 9223372036854775807 step 4611686018427387904 { } return }"
+    module = parsed(text)
+    assert affine_loop_tile(module, tile_size=2) is module
+    function = module.functions[0]
+    with pytest.raises(IllegalTransform, match="2 steps of %i do not fit into 64 bits"):
+        tile(function, [function.body[0].iv], [2])
