@@ -89,6 +89,9 @@ class Equivalence:
             if key.startswith("result"):
                 if ours is None or theirs is None:
                     raise UnknownError(f"{key} is a buffer in one of the functions only")
+                position = int(key.removeprefix("result"))
+                if not self._is_whole_or_same(self.before.results[position], self.after.results[position]):
+                    raise UnknownError("which part of a buffer is returned is not followed")
                 if "local" not in (ours.kind, theirs.kind) and self.before.key(ours) == self.after.key(theirs):
                     continue
                 if ours.kind != "local" or theirs.kind != "local" or ours.loops or theirs.loops:
@@ -110,6 +113,19 @@ class Equivalence:
                 once = self.before.elements(None).identity()
             found.append(Claim(a, b, once))
         return found
+
+    def _is_whole_or_same(self, x: Value, y: Value) -> bool:
+        """Whether two returned memrefs are whole buffers, or made of the same by the very same operations."""
+        if self.before.storage.buffer(x).root is x and self.after.storage.buffer(y).root is y:
+            return True
+        waiting = [x]
+        while waiting:
+            value = waiting.pop()
+            maker = self.before.maker(value)
+            if maker is not self.after.maker(value) or (maker is None and value not in self.after.function.args):
+                return False
+            waiting += () if maker is None or isinstance(maker, memref.Alloc | memref.Alloca) else maker.mentions()
+        return x is y
 
     def _prove(self, claim: Claim) -> None:
         """Make the claims on which a claim rests. Raises DiffersError, UnknownError."""

@@ -60,8 +60,8 @@ class Reference:
         answer = Equivalence(ours, theirs, reassociated).answer()
         if answer.verdict == "proved" and (late := used_after_end(theirs)) is not None:
             return Answer("unknown", late)
-        if answer.verdict == "proved" and (why := next(new_failures(self.function, theirs.of), None)):
-            return Answer("unknown", why)
+        if answer.verdict == "proved" and (failing := next(new_failures(self.function, theirs.of), None)) is not None:
+            return Answer("unknown", failing)
         if answer.verdict == "proved" and (beyond := next(outside(ours, theirs), None)) is not None:
             return Answer("unknown", beyond.what, beyond.sizes)
         return answer

@@ -547,6 +547,26 @@ def test_which_buffers_are_returned_is_not_proved_to_be_the_same(before, after):
     assert [each.answer.verdict for each in found.functions] == ["unknown"]
 
 
+PART = "memref<4xf32, strided<[1], offset: ?>>"
+PARTS = f"""func.func @f(%A: memref<8xf32>, %n: index, %x: f32, %y: f32) -> {PART} {{{{
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %t = memref.alloc() : memref<8xf32>
+    affine.for %i = 0 to 4 {{{{ affine.store %x, %t[%i] : memref<8xf32> }}}}
+    affine.for %i = 4 to 8 {{{{ affine.store %y, %t[%i] : memref<8xf32> }}}}
+    %s = memref.subview %{{}}[%{{}}] [4] [1] : memref<8xf32> to {PART}
+    return %s : {PART} }}}}"""
+
+
+def test_which_part_of_a_buffer_is_returned_counts():
+    for buffer, one, other in (("A", "c0", "c4"), ("A", "n", "c0"), ("t", "c0", "c4")):
+        before, after = (parse(PARTS.format(buffer, offset)) for offset in (one, other))
+        unknown(before, after, "which part of a buffer is returned is not followed")
+        assert validate(before, after).failure is not None
+    before = parse(PARTS.format("t", "c4"))
+    proved(before, run_pipeline(before, "builtin.module(func.func(affine-loop-tile{tile-size=2}))"))
+
+
 def test_a_global_that_changed_shows_in_an_unchanged_function():
     text = """memref.global constant @g : memref<4xf32> = dense<1.0>
     func.func @f(%B: memref<4xf32>) {
