@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
+
 from affdsl.errors import AffdslError, InternalError, VerificationError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.spelling import calling
@@ -30,7 +32,7 @@ from passes.validation.pipeline import ValidationError as ValidationError
 from passes.validation.pipeline import require_same
 
 Size: TypeAlias = int | str | Index
-"""A number; or an argument of the kernel, by its name or its symbol, that the kernel assumes to be positive."""
+"""A number; or an argument of the kernel, by its name or its symbol, that the kernel assumes to be from 1 to 2**31 - 1."""
 
 
 class Schedule:
@@ -344,7 +346,13 @@ class Schedule:
 
     def _take(self, verb: str, *arguments: object, **options: object) -> Schedule:
         given = tuple(_frozen(each) for each in arguments)
-        call, now = Call(verb, given, tuple((key, _frozen(each)) for key, each in options.items())), self._now
+        frozen = {key: _frozen(each) for key, each in options.items()}
+        for key, value in frozen.items():
+            kind, words = _KINDS.get(key, (object, ""))
+            if not isinstance(value, kind):
+                what = f"cannot {self._name}.{verb}(...): {key} is {words}, got {literal(value)}"
+                raise problem(ScheduleError, what)
+        call, now = Call(verb, given, tuple(frozen.items())), self._now
         place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}")
         try:
             whole = filled(place, call)
@@ -398,14 +406,21 @@ def _with_last(module: Module, function: Func) -> Module:
     return with_fields(module, body=tuple(function if op is old else op for op in module.body))
 
 
+_KINDS: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(("reassociate", "separate", "dma"), (bool, "True or False")),
+    **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
+}
+"""What the options of steps are."""
+
+
 def _frozen(argument: object) -> object:
     """An argument that can no longer change with what the user gave."""
     if isinstance(argument, list | tuple):
         return tuple(_frozen(each) for each in argument)
     if isinstance(argument, Mapping):
         return dict(argument)
-    if isinstance(argument, bool):
-        return argument
+    if isinstance(argument, bool | np.bool_):
+        return bool(argument)
     return int(argument) if isinstance(argument, Integral) else argument  # those of NumPy, too
 
 

@@ -1269,3 +1269,44 @@ def test_python_that_replays_may_have_symbols_called_as_modules_are():
     s = af.Schedule(odd).split("i", name // 2)
     assert "import affdsl as af_2\n" in str(s)
     assert 'af = af_2.symbols("af")' in str(s)
+
+
+# --- Arguments of another kind, names that are taken
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        ('.parallel("row", reassociate="no")',
+         'cannot s.parallel(...): reassociate is True or False, got "no"'),
+        ('.reverse("i#2", reassociate=np.array([1, 2]))', "cannot s.reverse(...): reassociate is True or False, got"),
+        ('.peel("i#2", last=af.symbols("N") // 2)',
+         "cannot s.peel(...): last is a whole number, got N // 2"),
+        ('.strip_mine("i#2", 2, name=np.array(["a", "b"]))', "cannot s.strip_mine("),
+        ('.interchange(af.symbols("i"), "j#2")', "a loop is given by its name, got"),
+        ('.interchange("i#2", "i#2")', "i#2 is given twice"),
+    ],
+)  # fmt: skip
+def test_arguments_of_another_kind_are_refused(twice, step, said):
+    code = f"import numpy as np\ns = af.Schedule(kernel)\ns{step}\n"
+    with pytest.raises(af.ScheduleError) as caught:
+        exec(code, {"af": af, "kernel": twice})
+    assert said in str(caught.value)
+
+
+def test_truth_values_of_numpy_are_taken(twice):
+    assert "reassociate=True" in str(af.Schedule(twice).reverse("i#1", reassociate=np.True_))
+
+
+def test_new_loops_have_no_name_of_a_size_or_an_array():
+    i_rest, i_2 = af.symbols("i_rest i_2")
+
+    @af.kernel
+    def odd(A: af.i64[i_rest, i_2], i_tail: af.i64[i_rest]):
+        with af.for_(i_rest) as i, af.for_(i_2) as j:
+            A[i, j] += i_tail[i]
+
+    s = af.Schedule(odd).split("i", i_rest // 2).unroll("i", 2)
+    names = {line.split()[0] for line in str(s.loops()).splitlines()}
+    assert "i" in names
+    assert not names & {"i_rest", "i_2", "i_tail"}

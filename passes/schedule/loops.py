@@ -15,7 +15,7 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
-from affdsl.ir.types import INDEX
+from affdsl.ir.types import INDEX, MemRefType
 from affdsl.lang.source import problem
 from passes.drawing.naming import numbered
 from passes.python_expressions import Name
@@ -110,14 +110,16 @@ def names_of(function: Func, before: Mapping[Value, str] | None = None) -> dict[
     """What each counter of a function is called: what it was called before, and a name of its own if it is new.
 
     Without `before`, loops that the user called the same are numbered in the order of the text: `i#1`, `i#2`. Later, a
-    copy of a loop has its name if that one is gone, and else the name with a number: `i_2`. New counters get their name
-    as their hint, so that texts call them so, too.
+    copy of a loop has its name if that one is gone, and else the name with a number: `i_2`. No new one has the name of
+    an argument or of an array. New counters get their name as their hint, so that texts call them so, too.
     """
     present = list(counters(function))
     if before is None:
         return dict(zip(present, numbered([value.hint for value in present]), strict=True))
     found = {value: before[value] for value in present if value in before}
     taken = set(found.values()) | {name.partition("#")[0] for name in before.values() if "#" in name}
+    made = (v for op in walk(function) for v in op.defines() if isinstance(v.type, MemRefType))
+    taken |= {value.hint for value in (*function.args, *made)}
     for value in present:
         if value not in found:
             name = unused(value.hint or UNNAMED, taken)

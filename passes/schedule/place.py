@@ -62,10 +62,11 @@ class Place:
             raise problem(
                 ScheduleError, f'cannot {self.call}: it takes the names of loops, as ("i", "j"), got {literal(names)}'
             )
-        twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
+        found = tuple(self.loop(name) for name in names)
+        twice = next((name for k, name in enumerate(names) if found[k] in found[:k]), None)
         if twice is not None:
             raise problem(ScheduleError, f"cannot {self.call}: {twice} is given twice")
-        return tuple(self.loop(name) for name in names)
+        return found
 
     def number(self, number: object, what: str, least: int | None = None) -> int:
         """A whole number. Raises ScheduleError for anything else, below the least one, and where it is too large."""

@@ -55,7 +55,9 @@ class Call:
     @property
     def text(self) -> str:
         """The call, without the schedule before it."""
-        options = (f"{key}={literal(value)}" for key, value in self.options if value)
+        plain = (bool, int, str, tuple, dict, type(None))
+        shown = ((key, value) for key, value in self.options if not isinstance(value, plain) or value)
+        options = (f"{key}={literal(value)}" for key, value in shown)
         given = (*map(literal, self.arguments), *options)
         return f"{self.verb}({', '.join(given)})"
 
