@@ -32,7 +32,7 @@ from passes.validation.pipeline import ValidationError as ValidationError
 from passes.validation.pipeline import require_same
 
 Size: TypeAlias = int | str | Index
-"""A number; or an argument of the kernel, by its name or its symbol, that the kernel assumes to be from 1 to 2**31 - 1."""
+"""A number; or an argument of the kernel, by its name or its symbol, that it assumes to be from 1 to 2**31 - 1."""
 
 
 class Schedule:
