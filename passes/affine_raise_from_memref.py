@@ -14,6 +14,7 @@ from affdsl.ir.types import INDEX, MemRefType
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.ir.written import Tree, add, mul, positions
 from passes.affine_positions import Names, are_valid, exprs_of, positions_of, spelled
+from passes.analysis.magnitude import is_small
 
 MOST_TERMS = 64
 """An index with more terms stays one value: sums of products could grow without end."""
@@ -124,6 +125,7 @@ class _Raising:
                 return None
         exprs = exprs_of(self.spelled([made]))
         small = sum(len(e.terms) for e in exprs) <= MOST_TERMS and _size(made) <= MOST_TERMS
+        small = small and all(map(is_small, exprs))  # arithmetic wraps, and subscripts do not
         return made if small and are_valid(exprs, self.positions) else None
 
     def _is_symbolic(self, tree: Tree) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
 from passes.analysis.access import Accesses
 from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.domain import Domain
+from passes.analysis.magnitude import exprs_of
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import BUDGET, domain_of, remembered
 from passes.effects import effects
@@ -179,21 +180,17 @@ def _is_defined(kind: str, right: object, type: Type) -> bool:
 
 def divisors(op: Op) -> Iterator[Affine]:
     """What the affine expressions of an operation divide by that is no number: it must be positive."""
-    stack: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
-    while stack:
-        match stack.pop():
+    left: list[Affine | Atom] = [*exprs_of(op)]
+    while left:
+        match left.pop():
             case Affine() as expr:
-                stack += (atom for atom, _ in expr.terms)
-            case Constraint(expr=expr):
-                stack.append(expr)
+                left += (atom for atom, _ in expr.terms)
             case FloorDiv(dividend, divisor):
                 if not isinstance(divisor, int):
                     yield Affine.of(divisor)
-                stack.append(dividend)
+                left.append(dividend)
             case Product(factors):
-                stack += factors
-            case tuple() as several:
-                stack += several
+                left += factors
 
 
 def holds(expr: Affine, domain: Domain) -> bool:

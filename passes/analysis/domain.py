@@ -17,6 +17,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX, IndexType, MemRefType
+from passes.analysis.magnitude import is_small
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
 from passes.analysis.views import digits, joined
 
@@ -180,13 +181,11 @@ class Scope:
                 return self._extreme((Affine.of(a), Affine.of(b)), domain, -1)
             case arith.Binary(kind="maxsi", left=a, right=b) if value.type == INDEX:
                 return self._extreme((Affine.of(a), Affine.of(b)), domain, 1)
-            case arith.Binary(kind="addi", left=a, right=b) if value.type == INDEX:
-                return self.expr(a + b, domain)
-            case arith.Binary(kind="subi", left=a, right=b) if value.type == INDEX:
-                return self.expr(a - b, domain)
-            case arith.Binary(kind="muli", left=a, right=b) if value.type == INDEX:
-                (left, right), domain = self.exprs((Affine.of(a), Affine.of(b)), domain)
-                return self.expr(left * right, domain)
+            case arith.Binary(kind="addi" | "subi" | "muli" as kind, left=a, right=b) if value.type == INDEX:
+                (left, right), inside = self.exprs((Affine.of(a), Affine.of(b)), domain)
+                result = left + right if kind == "addi" else left - right if kind == "subi" else left * right
+                if is_small(result):  # otherwise it may be that it wraps
+                    return self.expr(result, inside)
             case affine.LinearizeIndex() as op:
                 indices = [Affine.of(i) for i in op.indices]
                 sizes = op.radices if len(op.radices) == len(indices) else (0, *op.radices)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product
 from affdsl.ir.traverse import walk
+from passes.analysis.magnitude import FACTOR, NUMBER, exprs_of, factors_and_constants
 from passes.legality import refusal
-
-FACTOR, NUMBER = 2**31, 2**62
-"""Factors of counters and sizes stay below the first, as sizes of arrays do; steps and constants below the second."""
 
 
 def require_small(before: Func, after: Func, call: str) -> None:
@@ -49,23 +45,6 @@ def _numbers(function: Func) -> Iterator[tuple[str, int]]:
                 yield "number", step
             case affine.Parallel(steps=steps):
                 yield from (("number", step) for step in steps)
-        yield from _parts(op)
-
-
-def _parts(op: Op) -> Iterator[tuple[str, int]]:
-    """The numbers in the affine expressions of an operation."""
-    left: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
-    while left:
-        match left.pop():
-            case Affine() as expr:
-                yield "number", expr.constant
-                yield from (("factor", factor) for _, factor in expr.terms)
-                left += (atom for atom, _ in expr.terms)
-            case Constraint(expr=expr):
-                left.append(expr)
-            case FloorDiv(dividend, divisor):
-                left += (dividend, Affine.of(divisor))
-            case Product(factors):
-                left += factors
-            case tuple() as several:
-                left += several
+        for expr in exprs_of(op):
+            for factor, constant in factors_and_constants(expr):
+                yield from (("factor", factor), ("number", constant))

@@ -1,0 +1,59 @@
+"""How large the numbers in affine expressions may be, so that what is computed with them fits into 64 bits.
+
+An affine expression means an exact number, while `arith` on indices wraps, and so do compiled loops. Both are the same
+as long as factors of counters and sizes stay small: those count elements and iterations, and are below 2**31 or so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from affdsl.ir.core import Op, roles
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product
+
+FACTOR, NUMBER = 2**31, 2**62
+"""Factors of counters and sizes stay below the first, steps and constants below the second."""
+
+
+def exprs_of(op: Op) -> Iterator[Affine]:
+    """The affine expressions of an operation: bounds, subscripts, conditions."""
+    left: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
+    while left:
+        match left.pop():
+            case Affine() as expr:
+                yield expr
+            case Constraint(expr=expr):
+                yield expr
+            case tuple() as several:
+                left += several
+
+
+def factors_and_constants(expr: Affine) -> Iterator[tuple[int, int]]:
+    """The factors and constants of an expression and its parts, without signs: a factor and 0, or 0 and a constant.
+
+    >>> from affdsl.ir.expr import Value
+    >>> from affdsl.ir.types import INDEX
+    >>> i = Value(INDEX, "i")
+    >>> list(factors_and_constants(i * -3 + 7))
+    [(0, 7), (3, 0)]
+    """
+    left: list[Affine | Atom] = [expr]
+    while left:
+        match left.pop():
+            case Affine() as part:
+                yield 0, abs(part.constant)
+                yield from ((abs(factor), 0) for _, factor in part.terms)
+                left += (atom for atom, _ in part.terms)
+            case FloorDiv(dividend, divisor):
+                left += (dividend, Affine.of(divisor))
+            case Product(factors):
+                left += factors
+
+
+def is_small(expr: Affine) -> bool:
+    """Whether no number in an expression is too large.
+
+    >>> is_small(Affine.of(2**40)), is_small(Affine.of(2**62))
+    (True, False)
+    """
+    return all(factor < FACTOR and constant < NUMBER for factor, constant in factors_and_constants(expr))
