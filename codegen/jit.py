@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
-from affdsl.ir.expr import Affine, FloorDiv, Value
+from affdsl.ir.call_range import CallRange, call_range
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.types import IndexType
 from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, index
@@ -36,14 +38,16 @@ from passes.analysis.bounds import Bounds
 def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
     """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
 
-    A call with sizes with which an access would leave its array, as `bounds` knows them, is refused.
+    A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
+    arguments so large that what loops and subscripts compute with them does not fit into 64 bits.
 
     Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
     type.
     """
     module = program.module
     verify(module)
-    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes), against=bounds.against())
+    against = (*bounds.against(), *_too_large(program))
+    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes), against=against)
     cache = default_cache()
     compiler = cache.compiler()
     library = cache.library(compiler, source, jit_flags(compiler))
@@ -92,8 +96,9 @@ def check_sizes(
 ) -> dict[Value, int]:
     """The sizes that arrays of these shapes, and these scalar arguments, have.
 
-    Raises SizeError where two of them disagree, where a size is not possible, where an assumption fails, or where an
-    access would leave its array, as `bounds` knows; it names the symbol, the arguments and both values.
+    Raises SizeError where two of them disagree, where a size is not possible, where an assumption fails, where an
+    access would leave its array, as `bounds` knows, or where a number is too large to compute with; it names the
+    symbol, the arguments and both values.
     """
     name = program.func.symbol
     arrays = [(p, p.type) for p in program.parameters if isinstance(p.type, ArrayType)]
@@ -132,6 +137,7 @@ def check_sizes(
     _check_results(program, known | numbers)
     if bounds is not None:
         _check_bounds(program, bounds, numbers)
+    _check_range(program, numbers)
     return known
 
 
@@ -176,6 +182,32 @@ def _check_bounds(program: Program, bounds: Bounds, values: dict[Value, int]) ->
         if _magnitude(constraint.expr, values) >= 2**63:
             shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(constraint.values()))
             raise SizeError(f"{program.func.symbol}: {spell_constraint(constraint)} cannot be checked for {shown}")
+
+
+def _range(program: Program) -> CallRange:
+    return call_range(program.func, {f.symbol: f for f in program.module.functions})
+
+
+def _too_large(program: Program) -> Iterator[tuple[Constraint]]:
+    """What must not hold for the index arguments of a call."""
+    found = _range(program)
+    for position in sorted(found.counted):
+        argument = program.func.args[position]
+        if argument not in program.func.args[: len(program.sizes)] and isinstance(argument.type, IndexType):
+            yield (Constraint(argument - found.limit - 1),)
+            yield (Constraint(-argument - found.limit - 1),)
+
+
+def _check_range(program: Program, values: dict[Value, int]) -> None:
+    """All that loops and subscripts compute with these numbers fits into 64 bits."""
+    for (constraint,) in _too_large(program):
+        if constraint.holds(values):
+            (argument,) = constraint.values()
+            limit = _range(program).limit
+            raise SizeError(
+                f"{program.func.symbol}: argument {argument.hint} is {values[argument]}, and must lie between {-limit} "
+                f"and {limit}: what loops and subscripts compute with it fits into 64 bits then"
+            )
 
 
 def _magnitude(expr: Affine, values: dict[Value, int]) -> int:

@@ -9,12 +9,12 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
+from affdsl.ir.magnitude import is_small
 from affdsl.ir.traverse import definitions, rewrite
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.ir.written import Tree, add, mul, positions
 from passes.affine_positions import Names, are_valid, exprs_of, positions_of, spelled
-from passes.analysis.magnitude import is_small
 
 MOST_TERMS = 64
 """An index with more terms stays one value: sums of products could grow without end."""

@@ -277,7 +277,7 @@ def test_a_divisor_that_is_not_positive_stops_no_process():
     x = np.full(4, 7)
     tiled(x, 3)
     assert x.tolist() == [2, 0, 1, 3]
-    for divisor in (0, -1, -(2**63)):
+    for divisor in (0, -1, -(2**57)):
         x[:] = 7
         tiled(x, divisor)
         assert x.tolist() == [7, 7, 7, 7]
@@ -291,6 +291,44 @@ def test_a_divisor_that_is_not_positive_stops_no_process():
         with pytest.raises(SizeError) as caught:
             run(5, 0, np.zeros(0, "f4"))
         assert str(caught.value) == "tiles: N floordiv T needs a positive divisor, but N = 5, T = 0"
+
+
+@pytest.mark.parametrize("numbers", [(2**63 - 1, 5), (2**62, -(2**63) + 40), (-(2**63), 12), (0, -(2**63))])
+def test_index_arguments_too_large_to_compute_with_are_refused(numbers):
+    lo, hi = af.symbols("lo hi")
+
+    @af.kernel
+    def later(A: af.i64[12], lo: lo, hi: hi):
+        af.assume(lo >= 0, hi <= 12)
+        with af.for_(lo + 3, hi) as i:
+            A[i] += 1
+
+    @af.kernel
+    def at_once(A: af.i64[12], lo: lo, hi: hi):
+        af.assume(lo >= 0, hi <= 12)
+        with af.parallel((lo, hi)) as i:
+            A[i] += 1
+
+    for kernel in (later, at_once, af.Schedule(later).peel("i", first=1, last=1).kernel()):
+        for run in (kernel, kernel.interpret):
+            x = np.zeros(12, np.int64)
+            with pytest.raises(SizeError, match=r"must lie between|assumes"):
+                run(x, *numbers)
+            run(x, 2**40, -(2**40))
+            assert not x.any()
+            run(x, 0, 12)
+            assert x.any()
+
+
+def test_numbers_that_are_only_data_may_be_as_large_as_they_are():
+    @af.kernel
+    def kept(A: af.i64[N], n: af.index):
+        with af.for_(N) as i:
+            A[i] = af.i64(n)
+
+    x = np.zeros(2, np.int64)
+    kept(x, -(2**63))
+    assert x.tolist() == [-(2**63)] * 2
 
 
 def test_a_result_of_negative_size_is_named():

@@ -9,12 +9,12 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.magnitude import exprs_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
 from passes.analysis.access import Accesses
 from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.domain import Domain
-from passes.analysis.magnitude import exprs_of
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import BUDGET, domain_of, remembered
 from passes.effects import effects

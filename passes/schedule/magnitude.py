@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
+from affdsl.ir.magnitude import FACTOR, NUMBER, exprs_of, factors_and_constants
 from affdsl.ir.traverse import walk
-from passes.analysis.magnitude import FACTOR, NUMBER, exprs_of, factors_and_constants
 from passes.legality import refusal
 
 

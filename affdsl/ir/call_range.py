@@ -1,0 +1,133 @@
+"""Which index arguments a function can take: those with which all that it computes of them fits into 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.dialects.func import Call, Func
+from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
+from affdsl.ir.magnitude import NUMBER, exprs_of
+from affdsl.ir.types import IndexType, IntegerType
+
+DATA, SIZE = 2**31, 2**47
+"""Indices that come from data are taken to be smaller than the first; no array has more elements than the second."""
+MOST_BITS, LEAST_BITS = 63, 20
+
+
+@dataclass(frozen=True)
+class CallRange:
+    """Which numbers a function can take.
+
+    Attributes
+    ----------
+    limit
+        As long as no index argument is larger, without its sign, all that loops and subscripts compute is below 2**62.
+    counted
+        The index arguments that loops and subscripts use, by position: the limit is for these.
+    """
+
+    limit: int
+    counted: frozenset[int]
+
+
+def call_range(function: Func, functions: Mapping[str, Func]) -> CallRange:
+    """The numbers that a function of a module can take; `functions` are those that it may call, by their symbols.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%n: index, %A: memref<?xf32>, %x: f32) {
+    ...     affine.for %i = 0 to %n { affine.store %x, %A[%i * 1024] : memref<?xf32> }
+    ...     return
+    ... }''').functions[0]
+    >>> found = call_range(f, {})
+    >>> found.limit == 2**51, found.counted
+    (True, frozenset({0}))
+    """
+    low, high = LEAST_BITS, MOST_BITS
+    counted: set[Value] = set()
+    while low < high:
+        bits = (low + high + 1) // 2
+        sizes = _Sizes(functions, counted)
+        sizes.enter(function, [1 << bits] * len(function.args))
+        low, high = (bits, high) if sizes.fits else (low, bits - 1)
+    return CallRange(1 << low, frozenset(k for k, arg in enumerate(function.args) if arg in counted))
+
+
+@dataclass
+class _Sizes:
+    """How large the indices of functions get, without their signs."""
+
+    functions: Mapping[str, Func]
+    counted: set[Value]
+    fits: bool = True
+    _known: dict[Value, int] = field(default_factory=dict)
+    _around: tuple[str, ...] = ()
+
+    def enter(self, function: Func, given: list[int]) -> None:
+        """Look at a function that is called with such arguments."""
+        self._known.update(zip(function.args, given, strict=True))
+        if function.symbol not in self._around:
+            self._around = (*self._around, function.symbol)
+            self._block(function.body)
+            self._around = self._around[:-1]
+
+    def _block(self, block: Block) -> None:
+        for op in block:
+            self._op(op)
+            for inner in op.blocks():
+                self._block(inner)
+
+    def _op(self, op: Op) -> None:
+        exprs = [self._expr(expr) for expr in exprs_of(op)]
+        match op:
+            case affine.For(iv=iv, step=step):
+                self._known[iv] = self._used(max(exprs) + step)
+            case affine.Parallel(ivs=ivs, steps=steps):
+                largest = max(exprs, default=0)
+                self._known.update((iv, self._used(largest + step)) for iv, step in zip(ivs, steps, strict=True))
+            case affine.Apply(result=result) | affine.Min(result=result) | affine.Max(result=result):
+                self._known[result] = max(exprs)
+            case scf.For(iv=iv, lower=lower, upper=upper, step=by):
+                self._known[iv] = self._used(max(self._value(lower), self._value(upper)) + self._value(by))
+            case arith.Constant(result=result, value=int() as number) if isinstance(result.type, IndexType):
+                self._known[result] = abs(number)
+            case arith.Binary(result=result, left=left, right=right) if isinstance(result.type, IndexType):
+                self._known[result] = self._used(self._combined(op.kind, self._value(left), self._value(right)))
+            case arith.Cast(result=result, operand=operand) if isinstance(operand.type, IntegerType):
+                self._known[result] = min(DATA, 1 << operand.type.width)
+            case memref.Dim(result=result):
+                self._known[result] = SIZE
+            case Call(callee=callee, args=args) if callee in self.functions:
+                self.enter(self.functions[callee], [self._value(arg) for arg in args])
+
+    def _combined(self, kind: str, left: int, right: int) -> int:
+        if kind in ("addi", "subi"):
+            return left + right
+        return left * right if kind == "muli" else max(left, right)
+
+    def _expr(self, expr: Affine) -> int:
+        """How large the parts of an expression get, added up."""
+        total = abs(expr.constant)
+        for atom, factor in expr.terms:
+            total += abs(factor) * self._atom(atom)
+        return self._used(total)
+
+    def _atom(self, atom: Atom) -> int:
+        match atom:
+            case Value():
+                return self._value(atom)
+            case FloorDiv(dividend, divisor):
+                return self._expr(dividend) + (self._expr(divisor) if isinstance(divisor, Affine) else 0)
+            case Product(factors):
+                # They come from tiles of symbolic sizes: the number of a tile times its size, not more than the bound.
+                return max(self._atom(factor) for factor in factors)
+
+    def _value(self, value: Value) -> int:
+        self.counted.add(value)
+        return self._known.get(value, DATA)
+
+    def _used(self, size: int) -> int:
+        self.fits = self.fits and size < NUMBER
+        return size
