@@ -335,6 +335,12 @@ class Schedule:
         lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
         return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
 
+    def __copy__(self) -> Schedule:
+        """A schedule of its own that has taken the same steps: to try others from here on."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, _steps=[*self._steps], _history=[*self._history])
+        return made
+
     def __repr__(self) -> str:
         return f"<Schedule of {self._kernel.name}: {counted(len(self._steps), 'step')}>"
 

@@ -1,5 +1,6 @@
 """Tests of schedules: what they print replays, undo restores, refusals teach, and kernels compute what they did."""
 
+import copy
 import pickle
 import re
 import subprocess
@@ -1310,3 +1311,12 @@ def test_new_loops_have_no_name_of_a_size_or_an_array():
     names = {line.split()[0] for line in str(s.loops()).splitlines()}
     assert "i" in names
     assert not names & {"i_rest", "i_2", "i_tail"}
+
+
+def test_a_copy_of_a_schedule_goes_its_own_way(twice):
+    s = af.Schedule(twice).reverse("i#1")
+    other = copy.copy(s).reverse("j#1")
+    assert [len(each.steps) for each in (s, other)] == [1, 2]
+    assert str(other).splitlines()[:-1] == str(s).splitlines()
+    s.undo()
+    assert len(other.steps) == 2
