@@ -26,6 +26,8 @@ from passes.validation.sums import Sum, matched, sum_of
 
 PATIENCE = 20
 """For so many seconds of the processor claims are proved: most functions need less than one."""
+FEW = 50
+"""A claim of more pieces may take longer than that."""
 MOST_WIDENINGS = 4
 """So many times the claim about two nodes is made wider."""
 COMMUTATIVE = frozenset(
@@ -198,7 +200,9 @@ class Equivalence:
             self._left.append(Claim(x, y, pairs, claim.is_exact, claim))
 
     def _is_empty(self, pairs: Map) -> bool:
-        """Whether there are no pairs. It is asked piece by piece, as there may be hundreds that isl thinks about."""
+        """Whether there are no pairs. Many pieces are asked one by one: isl may think about hundreds for minutes."""
+        if pairs.n_basic_map() <= FEW:
+            return pairs.is_empty()
         for piece in pairs.get_basic_maps():
             self._require_time()
             if not piece.is_empty():
