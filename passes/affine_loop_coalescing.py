@@ -15,9 +15,9 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
-from passes.affine_loop_invariant_code_motion.faults import holds
 from passes.affine_positions import positions_of
 from passes.analysis.access import Accesses
+from passes.analysis.certain import holds
 from passes.index_arithmetic import MOST
 from passes.legality import IllegalTransform, refusal
 from passes.loops.nests import loop_of

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
-from affdsl.ir.magnitude import exprs_of
+from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
 from passes.analysis.access import Accesses
-from passes.analysis.bounds.obvious import facts_of, is_obvious
+from passes.analysis.certain import divisors, holds
 from passes.analysis.domain import Domain
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.relations import BUDGET, domain_of, remembered
 from passes.effects import effects
 
 _TOTAL = (
@@ -176,34 +173,3 @@ def _is_defined(kind: str, right: object, type: Type) -> bool:
         return False
     bits = type.width if isinstance(type, IntegerType) else 64 if isinstance(type, IndexType) else 0
     return not kind.startswith("sh") or right < bits
-
-
-def divisors(op: Op) -> Iterator[Affine]:
-    """What the affine expressions of an operation divide by that is no number: it must be positive."""
-    left: list[Affine | Atom] = [*exprs_of(op)]
-    while left:
-        match left.pop():
-            case Affine() as expr:
-                left += (atom for atom, _ in expr.terms)
-            case FloorDiv(dividend, divisor):
-                if not isinstance(divisor, int):
-                    yield Affine.of(divisor)
-                left.append(dividend)
-            case Product(factors):
-                left += factors
-
-
-def holds(expr: Affine, domain: Domain) -> bool:
-    """Whether an expression is certainly not negative in a domain."""
-    if is_obvious(expr, facts_of(domain)):
-        return True
-    relation = domain.where(((Constraint(-expr - 1),),)).relation(())
-
-    def find() -> bool:
-        with spending(BUDGET):
-            return bool(domain_of(relation).is_empty())
-
-    try:
-        return remembered(("empty", relation), find)
-    except UnknownError:
-        return False

@@ -11,8 +11,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from passes.affine_loop_invariant_code_motion.faults import divisors, holds
 from passes.analysis.access import Accesses
+from passes.analysis.certain import divisors, holds
 from passes.analysis.domain import Scope
 
 

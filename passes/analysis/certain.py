@@ -1,0 +1,44 @@
+"""What certainly holds where an operation stands, and what must hold so that its affine expressions have a value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from affdsl.ir.core import Op
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product
+from affdsl.ir.magnitude import exprs_of
+from passes.analysis.bounds.obvious import facts_of, is_obvious
+from passes.analysis.domain import Domain
+from passes.analysis.polyhedral import UnknownError, spending
+from passes.analysis.relations import BUDGET, domain_of, remembered
+
+
+def holds(expr: Affine, domain: Domain) -> bool:
+    """Whether an expression is certainly not negative in a domain."""
+    if is_obvious(expr, facts_of(domain)):
+        return True
+    relation = domain.where(((Constraint(-expr - 1),),)).relation(())
+
+    def find() -> bool:
+        with spending(BUDGET):
+            return bool(domain_of(relation).is_empty())
+
+    try:
+        return remembered(("empty", relation), find)
+    except UnknownError:
+        return False
+
+
+def divisors(op: Op) -> Iterator[Affine]:
+    """What the affine expressions of an operation divide by that is no number: it must be positive."""
+    left: list[Affine | Atom] = [*exprs_of(op)]
+    while left:
+        match left.pop():
+            case Affine() as expr:
+                left += (atom for atom, _ in expr.terms)
+            case FloorDiv(dividend, divisor):
+                if not isinstance(divisor, int):
+                    yield Affine.of(divisor)
+                left.append(dividend)
+            case Product(factors):
+                left += factors
