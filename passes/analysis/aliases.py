@@ -96,15 +96,12 @@ their module asks it anew."""
 
 def _with_calls(functions: tuple[func.Func, ...]) -> list[func.Func]:
     """The functions that may call others."""
-    if all(map(_without_calls.__contains__, map(id, functions))):
-        return []
     found = []
-    for each in functions:
-        if id(each) not in _without_calls:
-            if any(isinstance(op, func.Call) for op in walk(each)):
-                found.append(each)
-            else:
-                _without_calls[id(each)] = ref(each, partial(_forget, id(each)))
+    for each in [f for f in functions if id(f) not in _without_calls]:
+        if any(isinstance(op, func.Call) for op in walk(each)):
+            found.append(each)
+        else:
+            _without_calls[id(each)] = ref(each, partial(_forget, id(each)))
     return found
 
 
