@@ -24,10 +24,8 @@ def require_small(before: Func, after: Func, call: str) -> None:
     old, new = _largest(before), _largest(after)
     for kind, most in (("factor", FACTOR), ("number", NUMBER)):
         if new[kind] >= most and new[kind] > old[kind]:
-            reason = (
-                f"the {kind} {new[kind]} would stand in it, and what is computed with that may not fit into 64 bits"
-            )
-            raise refusal(after, call, reason, "smaller numbers in this step, or in those before")
+            reason = f"it would have the {kind} {new[kind]}, and what is computed with that may not fit into 64 bits"
+            raise refusal(after, call, reason)
 
 
 def _largest(function: Func) -> dict[str, int]:
