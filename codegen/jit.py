@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
-from affdsl.ir.call_range import CallRange, call_range
+from affdsl.ir.call_range import call_range
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.spelling import spell, spell_constraint
@@ -184,26 +184,26 @@ def _check_bounds(program: Program, bounds: Bounds, values: dict[Value, int]) ->
             raise SizeError(f"{program.func.symbol}: {spell_constraint(constraint)} cannot be checked for {shown}")
 
 
-def _range(program: Program) -> CallRange:
-    return call_range(program.func, {f.symbol: f for f in program.module.functions})
+def _limited(program: Program) -> tuple[int, list[Value]]:
+    """How large index arguments may be, without their signs, and those for which that counts."""
+    found = call_range(program.func, {f.symbol: f for f in program.module.functions})
+    given = [program.func.args[k] for k in sorted(found.counted) if k >= len(program.sizes)]
+    return found.limit, [argument for argument in given if isinstance(argument.type, IndexType)]
 
 
 def _too_large(program: Program) -> Iterator[tuple[Constraint]]:
     """What must not hold for the index arguments of a call."""
-    found = _range(program)
-    for position in sorted(found.counted):
-        argument = program.func.args[position]
-        if argument not in program.func.args[: len(program.sizes)] and isinstance(argument.type, IndexType):
-            yield (Constraint(argument - found.limit - 1),)
-            yield (Constraint(-argument - found.limit - 1),)
+    limit, arguments = _limited(program)
+    for argument in arguments:
+        yield (Constraint(argument - limit - 1),)
+        yield (Constraint(-argument - limit - 1),)
 
 
 def _check_range(program: Program, values: dict[Value, int]) -> None:
-    """All that loops and subscripts compute with these numbers fits into 64 bits."""
-    for (constraint,) in _too_large(program):
-        if constraint.holds(values):
-            (argument,) = constraint.values()
-            limit = _range(program).limit
+    """What loops and subscripts compute with these numbers fits into 64 bits."""
+    limit, arguments = _limited(program)
+    for argument in arguments:
+        if abs(values[argument]) > limit:
             raise SizeError(
                 f"{program.func.symbol}: argument {argument.hint} is {values[argument]}, and must lie between {-limit} "
                 f"and {limit}: what loops and subscripts compute with it fits into 64 bits then"

@@ -24,7 +24,9 @@ class CallRange:
     Attributes
     ----------
     limit
-        As long as no index argument is larger, without its sign, all that loops and subscripts compute is below 2**62.
+        As long as no index argument is larger, without its sign, what loops and subscripts compute is below 2**62.
+        Of a product of two values only the larger one counts: such are the starts of tiles of symbolic sizes, and lie
+        within the bounds of their loop. Indices that come from data, or that a loop carries, are taken to be small.
     counted
         The index arguments that loops and subscripts use, by position: the limit is for these.
     """
@@ -121,7 +123,6 @@ class _Sizes:
             case FloorDiv(dividend, divisor):
                 return self._expr(dividend) + (self._expr(divisor) if isinstance(divisor, Affine) else 0)
             case Product(factors):
-                # They come from tiles of symbolic sizes: the number of a tile times its size, not more than the bound.
                 return max(self._atom(factor) for factor in factors)
 
     def _value(self, value: Value) -> int:
