@@ -123,7 +123,7 @@ class Report:
 
     @property
     def unchecked(self) -> tuple[Checked, ...]:
-        """The functions of which nothing is known: nothing that they can be given has a meaning."""
+        """Of what nothing is known: functions that can be given nothing with a meaning, and buffers that are gone."""
         return tuple(each for each in self.functions if each.unchecked)
 
     def __str__(self) -> str:
