@@ -2,5 +2,13 @@
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+from affdsl.other_names import unknown
+
+_of_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 del lazy_loader
+
+
+def __getattr__(name):
+    if name not in __all__:
+        raise unknown(name)
+    return _of_name(name)

@@ -1,0 +1,35 @@
+"""What a name that affdsl has not is called here."""
+
+from __future__ import annotations
+
+import sys
+
+HERE = {
+    **dict.fromkeys(("range", "loop", "serial", "grid"), "for_"),
+    **dict.fromkeys(("prange", "pfor", "par"), "parallel"),
+    **dict.fromkeys(("empty", "zeros", "ones", "full", "array", "ndarray", "buffer"), "alloc"),
+    **dict.fromkeys(("jit", "njit", "func", "function", "proc", "compile", "prim_func"), "kernel"),
+    **dict.fromkeys(("symbol", "size", "var"), "symbols"),
+    **dict.fromkeys(("where", "if_then_else", "ifelse"), "select"),
+    **dict.fromkeys(("when", "cond"), "if_"),
+    **dict.fromkeys(("otherwise", "elif_", "orelse"), "else_"),
+    **dict.fromkeys(("minimum", "fmin"), "min"),
+    **dict.fromkeys(("maximum", "fmax"), "max"),
+    **dict.fromkeys(("bool", "i1"), "bool_"),
+    **dict.fromkeys(("astype", "convert"), "cast"),
+    **{f"float{n}": f"f{n}" for n in (16, 32, 64)},
+    **{f"{long}{n}": f"{short}{n}" for n in (8, 16, 32, 64) for long, short in (("int", "i"), ("uint", "u"))},
+    "half": "f16", "float": "f32", "double": "f64", "bfloat16": "bf16", "intp": "index",
+    "fabs": "abs", "power": "pow", "arctan2": "atan2",
+}  # fmt: skip
+"""Names that other packages have, and ours for what they mean."""
+
+
+def unknown(name: str) -> AttributeError:
+    """The error for an attribute that the package has not. Python itself adds what has nearly that name.
+
+    >>> print(unknown("range"))
+    affdsl has no range: write affdsl.for_
+    """
+    instead = f": write affdsl.{HERE[name]}" if name in HERE else ""
+    return AttributeError(f"affdsl has no {name}{instead}", name=name, obj=sys.modules["affdsl"])
