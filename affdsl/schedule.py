@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -89,7 +90,7 @@ class Schedule:
         if not isinstance(kernel, Kernel):
             raise problem(
                 ScheduleError,
-                f"Schedule takes a kernel, got {kernel!r}",
+                f"Schedule takes a kernel, got {reprlib.repr(kernel)}",
                 "write @affdsl.kernel above the function whose loops it is about",
             )
         module = kernel.module

@@ -306,6 +306,8 @@ def test_options_are_advised_with_the_whole_step():
 def test_what_is_no_kernel_is_refused(twice):
     with pytest.raises(af.ScheduleError, match=r"Schedule takes a kernel, got 3\n    write @affdsl\.kernel above"):
         af.Schedule(3)
+    with pytest.raises(af.ScheduleError, match=r"Schedule takes a kernel, got Module\(.{1,60}\)\n    write"):
+        af.Schedule(sweep.module)
 
 
 def test_a_refused_step_changes_nothing():
