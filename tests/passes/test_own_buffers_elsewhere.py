@@ -44,20 +44,20 @@ def test_mlir_opt_reads_it():
 
 
 def test_compiled_by_llvm_it_runs_the_same():
+    functions = {seed: generate(seed) for seed in range(8020, 8032)}
+    made = {
+        seed: [with_fields(f, symbol=f"s{seed}_{k}") for k, f in enumerate(transformed(function))]
+        for seed, function in functions.items()
+    }
+    text = print_op(Module(tuple(f for each in made.values() for f in each)))
     compared = 0
-    for seed in range(8020, 8032):
-        function = generate(seed)
-        made = transformed(function)
-        if not made:
-            continue
-        named = tuple(with_fields(f, symbol=f"f{k}") for k, f in enumerate(made))
-        text = print_op(Module(named))
+    for seed, function in functions.items():
         for n in (0, 1, 5):
             try:
                 wanted = result(function, n)
             except InterpreterError:
                 continue
-            for each in named:
+            for each in made[seed]:
                 given = arguments(n)
                 run_mlir(text, each.symbol, given)
                 assert [a.tobytes() for a in given[:2]] == wanted, f"seed {seed}, n = {n}\n{each}"
