@@ -320,6 +320,44 @@ def test_index_arguments_too_large_to_compute_with_are_refused(numbers):
             assert x.any()
 
 
+def test_index_arguments_whose_product_is_too_large_are_refused():
+    n, m = af.symbols("n m")
+
+    @af.kernel
+    def first(A: af.i64[12], n: n, m: m):
+        with af.for_(af.min(n * m, 12)) as i:
+            A[i] += 1
+
+    for run in (first, first.interpret):
+        x = np.zeros(12, np.int64)
+        for numbers in ((2**33, 2**31), (-(2**40), 2**40), (2**62, 3)):  # 64 bits hold 0, 0 and a negative number
+            with pytest.raises(SizeError, match=rf"argument n is {numbers[0]}, and must lie between -{2**30} and"):
+                run(x, *numbers)
+        assert not x.any()
+        run(x, 2**30, 2**30)
+        assert x.all()
+
+
+def test_starts_of_tiles_of_a_symbolic_size_are_no_larger_than_the_loop():
+    n, T = af.symbols("n T")
+
+    @af.kernel
+    def triangle(A: af.i64[12, 12], n: n, T: T):
+        af.assume(T >= 1, T < 2**31)
+        with af.for_(2, n) as i, af.for_(i, n) as j:
+            A[i, j] += 1
+
+    for options in ({}, {"separate": True}):
+        tiled = af.Schedule(triangle).tile(("i", "j"), (T, T), **options).kernel()
+        ours, theirs = (np.zeros((12, 12), np.int64) for _ in range(2))
+        tiled(ours, 12, 2**31 - 1)
+        tiled(ours, -(2**50), 5)
+        triangle(theirs, 12, 1)
+        assert (ours == theirs).all()
+        with pytest.raises(SizeError, match="n is -"):
+            tiled(ours, -(2**62), 5)
+
+
 def test_numbers_that_are_only_data_may_be_as_large_as_they_are():
     @af.kernel
     def kept(A: af.i64[N], n: af.index):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
@@ -25,8 +26,8 @@ class CallRange:
     ----------
     limit
         As long as no index argument is larger, without its sign, what loops and subscripts compute is below 2**62.
-        Of a product of two values only the larger one counts: such are the starts of tiles of symbolic sizes, and lie
-        within the bounds of their loop. Indices that come from data, or that a loop carries, are taken to be small.
+        Sizes of arrays are taken to be no larger either. Indices that come from data, or that a loop carries, are taken
+        to be small; and it is 2**20 where no larger one would do, be that small enough or not.
     counted
         The index arguments that loops and subscripts use, by position: the limit is for these.
     """
@@ -65,6 +66,8 @@ class _Sizes:
     counted: set[Value]
     fits: bool = True
     _known: dict[Value, int] = field(default_factory=dict)
+    _starts: dict[tuple[Value, Atom], int] = field(default_factory=dict)
+    """How large tiles' counters get times their size, where that is a value: that is where the tiles start."""
     _around: tuple[str, ...] = ()
 
     def enter(self, function: Func, given: list[int]) -> None:
@@ -86,9 +89,12 @@ class _Sizes:
         match op:
             case affine.For(iv=iv, step=step):
                 self._known[iv] = self._used(max(exprs) + step)
+                self._tiles(iv, op.lower, op.upper)
             case affine.Parallel(ivs=ivs, steps=steps):
                 largest = max(exprs, default=0)
                 self._known.update((iv, self._used(largest + step)) for iv, step in zip(ivs, steps, strict=True))
+                for each in zip(ivs, op.lower, op.upper, strict=True):
+                    self._tiles(*each)
             case affine.Apply(result=result) | affine.Min(result=result) | affine.Max(result=result):
                 self._known[result] = max(exprs)
             case scf.For(iv=iv, lower=lower, upper=upper, step=by):
@@ -109,6 +115,15 @@ class _Sizes:
             return left + right
         return left * right if kind == "muli" else max(left, right)
 
+    def _tiles(self, iv: Value, lower: Sequence[Affine], upper: Sequence[Affine]) -> None:
+        """Remember how large iv * T gets where iv counts from 0 up to something divided by T."""
+        for bound in upper if all(low == Affine() for low in lower) else ():
+            match bound:
+                case Affine(terms=((FloorDiv(dividend, Affine() as divisor), 1 | -1),), constant=more):
+                    if (size := divisor.value) is not None:
+                        whole = self._expr(dividend) + self._value(size) * (1 + abs(more))
+                        self._starts[iv, size] = self._used(whole)
+
     def _expr(self, expr: Affine) -> int:
         """How large the parts of an expression get, added up."""
         total = abs(expr.constant)
@@ -123,7 +138,18 @@ class _Sizes:
             case FloorDiv(dividend, divisor):
                 return self._expr(dividend) + (self._expr(divisor) if isinstance(divisor, Affine) else 0)
             case Product(factors):
-                return max(self._atom(factor) for factor in factors)
+                return self._product(factors)
+
+    def _product(self, factors: tuple[Atom, ...]) -> int:
+        """A quotient by T, and what counts up to one, is no larger times T than what is divided, and T."""
+        if len(factors) == 2:
+            for one, other in (factors, factors[::-1]):
+                match one:
+                    case FloorDiv(dividend, Affine() as divisor) if divisor == Affine.of(other):
+                        return self._expr(dividend) + self._expr(divisor)
+                    case Value() if (one, other) in self._starts:
+                        return self._starts[one, other]
+        return prod(map(self._atom, factors))
 
     def _value(self, value: Value) -> int:
         self.counted.add(value)
