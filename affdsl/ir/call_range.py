@@ -67,7 +67,7 @@ class _Sizes:
     fits: bool = True
     _known: dict[Value, int] = field(default_factory=dict)
     _starts: dict[tuple[Value, Atom], int] = field(default_factory=dict)
-    """How large tiles' counters get times their size, where that is a value: that is where the tiles start."""
+    """How large tiles' counters get times their size, where that is no number: that is where the tiles start."""
     _around: tuple[str, ...] = ()
 
     def enter(self, function: Func, given: list[int]) -> None:
@@ -116,13 +116,14 @@ class _Sizes:
         return left * right if kind == "muli" else max(left, right)
 
     def _tiles(self, iv: Value, lower: Sequence[Affine], upper: Sequence[Affine]) -> None:
-        """Remember how large iv * T gets where iv counts from 0 up to something divided by T."""
+        """Remember how large iv * T gets where iv counts from 0 up to something divided by T, or by some of it."""
         for bound in upper if all(low == Affine() for low in lower) else ():
             match bound:
-                case Affine(terms=((FloorDiv(dividend, Affine() as divisor), 1 | -1),), constant=more):
-                    if (size := divisor.value) is not None:
-                        whole = self._expr(dividend) + self._value(size) * (1 + abs(more))
-                        self._starts[iv, size] = self._used(whole)
+                case Affine(
+                    terms=((FloorDiv(dividend, Affine(terms=((size, factor),), constant=0)), 1 | -1),), constant=more
+                ):
+                    whole = self._expr(dividend) // abs(factor) + self._atom(size) * (1 + abs(more))
+                    self._starts[iv, size] = self._used(whole)
 
     def _expr(self, expr: Affine) -> int:
         """How large the parts of an expression get, added up."""
@@ -145,8 +146,8 @@ class _Sizes:
         if len(factors) == 2:
             for one, other in (factors, factors[::-1]):
                 match one:
-                    case FloorDiv(dividend, Affine() as divisor) if divisor == Affine.of(other):
-                        return self._expr(dividend) + self._expr(divisor)
+                    case FloorDiv(dividend, Affine(terms=((size, factor),), constant=0)) if size == other:
+                        return self._expr(dividend) // abs(factor) + self._atom(size)
                     case Value() if (one, other) in self._starts:
                         return self._starts[one, other]
         return prod(map(self._atom, factors))
