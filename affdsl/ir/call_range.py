@@ -10,7 +10,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Call, Func
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
-from affdsl.ir.magnitude import NUMBER, exprs_of
+from affdsl.ir.magnitude import NUMBER
+from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, IntegerType
 
 DATA, SIZE = 2**31, 2**47
@@ -85,7 +86,7 @@ class _Sizes:
                 self._block(inner)
 
     def _op(self, op: Op) -> None:
-        exprs = [self._expr(expr) for expr in exprs_of(op)]
+        exprs = [self._expr(expr) for expr in affine_exprs(op)]
         match op:
             case affine.For(iv=iv, step=step):
                 self._known[iv] = self._used(max(exprs) + step)

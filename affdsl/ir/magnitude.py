@@ -8,24 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from affdsl.ir.core import Op, roles
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product
+from affdsl.ir.expr import Affine, Atom, FloorDiv, Product
 
 FACTOR, NUMBER = 2**31, 2**62
 """Factors of counters and sizes stay below the first, steps and constants below the second."""
-
-
-def exprs_of(op: Op) -> Iterator[Affine]:
-    """The affine expressions of an operation: bounds, subscripts, conditions."""
-    left: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
-    while left:
-        match left.pop():
-            case Affine() as expr:
-                yield expr
-            case Constraint(expr=expr):
-                yield expr
-            case tuple() as several:
-                left += several
 
 
 def factors_and_constants(expr: Affine) -> Iterator[tuple[int, int]]:

@@ -25,6 +25,19 @@ def walk(op: Op) -> Iterator[Op]:
                 waiting.extend(reversed(block))
 
 
+def affine_exprs(op: Op) -> Iterator[Affine]:
+    """The affine expressions of an operation: bounds, subscripts, conditions."""
+    left: list[object] = [getattr(op, name) for name in roles(type(op)).operands]
+    while left:
+        match left.pop():
+            case Affine() as expr:
+                yield expr
+            case Constraint(expr=expr):
+                yield expr
+            case tuple() as several:
+                left += several
+
+
 def users(root: Op) -> dict[Value, list[Op]]:
     """Who reads what inside root: computed when asked for, never stored."""
     result: dict[Value, list[Op]] = defaultdict(list)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product
-from affdsl.ir.magnitude import exprs_of
+from affdsl.ir.traverse import affine_exprs
 from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.domain import Domain
 from passes.analysis.polyhedral import UnknownError, spending
@@ -31,7 +31,7 @@ def holds(expr: Affine, domain: Domain) -> bool:
 
 def divisors(op: Op) -> Iterator[Affine]:
     """What the affine expressions of an operation divide by that is no number: it must be positive."""
-    left: list[Affine | Atom] = [*exprs_of(op)]
+    left: list[Affine | Atom] = [*affine_exprs(op)]
     while left:
         match left.pop():
             case Affine() as expr:

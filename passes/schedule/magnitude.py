@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.magnitude import FACTOR, NUMBER, exprs_of, factors_and_constants
-from affdsl.ir.traverse import walk
+from affdsl.ir.magnitude import FACTOR, NUMBER, factors_and_constants
+from affdsl.ir.traverse import affine_exprs, walk
 from passes.legality import refusal
 
 
@@ -43,6 +43,6 @@ def _numbers(function: Func) -> Iterator[tuple[str, int]]:
                 yield "number", step
             case affine.Parallel(steps=steps):
                 yield from (("number", step) for step in steps)
-        for expr in exprs_of(op):
+        for expr in affine_exprs(op):
             for factor, constant in factors_and_constants(expr):
                 yield from (("factor", factor), ("number", constant))
