@@ -29,6 +29,7 @@ from passes.legality import (
     text_time,
     trying,
 )
+from passes.loops.unrolling import is_multiple
 from passes.options import OptionError
 from passes.renaming import renamed
 
@@ -40,7 +41,8 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
     """The same program with the loop that each function starts with unrolled and jammed, where that is legal.
 
     As in mlir-opt, a loop stays that is not the first operation of its function, that runs less often than the factor,
-    or that holds a loop whose bounds it moves; `unroll_jam` takes these too.
+    that holds a loop whose bounds it moves, or of whose several upper bounds something may be left over; `unroll_jam`
+    takes all of these but the second.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
             return function
         try:
             with trying():
-                loops = _jammed(first, unroll_jam_factor, dependences)
+                loops = _jammed(first, unroll_jam_factor, dependences, one_upper=True)
         except IllegalTransform:
             return function
         return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
@@ -94,6 +96,8 @@ def unroll_jam(
     Values that the loops inside carry are carried for each copy. A number that the loop itself reduces is reduced in
     each copy, and the numbers of all copies are combined in the end; what it starts with counts once. Loops inside
     whose bounds move with i run together where all copies run, and each copy alone before and after that.
+
+    What is left over by several upper bounds is done in a loop for each of them, of which one runs at most.
 
     Refuses where a dependence runs against the new order, where a loop with loops inside carries a value that it does
     not reduce, and where the bounds of i, or those of a loop inside that move with it, cannot be split by affine ones.
@@ -163,8 +167,13 @@ def _jammed(
     dependences: Dependences,
     reassociate: bool = False,
     again: Request | None = None,
+    *,
+    one_upper: bool = False,
 ) -> Block:
-    """The loop of jammed iterations, and the loop over the rest where there may be one."""
+    """The loop of jammed iterations, and loops over the rest where there may be one.
+
+    With `one_upper`, a loop of whose several upper bounds something may be left over is refused.
+    """
     what = f"unroll and jam the loop {shown(loop.iv)} by {factor}"
     trips = trip_count(loop, loop.iv, dependences.of)
     if trips.number is not None and trips.number < factor:
@@ -173,22 +182,49 @@ def _jammed(
     if size * factor > MOST_OPERATIONS:
         reason = f"its {size} operations would become {size * factor}, and at most {MOST_OPERATIONS} are made"
         raise refusal(loop, what, reason, "a smaller factor")
-    main_end = _main_end(loop, factor, trips, what)
+    if len(loop.lower) > 1:
+        raise refusal(loop, what, f"{shown(loop.iv)} has several lower bounds: where its iterations lie is not affine")
+    is_whole = not trips.unknown and trips.divisor % factor == 0
+    if one_upper and not is_whole and len(loop.upper) > 1:
+        raise refusal(loop, what, f"{shown(loop.iv)} has several upper bounds, and something may be left over")
+    splits = (None,) * len(loop.upper) if is_whole else _splits(loop, factor)
     copies = Copies(loop, factor, what)
     kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
     new = copies.body()
     if trips.high is None or trips.high >= factor:  # otherwise no group of iterations is ever whole
-        _check(loop, factor, main_end, dependences, what, again)
-    upper = loop.upper if main_end is None else (main_end,)
-    main = with_fields(loop, body=new, step=loop.step * factor, upper=upper)
-    if main_end is None:
-        return _with_reductions(main, copies, kinds, loop.results)
-    (rest,) = clone_block((loop,), {})
-    assert isinstance(rest, affine.For)
-    lower = (*(loop.lower if trips.may_be_negative else ()), main_end)
-    between = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
-    rest = with_fields(rest, lower=lower, inits=between, results=loop.results)
-    return (*_with_reductions(main, copies, kinds, between), rest)
+        _check(loop, factor, splits, dependences, what, again)
+    whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
+    main = with_fields(loop, body=new, step=loop.step * factor, upper=whole)
+    rests = _rests(loop, splits, trips)
+    between = rests[0].inits if rests else loop.results
+    return (*_with_reductions(main, copies, kinds, between), *rests)
+
+
+def _splits(loop: affine.For, factor: int) -> tuple[Affine | None, ...]:
+    """For each upper bound where the whole groups below it end; None where that is at this bound in any case."""
+    (low,) = loop.lower
+    counts = [(high - low).ceildiv(loop.step) for high in loop.upper]
+    return tuple(
+        None if is_multiple(count, factor) else low + count // factor * (loop.step * factor) for count in counts
+    )
+
+
+def _rests(loop: affine.For, splits: Sequence[Affine | None], trips: TripCount) -> list[affine.For]:
+    """Loops over what is left over by each upper bound, each carrying on what was handed on before.
+
+    At most one of them runs: see the note in `passes.loops.unrolling`.
+    """
+    left = [split for split in splits if split is not None]
+    first = loop.lower if trips.may_be_negative else ()
+    rests: list[affine.For] = []
+    values = [tuple(Value(v.type, v.hint, v.location) for v in loop.results) for _ in left] + [loop.results]
+    for number, split in enumerate(left):
+        (rest,) = clone_block((loop,), {})
+        assert isinstance(rest, affine.For)
+        upper = (*loop.upper, *left[:number])
+        given, found = values[number : number + 2]
+        rests.append(with_fields(rest, lower=(*first, split), upper=upper, inits=given, results=found))
+    return rests
 
 
 def _with_reductions(
@@ -208,19 +244,6 @@ def _with_reductions(
     given, carried, made = ([v for each in values for v in each] for values in (inits, copies.carried, found))
     loop = with_fields(main, inits=tuple(given), carried=tuple(carried), results=tuple(made))
     return (*before, loop, *together(main, kinds, found, results))
-
-
-def _main_end(loop: affine.For, factor: int, trips: TripCount, what: str) -> Affine | None:
-    """Where the jammed iterations end; None where that is the end of the loop."""
-    if len(loop.lower) > 1:
-        raise refusal(loop, what, f"{shown(loop.iv)} has several lower bounds: where its iterations lie is not affine")
-    if not trips.unknown and trips.divisor % factor == 0:
-        return None
-    if len(loop.upper) > 1:
-        reason = f"{shown(loop.iv)} has several upper bounds: where the last whole group of {factor} ends is not affine"
-        raise refusal(loop, what, reason)
-    (low,), (high,) = loop.lower, loop.upper
-    return low + (high - low).ceildiv(loop.step) // factor * (loop.step * factor)
 
 
 def _in_place(function: Func, loops: Block) -> Func:
@@ -279,7 +302,12 @@ def _inside(loop: affine.For) -> set[Value]:
 
 
 def _check(
-    loop: affine.For, factor: int, main_end: Affine | None, dependences: Dependences, what: str, again: Request | None
+    loop: affine.For,
+    factor: int,
+    splits: Sequence[Affine | None],
+    dependences: Dependences,
+    what: str,
+    again: Request | None,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
     around = len(dependences.of.domains[loop].ivs)
@@ -297,11 +325,12 @@ def _check(
         return time
 
     time = jammed(number)
-    if main_end is not None:
+    left = [split for split in splits if split is not None]
+    if left:
         if new_order(dependences, loop, time) is None:  # legal even if the rest were jammed, which is quicker to ask
             return
         rest = Value(INDEX)
-        dependences.of.scope.add(affine.Max(rest, (Affine(), loop.iv - main_end)), around + 1)
+        dependences.of.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
         time = jammed(number, Affine.of(rest))  # 0 in the whole groups; each iteration of the rest is alone
 
     def alternatives() -> Iterator[Candidate]:

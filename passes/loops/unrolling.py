@@ -134,7 +134,7 @@ class Unroller:
         trips = [ceildiv(add(upper, mul(lower, -1)), loop.step) for upper in uppers]
         splits = [add(lower, mul(floordiv(t, factor), factor * loop.step)) for t in trips]
         exact = [(bound - loop.lower[0]).ceildiv(loop.step) for bound in loop.upper]
-        divides = [_is_multiple(t, factor) for t in exact]
+        divides = [is_multiple(t, factor) for t in exact]
         whole = [upper if fits else split for upper, split, fits in zip(uppers, splits, divides, strict=True)]
         pieces = [Piece(as_it_is(loop, "lower"), self._spelled(whole, names))]
         before: list[Tree] = []
@@ -178,7 +178,8 @@ def _is_too_large(loop: affine.For, factor: int) -> bool:
     return factor * loop.step > MOST or factor * operations_in(loop.body) > MOST_OPERATIONS
 
 
-def _is_multiple(expr: Affine, factor: int) -> bool:
+def is_multiple(expr: Affine, factor: int) -> bool:
+    """Whether a factor divides all numbers in an expression, and so its value."""
     return not expr.constant % factor and all(not c % factor for _, c in expr.terms)
 
 
