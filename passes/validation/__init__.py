@@ -11,6 +11,7 @@ from typing import Literal
 
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Call, Func, Module
+from affdsl.ir.dialects.opaque import Opaque, symbol_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType
 from passes.validation.claims import NOT_ASKED
@@ -122,6 +123,9 @@ class Validator:
         for op in before.body:
             if isinstance(op, memref.Global) and not op.private and op.symbol not in shown:
                 yield Checked(op.symbol, unchecked="others can no longer reach the global buffer")
+        for opaque in _changed_opaque(before, after):
+            reason = f"it changed, and a {opaque.kind} of this form can be neither compared nor run"
+            yield Checked(symbol_of(opaque) or opaque.kind, unchecked=reason)
         inner = [op for op in after.body if isinstance(op, Module)]
         for op in before.body:
             if isinstance(op, Module):
@@ -209,6 +213,14 @@ def _pairs(before: Module, after: Module) -> Iterator[tuple[Func, Func | None]]:
         new = after_of.get(function.symbol)
         if new is not function or _reaches_out(function):
             yield function, new
+
+
+def _changed_opaque(before: Module, after: Module) -> Iterator[Opaque]:
+    """What the IR has no class for and is not what it was, as functions that jump between blocks."""
+    of_both = [[op for op in module.body if isinstance(op, Opaque)] for module in (before, after)]
+    if of_both[0] != of_both[1]:
+        there = set(map(str, of_both[1]))
+        yield from (op for op in of_both[0] if str(op) not in there)
 
 
 def _same_arguments(a: Func, b: Func) -> bool:

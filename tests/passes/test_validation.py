@@ -283,6 +283,22 @@ def test_what_others_reach_stays_there():
     ]
 
 
+def test_a_function_that_jumps_and_changes_is_unchecked():
+    text = """func.func @f(%c: i1, %A: memref<4xf32>, %x: f32) {
+      cf.cond_br %c, ^bb1, ^bb2
+    ^bb1:
+      affine.for %i = 0 to 4 { affine.store %x, %A[%i] : memref<4xf32> }
+      cf.br ^bb2
+    ^bb2:
+      return
+    }"""
+    before = parsed(text)
+    assert validate(before, parsed(text)).functions == ()
+    report = validate(before, parsed(text.replace("0 to", "1 to")))
+    assert [each.symbol for each in report.unchecked] == ["f"]
+    assert str(report) == "@f: not checked: it changed, and a func.func of this form can be neither compared nor run"
+
+
 def test_modules_without_a_name_are_compared_in_their_order():
     one = "module { func.func @g(%x: f32) -> f32 { return %x : f32 } }"
     two = "module { func.func @g(%x: f32) -> f32 { %y = arith.mulf %x, %x : f32 return %y : f32 } }"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.attributes import Attribute
+from affdsl.ir.attributes import Attribute, StringAttr
 from affdsl.ir.core import Arguments, Op, Operands, Region, Results
 
 DIALECTS = frozenset(("affine", "arith", "builtin", "cf", "func", "math", "memref", "scf", "ub", "vector"))
@@ -46,6 +46,12 @@ class OpaqueBlock(Op):
     label: str
     args: Arguments
     body: Region
+
+
+def symbol_of(op: Opaque) -> str:
+    """The symbol that an operation defines; empty if it has none."""
+    name = dict((*op.properties, *op.attributes)).get("sym_name")
+    return name.value if isinstance(name, StringAttr) else ""
 
 
 def must_end(op: Op) -> bool:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from affdsl.errors import VerificationError
 from affdsl.ir.applied import Applied
-from affdsl.ir.attributes import StringAttr, TypeAttr
+from affdsl.ir.attributes import TypeAttr
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import func, memref
-from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, symbol_of
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
 from affdsl.ir.types import FunctionType
@@ -67,8 +67,7 @@ def _module(module: func.Module, defined: set[Value]) -> Iterator[str]:
 
 def _symbol(op: Op) -> str:
     if isinstance(op, Opaque):
-        name = dict((*op.properties, *op.attributes)).get("sym_name")
-        return name.value if isinstance(name, StringAttr) else ""
+        return symbol_of(op)
     return op.symbol if isinstance(op, func.Func | func.Module | memref.Global) else ""
 
 
