@@ -27,6 +27,7 @@ from passes.affine_data_copy_generate.request import Request
 from passes.affine_data_copy_generate.ways import Found, Ways
 from passes.legality import IllegalTransform
 from tests.codegen.c.compare import check
+from tests.effort import some
 from tests.passes.affine_data_copy_programs import CASES, PRODUCT, Case
 from tests.passes.loops_before_and_after import by_name, function, loops, on_random_programs
 
@@ -109,10 +110,10 @@ def test_random_programs_do_the_same() -> None:
                 raise last
             return f
 
-        found = on_random_programs(range(400, 440), each)
+        found = on_random_programs(some(range(400, 440), 28), each)
         made, compared = made + found.made, compared + found.compared
-    assert made > 60
-    assert compared > 20
+    assert made > 40
+    assert compared > 14
 
 
 # --- What it makes

@@ -9,6 +9,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.printer import print_op
 from passes.affine_simplify_min_max import affine_simplify_min_max
+from tests.effort import some
 from tests.fuzz.check import check_seeds
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
@@ -202,14 +203,15 @@ def random_expr(random: Random, dims: list[str]) -> str:
 
 def test_random_minima_and_maxima_do_the_same():
     random, meant, sizes = Random(1), 0, Counter[str]()
-    for _ in range(60):
+    rounds = some(range(60), 40)
+    for _ in rounds:
         module = parsed(random_program(random))
         made = affine_simplify_min_max(module)
         assert affine_simplify_min_max(made) is made
         meant += assert_alike(module, made, range(-3, 9), runs=5)
         for name, root in (("before", module), ("after", made)):
             sizes[name] += sum(len(op.exprs) for op in walk(root) if isinstance(op, affine.Min | affine.Max))
-    assert meant > 250
+    assert meant > 4 * len(rounds)
     assert sizes["after"] < 0.7 * sizes["before"]
 
 

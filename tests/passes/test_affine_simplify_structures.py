@@ -10,6 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.printer import print_op
 from passes.affine_simplify_structures import affine_simplify_structures
+from tests.effort import some
 from tests.fuzz.check import check_seeds
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
@@ -291,7 +292,8 @@ def random_expr(random: Random, dims: list[str]) -> str:
 
 def test_random_nests_do_the_same():
     random, meant, counted = Random(2), 0, Counter[str]()
-    for _ in range(60):
+    rounds = some(range(60), 40)
+    for _ in rounds:
         module = parsed(random_program(random))
         made = affine_simplify_structures(module)
         assert affine_simplify_structures(made) is made
@@ -299,7 +301,7 @@ def test_random_nests_do_the_same():
         for name, root in (("before", module), ("after", made)):
             counted[name] += sum(isinstance(op, affine.If | affine.For) for op in walk(root))
             counted[f"length {name}"] += len(print_op(root))
-    assert meant > 200
+    assert meant > 3 * len(rounds)
     assert counted["after"] < 0.8 * counted["before"]
     assert counted["length after"] < 0.8 * counted["length before"]
 

@@ -18,6 +18,7 @@ from passes.affine_parallelize import parallelize
 from passes.distribute import distribute
 from passes.expand import expand
 from passes.legality import IllegalTransform, trying
+from tests.effort import some
 from tests.passes.own_buffer_programs import SIZES, buffers, generate, loops, result
 
 
@@ -265,7 +266,7 @@ def test_refusals(name):
     assert wanted.replace("%B", "B") in reason
 
 
-@pytest.mark.parametrize("seeds", [range(1000, 1100), range(1100, 1200)], ids=str)
+@pytest.mark.parametrize("seeds", some([range(1000, 1100), range(1100, 1200)], 1), ids=str)
 def test_random_programs_do_the_same(seeds):
     seen: Counter[str] = Counter()
     for seed in seeds:
