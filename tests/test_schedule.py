@@ -1,6 +1,7 @@
 """Tests of schedules: what they print replays, undo restores, refusals teach, and kernels compute what they did."""
 
 import copy
+import itertools
 import pickle
 import re
 import subprocess
@@ -1251,6 +1252,32 @@ def test_a_size_of_tiles_that_may_be_huge_needs_a_promise():
     for size in (2**31, 2**61, 2**62, 2**63 - 1):
         with pytest.raises(ValueError, match="T"):
             kernel(np.zeros(6), size)
+
+
+@pytest.mark.parametrize("separate", [False, True])
+@pytest.mark.parametrize(("rows", "columns"), [(0, 0), (1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (2, -1), (3, -2)])
+def test_loops_in_tiles_of_a_symbolic_size_are_jammed(rows, columns, separate):
+    """The whole groups of a tile end at a smallest of several bounds, which are known only at run time."""
+    T = af.symbols("T")
+
+    @af.kernel
+    def sweep(A: af.f64[N, N], T: T):
+        af.assume(T >= 1, T < 2**31)
+        with af.for_(3, N) as i, af.for_(2, N - 2) as j:
+            A[i, j] += 2 * A[i - rows, j - columns]
+
+    tiled = af.Schedule(sweep).tile(("i",), (T,), separate=separate)
+    if (rows, columns) in [(1, -1), (2, -1)]:
+        with pytest.raises(af.IllegalTransform, match=r"feeds the load A\[i.*"):
+            tiled.unroll_jam("i", 3)
+        return
+    kernel = tiled.unroll_jam("i", 3).kernel(validate=True)
+    for n, size in itertools.product((2, 4, 5, 9, 13), (1, 2, 3, 4, 7, 100)):
+        wanted = np.random.default_rng(n).integers(1, 9, (n, n)).astype(float)
+        found = wanted.copy()
+        sweep(wanted, size)
+        kernel(found, size)
+        assert (wanted == found).all(), (n, size)
 
 
 def test_numbers_that_the_kernel_has_itself_may_stay():

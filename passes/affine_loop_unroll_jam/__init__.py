@@ -8,7 +8,7 @@ from itertools import islice
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.expr import Affine, Atom, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
@@ -16,6 +16,7 @@ from passes.affine_loop_unroll_jam.copies import Copies
 from passes.affine_loop_unroll_jam.reductions import kinds_of, started, together
 from passes.analysis.access import Access, Accesses
 from passes.analysis.dependence import Dependences
+from passes.analysis.domain import without_semi_affine
 from passes.analysis.trip_count import TripCount, trip_count
 from passes.legality import (
     Candidate,
@@ -313,7 +314,9 @@ def _check(
     around = len(dependences.of.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
     _number(loop.body, (), places)
-    number = (loop.iv - loop.lower[0]) // (loop.step * factor)
+    fixed: dict[Atom, Value] = {}  # bounds are the same for all iterations of the loop, also where they are semi-affine
+    (low, *left) = [without_semi_affine(e, fixed) for e in (*loop.lower, *splits) if e is not None]
+    number = (loop.iv - low) // (loop.step * factor)
 
     def jammed(*groups: Affine) -> Time:
         def time(access: Access) -> tuple[Affine, ...]:
@@ -325,7 +328,6 @@ def _check(
         return time
 
     time = jammed(number)
-    left = [split for split in splits if split is not None]
     if left:
         if new_order(dependences, loop, time) is None:  # legal even if the rest were jammed, which is quicker to ask
             return

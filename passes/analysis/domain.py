@@ -354,6 +354,13 @@ def _semi_affine(expr: Affine) -> Iterator[Atom]:
                 yield atom
 
 
+def without_semi_affine(expr: Affine, known: dict[Atom, Value]) -> Affine:
+    """An expression with a value in place of each semi-affine atom: that of `known`, or a new one, which is added."""
+    while (atom := next(_semi_affine(expr), None)) is not None:
+        expr = _without(expr, atom, known.setdefault(atom, Value(INDEX, "semi_affine")))
+    return expr
+
+
 def _without(expr: Affine, atom: Atom, stand_in: Value) -> Affine:
     """An expression with a value in place of an atom."""
     result = Affine((), expr.constant)
