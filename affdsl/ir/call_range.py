@@ -121,9 +121,9 @@ class _Sizes:
         for bound in upper if all(low == Affine() for low in lower) else ():
             match bound:
                 case Affine(
-                    terms=((FloorDiv(dividend, Affine(terms=((size, factor),), constant=0)), 1 | -1),), constant=more
+                    terms=((FloorDiv(dividend, Affine(((size, factor),), 0) as divisor), 1 | -1),), constant=more
                 ):
-                    whole = self._expr(dividend) // abs(factor) + self._atom(size) * (1 + abs(more))
+                    whole = (self._expr(dividend) + self._expr(divisor) * (1 + abs(more))) // abs(factor) + 1
                     self._starts[iv, size] = self._used(whole)
 
     def _expr(self, expr: Affine) -> int:
@@ -147,8 +147,8 @@ class _Sizes:
         if len(factors) == 2:
             for one, other in (factors, factors[::-1]):
                 match one:
-                    case FloorDiv(dividend, Affine(terms=((size, factor),), constant=0)) if size == other:
-                        return self._expr(dividend) // abs(factor) + self._atom(size)
+                    case FloorDiv(dividend, Affine(((size, factor),), 0) as divisor) if size == other:
+                        return (self._expr(dividend) + self._expr(divisor)) // abs(factor) + 1
                     case Value() if (one, other) in self._starts:
                         return self._starts[one, other]
         return prod(map(self._atom, factors))
