@@ -338,6 +338,22 @@ def test_index_arguments_whose_product_is_too_large_are_refused():
         assert x.all()
 
 
+def test_products_of_many_index_arguments_are_refused_for_smaller_ones():
+    n, m, k, q = af.symbols("n m k q")
+
+    @af.kernel
+    def first(A: af.i64[12], n: n, m: m, k: k, q: q):
+        with af.for_(af.min(n * m * k * q, 12)) as i:
+            A[i] += 1
+
+    x = np.zeros(12, np.int64)
+    with pytest.raises(SizeError, match=rf"argument n is {2**17}, and must lie between -{2**15} and"):
+        first(x, *[2**17] * 4)  # 2**68, of which 64 bits hold 0
+    assert not x.any()
+    first(x, *[2**15] * 4)
+    assert x.all()
+
+
 def test_starts_of_tiles_of_a_symbolic_size_are_no_larger_than_the_loop():
     n, T = af.symbols("n T")
 

@@ -16,7 +16,7 @@ from affdsl.ir.types import IndexType, IntegerType
 
 DATA, SIZE = 2**31, 2**47
 """Indices that come from data are taken to be smaller than the first; no array has more elements than the second."""
-MOST_BITS, LEAST_BITS = 63, 20
+MOST_BITS, BITS_BESIDE_DATA = 63, 20
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class CallRange:
     limit
         As long as no index argument is larger, without its sign, what loops and subscripts compute is below 2**62.
         Sizes of arrays are taken to be no larger either. Indices that come from data, or that a loop carries, are taken
-        to be small; and it is 2**20 where no larger one would do, be that small enough or not.
+        to be small; where these alone may get larger than that, whatever the arguments, it is 2**20.
     counted
         The index arguments that loops and subscripts use, by position: the limit is for these.
     """
@@ -49,13 +49,17 @@ def call_range(function: Func, functions: Mapping[str, Func]) -> CallRange:
     >>> found.limit == 2**51, found.counted
     (True, frozenset({0}))
     """
-    low, high = LEAST_BITS, MOST_BITS
     counted: set[Value] = set()
-    while low < high:
-        bits = (low + high + 1) // 2
+
+    def fits(bits: int) -> bool:
         sizes = _Sizes(functions, counted)
         sizes.enter(function, [1 << bits] * len(function.args))
-        low, high = (bits, high) if sizes.fits else (low, bits - 1)
+        return sizes.fits
+
+    low, high = (0, MOST_BITS) if fits(0) else (BITS_BESIDE_DATA, BITS_BESIDE_DATA)
+    while low < high:
+        bits = (low + high + 1) // 2
+        low, high = (bits, high) if fits(bits) else (low, bits - 1)
     return CallRange(1 << low, frozenset(k for k, arg in enumerate(function.args) if arg in counted))
 
 
