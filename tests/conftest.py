@@ -69,5 +69,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = terminalreporter.stats.get("skipped", [])
     missing = [report for report in reports if MISSING_ORACLE in str(report.longrepr)]
     if missing:
-        packages = "mlir-22-tools llvm-22 clang-22 gcc g++"
+        packages = "mlir-22-tools llvm-22 clang-22 libclang-rt-22-dev libomp-22-dev gcc g++ python3-dev"
         terminalreporter.write_line(f"oracle tests skipped: {len(missing)} (install {packages})", yellow=True)

@@ -1,6 +1,8 @@
 """Runs the outside judges of our output: mlir-opt accepts it, LLVM executes it, gcc and clang compile it.
 
 An oracle that is not installed skips the test that needs it; with AFFDSL_REQUIRE_ORACLES set it fails the test instead.
+Whether a compiler can do what a test asks of it (sanitizers, OpenMP, C++) is found out by a tiny program, not guessed
+from its version: distributions ship the parts in packages of their own.
 """
 
 import atexit
@@ -11,9 +13,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -31,6 +36,17 @@ TOOLS = {
     "gcc": (None, "gcc"),
     "g++": (None, "g++"),
 }
+COMPILERS = ("clang-22", "gcc", "g++")
+
+# Flags that need more than the compiler's own package -> the package that has it, for gcc and for clang.
+PARTS = {
+    "-fsanitize": ("gcc", "libclang-rt-22-dev"),
+    "-fopenmp": ("gcc", "libomp-22-dev"),
+    "-march": ("gcc", "clang-22"),
+    "-x": ("g++", "clang-22"),
+}
+PROBE = "int main(void);\nint main(void) { return 0; }\n"
+"""A program that is right in C and in C++."""
 
 TIMEOUT = 120  # seconds, for each run of a tool
 
@@ -43,15 +59,37 @@ LOWERING = """builtin.module(
     convert-arith-to-llvm, convert-index-to-llvm, convert-ub-to-llvm, reconcile-unrealized-casts)"""
 
 
-def require(tool: str) -> str:
-    """The path of a tool, under its versioned name or the plain one if that has the right version."""
+def require(tool: str, flags: Sequence[str] = ()) -> str:
+    """The path of a tool, under its versioned name or the plain one if that has the right version.
+
+    A compiler must also make a program that runs, with those of `flags` that need more than the compiler.
+    """
     path = _find(tool)
     if path is None:
-        message = f"{MISSING_ORACLE}needs {tool} (package {TOOLS[tool][1]})"
-        if os.environ.get("AFFDSL_REQUIRE_ORACLES"):
-            pytest.fail(message)
-        pytest.skip(message)
+        missing(f"{tool} (package {TOOLS[tool][1]})")
+    if tool in COMPILERS:
+        asked = _asking(flags)
+        if said := _refusal(path, asked):
+            packages = dict.fromkeys(PARTS[_part(flag)][tool == "clang-22"] for flag in asked if _part(flag) in PARTS)
+            missing(
+                f"a {tool} whose programs run{f' with {shlex.join(asked)}' if asked else ''} "
+                f"(package {', '.join(packages) or 'libc6-dev'}); it said: {said}"
+            )
     return path
+
+
+def missing(what: str) -> NoReturn:
+    """Skip the running test for want of something of this machine, or fail it where everything must be there."""
+    message = f"{MISSING_ORACLE}needs {what}"
+    if os.environ.get("AFFDSL_REQUIRE_ORACLES"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def require_headers() -> None:
+    """Python's header files, with which the compiled caller is built."""
+    if not Path(sysconfig.get_path("include"), "Python.h").is_file():
+        missing("Python.h (package python3-dev)")
 
 
 def mlir_opt(text: str, *arguments: str) -> str:
@@ -78,7 +116,7 @@ def compile_c(
 
     Fails with the command and what the compiler said if it said anything at all.
     """
-    path = require(compiler)
+    path = require(compiler, flags)
     folder = Path(tempfile.mkdtemp(dir=_scratch()))
     for name, text in sources.items():
         (folder / name).write_text(text, encoding="utf-8")
@@ -107,6 +145,37 @@ def _version(path: str) -> str | None:
     said = subprocess.run([path, "--version"], stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT)
     found = re.search(r"version (\d+)\.", said.stdout.decode(errors="replace"))
     return found[1] if found else None
+
+
+def _asking(flags: Sequence[str]) -> tuple[str, ...]:
+    """The flags of PARTS, each with its value."""
+    found: list[str] = []
+    for flag, value in pairwise((*flags, "")):
+        if _part(flag) in PARTS:
+            found += [flag, value] if flag == "-x" else [flag]
+    return tuple(found)
+
+
+def _part(flag: str) -> str:
+    return flag.partition("=")[0]
+
+
+@functools.cache
+def _refusal(path: str, flags: tuple[str, ...]) -> str:
+    """What went wrong with a program that does nothing, compiled with some flags and run; nothing where it is well."""
+    folder = Path(tempfile.mkdtemp(dir=_scratch()))
+    (folder / "probe.c").write_text(PROBE)
+    for command in ([path, *flags, "probe.c", "-o", "probe"], ["./probe"]):
+        try:
+            done = subprocess.run(
+                command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT, check=False
+            )
+        except OSError as error:
+            return str(error)
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            return said[0] if said else f"exit status {done.returncode}"
+    return ""
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 import ctypes
 import math
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -379,6 +380,7 @@ def fake_tools(tmp_path, monkeypatch):
     oracles._find.cache_clear()
     yield tmp_path
     oracles._find.cache_clear()
+    oracles._refusal.cache_clear()
 
 
 def _script(path: Path, version: str) -> None:
@@ -406,3 +408,79 @@ def test_another_version_does_not_count(fake_tools, monkeypatch):
     _script(fake_tools / "mlir-opt", "21.1.0")
     with pytest.raises(pytest.fail.Exception, match="needs mlir-opt-22"):
         require("mlir-opt-22")
+
+
+def _compiler(path: Path, refused: str, said: str) -> None:
+    """A gcc that refuses a flag, and otherwise makes a program that ends well."""
+    path.write_text(f"""#!/bin/sh
+for word; do case "$word" in {refused}) echo "{said}" >&2; exit 1;; esac; done
+printf '#!/bin/sh\\nexit 0\\n' > probe
+/bin/chmod 755 probe
+""")
+    path.chmod(0o755)
+
+
+SANITIZED = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def test_a_compiler_without_the_run_time_of_its_sanitizers_skips_what_needs_it_and_nothing_else(
+    fake_tools, monkeypatch
+):
+    _compiler(fake_tools / "gcc", "-fsanitize=*", "ld: cannot find libasan")
+    assert require("gcc", ("-O2", "-fopenmp")) == os.fspath(fake_tools / "gcc")
+    monkeypatch.delenv("AFFDSL_REQUIRE_ORACLES", raising=False)
+    message = (
+        r"oracle missing: needs a gcc whose programs run with -fsanitize=address,undefined \(package gcc\); "
+        "it said: ld: cannot find libasan"
+    )
+    with pytest.raises(pytest.skip.Exception, match=message):
+        require("gcc", SANITIZED)
+    with pytest.raises(pytest.skip.Exception, match=message):
+        compile_c({"f.c": ""}, "gcc", SANITIZED)
+    monkeypatch.setenv("AFFDSL_REQUIRE_ORACLES", "1")
+    with pytest.raises(pytest.fail.Exception, match=message):
+        require("gcc", SANITIZED)
+
+
+@pytest.mark.parametrize(
+    ("flags", "refused", "package"),
+    [
+        (("-x", "c++", "-fsyntax-only"), "c++", "g++"),
+        (("-fopenmp", "-O0"), "-fopenmp", "gcc"),
+        (("-O1",), "probe.c", "libc6-dev"),
+    ],
+)
+def test_what_a_compiler_lacks_is_named_with_its_package(fake_tools, monkeypatch, flags, refused, package):
+    monkeypatch.delenv("AFFDSL_REQUIRE_ORACLES", raising=False)
+    _compiler(fake_tools / "gcc", refused, "no")
+    with pytest.raises(
+        pytest.skip.Exception, match=rf"a gcc whose programs run.* \(package {re.escape(package)}\); it said: no"
+    ):
+        require("gcc", flags)
+
+
+def test_a_program_that_the_compiler_makes_and_that_does_not_run_counts_as_refused(fake_tools, monkeypatch):
+    monkeypatch.delenv("AFFDSL_REQUIRE_ORACLES", raising=False)
+    (fake_tools / "gcc").write_text("#!/bin/sh\nprintf '#!/bin/sh\\nexit 3\\n' > probe\n/bin/chmod 755 probe\n")
+    (fake_tools / "gcc").chmod(0o755)
+    with pytest.raises(pytest.skip.Exception, match="it said: exit status 3"):
+        require("gcc")
+    oracles._refusal.cache_clear()
+    (fake_tools / "gcc").write_text("#!/bin/sh\nexit 0\n")
+    with pytest.raises(pytest.skip.Exception, match=r"it said: .*No such file or directory: './probe'"):
+        require("gcc")
+
+
+def test_missing_header_files_of_python_are_counted_too(tmp_path, monkeypatch):
+    monkeypatch.delenv("AFFDSL_REQUIRE_ORACLES", raising=False)
+    monkeypatch.setattr(oracles.sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(pytest.skip.Exception, match=r"oracle missing: needs Python\.h \(package python3-dev\)"):
+        oracles.require_headers()
+
+
+def test_ci_installs_every_package_that_an_oracle_names():
+    """What CI needs, CI installs: a package that was installed by hand once made it green."""
+    script = Path(__file__).parent.parent.joinpath(".ci", "run").read_text(encoding="utf-8")
+    installed = {word for line in re.findall(r"packages\+?=\((.*?)\)", script) for word in line.split()}
+    named = {package for _, package in oracles.TOOLS.values()}.union(*oracles.PARTS.values(), ["python3-dev"])
+    assert named <= installed

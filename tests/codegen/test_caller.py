@@ -3,7 +3,6 @@
 import gc
 import resource
 import sys
-import sysconfig
 import threading
 import time
 import weakref
@@ -30,9 +29,9 @@ from codegen.errors import (
     ToolchainError,
 )
 from codegen.toolchain import jit_flags
+from tests.oracles import require_headers
 
 f32, f64, i64 = np.dtype("float32"), np.dtype("float64"), np.dtype("int64")
-HAS_HEADERS = Path(sysconfig.get_path("include"), "Python.h").is_file()
 
 ENTRY = """#include <stdint.h>
 #include <string.h>
@@ -120,10 +119,15 @@ def _own_folder(cache: Cache) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def headers() -> None:
+    require_headers()
+
+
 @pytest.fixture(params=["compiled", "ctypes"])
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "compiled" and not HAS_HEADERS:
-        pytest.skip("needs Python.h")
+    if request.param == "compiled":
+        require_headers()
     monkeypatch.setenv("AFFDSL_CALLER", request.param)
     return str(request.param)
 
@@ -348,7 +352,7 @@ numbers = st.one_of(
 )
 
 
-@pytest.mark.skipif(not HAS_HEADERS, reason="needs Python.h")
+@pytest.mark.usefixtures("headers")
 @settings(max_examples=300, deadline=None)
 @given(value=numbers)
 def test_the_two_callers_agree_on_every_scalar(pairs: list[tuple[Caller, Caller]], value: object) -> None:
@@ -357,7 +361,7 @@ def test_the_two_callers_agree_on_every_scalar(pairs: list[tuple[Caller, Caller]
 
 
 @pytest.fixture(scope="module")
-def pairs(cache: Cache, _own_folder: None) -> list[tuple[Caller, Caller]]:
+def pairs(cache: Cache, _own_folder: None, headers: None) -> list[tuple[Caller, Caller]]:
     made = []
     for dtype in (*INTEGERS, *FLOATS, np.dtype("bool")):
         with pytest.MonkeyPatch.context() as patch:
@@ -594,7 +598,7 @@ def test_an_unknown_status_is_our_bug(build: Build) -> None:
         build(Signature("nothing", ()), "    return 77;\n")()
 
 
-@pytest.mark.skipif(not HAS_HEADERS, reason="needs Python.h")
+@pytest.mark.usefixtures("headers")
 def test_a_refusal_without_a_reason_is_our_bug(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AFFDSL_CALLER", "compiled")
     call = builder(cache)(add_signature, ADD)
@@ -789,7 +793,7 @@ def test_broken_headers_are_reported_once(
     assert caller_kind()[1].startswith("it could not be built: the compiler failed")
 
 
-@pytest.mark.skipif(not HAS_HEADERS, reason="needs Python.h")
+@pytest.mark.usefixtures("headers")
 def test_the_extension_comes_from_the_cache(fresh: module._Extension) -> None:
     assert caller_kind() == ("compiled", "it was built for this Python and NumPy")
     default = default_cache()

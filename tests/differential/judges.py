@@ -93,7 +93,7 @@ def by_c(programs: Sequence[Program], expected: Sequence[Sequence[Outcome]], how
 
 def _compile(programs: Sequence[Program], how: C, folder: Path) -> dict[int, str]:
     """Compile programs into folder/batch; gives what the compiler said to those that it refused."""
-    compiler = require(how.compiler)
+    compiler = require(how.compiler, how.flags)
     failed: dict[int, str] = {}
     tables: dict[str, list[str]] = {"entry": [], "results": []}
     declared: list[str] = []
@@ -249,7 +249,7 @@ def header_compiles(program: Program, folder: Path) -> str:
     said = ""
     for command in (
         [require("gcc"), *STRICT, "-O1", "-c", f"{made.name}.c", "-o", "kernel.o"],
-        [require("gcc"), "-x", "c++", "-fsyntax-only", *WARNINGS, "use.cpp"],
+        [require("gcc", ("-x", "c++")), "-x", "c++", "-fsyntax-only", *WARNINGS, "use.cpp"],
     ):
         said += subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True).stderr
     return said

@@ -130,7 +130,7 @@ def _compiled(texts: Sequence[str], folder: Path) -> dict[int, str]:
     for n, text in enumerate(texts):
         (folder / f"p{n}.c").write_text(f"#define affdsl_entry entry_{n}\n{text}")
     units = [f"p{n}.c" for n in range(len(texts))]
-    command = [require(GCC.compiler), *STRICT, *GCC.flags, "-c", *units]
+    command = [require(GCC.compiler, GCC.flags), *STRICT, *GCC.flags, "-c", *units]
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True)
     refused = {}
     for n in range(len(texts)):

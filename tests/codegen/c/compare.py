@@ -19,8 +19,8 @@ WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversio
 STRICT = ("-std=c11", "-ffp-contract=off", *WARNINGS)
 
 
-def compilers() -> list[str]:
-    return [require("gcc"), require("clang-22")]
+def compilers(*flags: str) -> list[str]:
+    return [require("gcc", flags), require("clang-22", flags)]
 
 
 def compile_silently(
@@ -48,7 +48,7 @@ def compile_silently(
 def check_compiles(module: Module, entry: str, folder: Path, *, sizes: int = 0) -> str:
     """Compile what emit gives with every compiler, with and without OpenMP, and its header as C++; gives the source."""
     made = emit(module, entry, sizes=sizes)
-    for compiler in compilers():
+    for compiler in compilers("-fopenmp", "-x", "c++"):
         for flags in (("-O2",), ("-O0", "-fopenmp")):
             header = f"{made.name}.h", made.header
             compile_silently(made.source, folder, compiler, *flags, header=header, kind=("-c",))
@@ -69,7 +69,8 @@ def run_c(
     flags: Sequence[str] = ("-O1", "-fopenmp"),
 ) -> tuple[object, ...]:
     """Compile with gcc and call through the packed entry points."""
-    library = ctypes.CDLL(str(compile_silently(emit_jit(module, entry, sizes=sizes), folder, require("gcc"), *flags)))
+    compiler = require("gcc", flags)
+    library = ctypes.CDLL(str(compile_silently(emit_jit(module, entry, sizes=sizes), folder, compiler, *flags)))
     status, results = call(library, module, entry, arguments, sizes=sizes)
     assert status == 0
     return results

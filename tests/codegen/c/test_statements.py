@@ -304,7 +304,8 @@ def test_no_memory_gives_status_2_and_frees_what_is_live(tmp_path: Path):
         b.store(b.load(a, i), x, i)
     m = module(b.func())
     check_compiles(m, "kernel", tmp_path)
-    library = ctypes.CDLL(str(compile_silently(emit_jit(m, "kernel", sizes=1), tmp_path, require("gcc"), "-fopenmp")))
+    compiler = require("gcc", ("-fopenmp",))
+    library = ctypes.CDLL(str(compile_silently(emit_jit(m, "kernel", sizes=1), tmp_path, compiler, "-fopenmp")))
     x = array(4)
     assert call(library, m, "kernel", [2**61, x], sizes=1)[0] == 2
     assert call(library, m, "kernel", [3, x], sizes=1)[0] == 0

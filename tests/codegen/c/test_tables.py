@@ -215,7 +215,7 @@ def test_every_kind(tmp_path: Path, type, compiler):
     results = [np.zeros(len(pairs), dtype(out.type.element)) for out in outputs]
     source = emit_jit(m, "kernel", sizes=1)
     flags = CHECKED if compiler == "gcc" else ("-O1",)
-    library = ctypes.CDLL(str(compile_silently(source, tmp_path, require(compiler), *flags)))
+    library = ctypes.CDLL(str(compile_silently(source, tmp_path, require(compiler, flags), *flags)))
     assert call(library, m, "kernel", [x, y, *results], sizes=1)[0] == 0
     for (name, result, _, meaning), got in zip(cases, results, strict=True):
         with quiet():
@@ -243,7 +243,8 @@ def test_reductions(tmp_path: Path, flags):
             b.yield_(b.load(inputs[type], band.ivs[0]))
         b.store(band.results[0], out)
     m = module(b.func())
-    library = ctypes.CDLL(str(compile_silently(emit_jit(m, "kernel", sizes=1), tmp_path, require("gcc"), *flags)))
+    compiler = require("gcc", flags)
+    library = ctypes.CDLL(str(compile_silently(emit_jit(m, "kernel", sizes=1), tmp_path, compiler, *flags)))
     for n in (0, 1, 9):
         with quiet():
             values = {t: [semantics.constant(v, t) for v in (2, 1, -1, 0.5, -2, 4, 1, 0.25, 1)[:n]] for t in inputs}
@@ -267,7 +268,8 @@ def test_assign_and_nan_reductions(tmp_path: Path):
     b.store(band.results[0], out)
     b.store(band.results[1], last)
     m = module(b.func())
-    library = ctypes.CDLL(str(compile_silently(emit_jit(m, "kernel", sizes=1), tmp_path, require("gcc"), "-fopenmp")))
+    compiler = require("gcc", ("-fopenmp",))
+    library = ctypes.CDLL(str(compile_silently(emit_jit(m, "kernel", sizes=1), tmp_path, compiler, "-fopenmp")))
     out, last = np.zeros((), "float32"), np.zeros((), "float32")
     call(library, m, "kernel", [np.array([1, np.nan, 7], "float32"), out, last], sizes=1)
     assert np.isnan(out)
