@@ -193,7 +193,7 @@ class Scope:
             case affine.DelinearizeIndex() as op:
                 radices = op.static_basis[-(len(op.results) - 1) :] if len(op.results) > 1 else ()
                 found = digits(Affine.of(op.linear_index), (None, *radices))
-                if found is not None and all(r is not None and r > 0 for r in radices):
+                if found is not None:
                     return self.expr(found[op.results.index(value)], domain)
             case memref.Dim() as op:
                 size = self.size(op, domain)
