@@ -9,6 +9,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/stamp
 MAKEFLAGS += --no-print-directory
 
+# Where this is set, each of the many processes that the tests start would compile all of the source anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:

@@ -1,0 +1,1 @@
+"""Small faults planted into the source of analyses and legality: does the suite notice each one?"""
