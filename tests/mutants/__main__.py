@@ -3,7 +3,8 @@
 python -m tests.mutants --count 60 --seed 1
 python -m tests.mutants --count 20 --seed 7 passes/analysis/order.py
 
-Each fault is planted into a copy of the tree. The tests that import the file run first, then those of its layer, then all.
+Each fault is planted into a copy of the tree. The tests that import the file run first, then those of its layer, and
+with --everything all others.
 """
 
 from __future__ import annotations
@@ -21,9 +22,17 @@ from random import Random
 from tests.mutants.mutate import Mutant, mutants
 
 ROOT = Path(__file__).parents[2]
-TREE = ("affdsl", "passes", "codegen", "tests", "examples", "benchmarks", "docs", "pyproject.toml", "README.md", "Makefile")
+FOLDERS = ("affdsl", "passes", "codegen", "tests", "examples", "benchmarks", "docs")
+FILES = ("pyproject.toml", "README.md", "Makefile")
 SUBJECTS = ("passes/analysis", "passes/legality.py", "passes/new_order.py", "passes/effects.py", "passes/running.py")
-LAYER = ("tests/analysis", "tests/passes", "tests/transformations", "tests/test_schedule.py", "tests/soundness")
+QUICK = (
+    "tests/test_schedule.py",
+    "tests/transformations/test_cases.py",
+    "tests/passes/test_legality.py",
+    "tests/passes/test_reordering.py",
+    "tests/lang",
+)
+LAYER = ("tests/analysis", "tests/passes", "tests/transformations", "tests/soundness", "tests/test_kernel.py")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--count", type=int, default=60, help="how many faults")
     parser.add_argument("--seed", type=int, default=1, help="of the choice")
     parser.add_argument("--start", type=int, default=0, help="leave out so many of them")
-    parser.add_argument("--everything", action="store_true", help="ask the whole suite where the tests nearby are silent")
+    parser.add_argument("--everything", action="store_true", help="ask all tests where those nearby are silent")
     given = parser.parse_args(arguments)
     chosen = choose(given.files, given.count, given.seed)[given.start :]
     survivors = []
@@ -59,12 +68,10 @@ def choose(files: Sequence[str], count: int, seed: int) -> list[Mutant]:
 def copied(tree: Path) -> Path:
     """A copy of what the tests need."""
     tree.mkdir()
-    for name in TREE:
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, tree / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
-        else:
-            shutil.copy(source, tree / name)
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+    for name in FILES:
+        shutil.copy(ROOT / name, tree / name)
     return tree
 
 
@@ -93,14 +100,16 @@ def _stages(file: str, tree: Path, everything: bool) -> Iterator[tuple[str, ...]
         if f"from {module} import" in (text := p.read_text(encoding="utf-8")) or f"from {package} import {name}" in text
     ]
     yield (file, *near)
-    yield tuple(place for place in LAYER if place not in near)
+    yield QUICK
+    yield LAYER
     if everything:
         yield ()
 
 
 def _failing(places: tuple[str, ...], tree: Path) -> str:
     """The first test that fails of those in some places."""
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "2", "--dist", "load", "-p", "no:cacheprovider", *places]
+    options = ("-x", "-q", "-n", "2", "--dist", "load", "-p", "no:cacheprovider")
+    command = [sys.executable, "-m", "pytest", *options, *places]
     try:
         done = subprocess.run(command, cwd=tree, capture_output=True, text=True, timeout=1200, check=False)
     except subprocess.TimeoutExpired:

@@ -52,7 +52,8 @@ def mutants(file: str, source: str) -> Iterator[Mutant]:
     for line in encoded.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
     for node in _expressions(ast.parse(source)):
-        assert node.end_lineno is not None and node.end_col_offset is not None
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
         first = starts[node.lineno - 1] + node.col_offset
         last = starts[node.end_lineno - 1] + node.end_col_offset
         for after in _changed(node):
