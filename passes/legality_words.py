@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import hint, spell
@@ -58,7 +58,8 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
 
 def access_name(access: Access) -> str:
     """An access as its author wrote it, and where."""
-    what = accessed_element(access.op) or f"the {access.kind} of {access.buffer.name} by {op_name(access.op)}"
+    by = f"the call of {access.op.callee}" if isinstance(access.op, func.Call) else op_name(access.op)
+    what = accessed_element(access.op) or f"the {access.kind} of {access.buffer.name} by {by}"
     return f"{what} at line {access.location.line}" if access.location is not None else what
 
 

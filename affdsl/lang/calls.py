@@ -151,21 +151,23 @@ def _check_overlap(symbol: str, program: Program, given: Sequence[object]) -> No
 
 
 def _require_assumed(symbol: str, program: Program, bound: Mapping[Value, Term]) -> None:
-    """What the callee assumes must hold: by numbers, or as an assumption of the caller too."""
+    """What the callee assumes must hold: by numbers, as an assumption of the caller too, or where the call stands.
+
+    The last is proved when the caller is whole, with the loops and conditions around the call, like its accesses.
+    """
     builder = current()
     arguments = dict(zip(program.func.args, (*program.sizes, *(p.symbol for p in program.parameters)), strict=True))
     names: dict[Value, Term] = {v: bound[s] for v, s in arguments.items() if s is not None and s in bound}
     for constraint in program.func.assumes:
         here_ = constraint.substitute(names)
-        if here_.expr.is_constant and here_.holds({}):
-            continue
-        if here_.expr.is_constant or any(v not in builder.blocks[0].inputs for v in here_.expr.values()):
-            raise problem(
-                ProgramError,
-                f"{symbol} assumes {spell_constraint(constraint)}, here {spell_constraint(here_)}, which is not known",
-                "a caller's sizes must make it true, or it must be about the caller's own symbols",
-            )
-        builder.assumes.append(here_)
+        assumed = f"{symbol} assumes {spell_constraint(constraint)}"
+        given = ", ".join(f"{v.hint} = {spell(Affine.of(names[v]))}" for v in constraint.values() if v in names)
+        if here_.expr.is_constant:
+            if not here_.holds({}):
+                raise problem(ProgramError, f"{assumed}, and is given {given}, with which it is not true",
+                              "call it with arguments for which that holds")  # fmt: skip
+        elif all(v in builder.blocks[0].inputs for v in here_.expr.values()):
+            builder.assumes.append(here_)
 
 
 def _mark_written(symbol: str, p: Parameter, x: Array) -> None:

@@ -1,4 +1,8 @@
-"""What each operation of a function reads and writes: from the iterations in which it runs to elements of buffers."""
+"""What each operation of a function reads and writes: from the iterations in which it runs to elements of buffers.
+
+A call touches what the function that it calls touches, with the arguments in place: the loops of that function are
+numbers of which it is said only that they exist.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
+from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from passes.analysis.domain import Domain, Scope
 from passes.analysis.polyhedral import Map
 from passes.analysis.relations import Relation, map_from, named
@@ -117,9 +122,16 @@ def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Ac
 class Accesses:
     """The accesses of one function, with its values and buffers."""
 
-    def __init__(self, function: func.Func, module: func.Module | None = None) -> None:
+    def __init__(
+        self,
+        function: func.Func,
+        module: func.Module | None = None,
+        callees: dict[str, Callee | None] | None = None,
+    ) -> None:
         self.function = function
         self.module = module
+        self._callees: dict[str, Callee | None] = {} if callees is None else callees
+        """What the functions do that are called, as far as somebody asked."""
         self.scope = Scope(function)
         self._summaries = Summaries(module)
         self.storage = Storage(function, self.scope, self._summaries, module)
@@ -325,6 +337,46 @@ class Accesses:
     # --- Calls, and what is not known
 
     def _call(self, op: func.Call, domain: Domain) -> Iterator[Access]:
+        callee = self._callee(op.callee)
+        if callee is None:
+            yield from self._call_of_anything(op, domain)
+            return
+        for touch in callee.touches:
+            value = op.args[touch.of] if isinstance(touch.of, int) else None
+            buffer = self.storage.buffer(value) if value is not None else self.storage.named(str(touch.of))
+            found: Index | None = None
+            if touch.index is not None:
+                found, inside = callee.placed(touch, op, self.scope, domain)
+                if value is not None:
+                    _, found, inside = self.storage.element(value, found, inside)
+            if found is None:
+                yield self._anywhere(op, touch.kind, buffer, domain)
+            else:
+                yield Access(op, touch.kind, buffer, inside, found, self.order[op])
+
+    def _callee(self, symbol: str) -> Callee | None:
+        """What a function does that is called; None where that is not known, or is too much."""
+        if symbol not in self._callees:
+            function = next((f for f in self.module.functions if f.symbol == symbol), None) if self.module else None
+            known = function is not None and not self._summaries.of(symbol).anything
+            self._callees[symbol] = self._found_in(function) if function is not None and known else None
+        return self._callees[symbol]
+
+    def _found_in(self, function: func.Func) -> Callee | None:
+        of = Accesses(function, self.module, self._callees)
+        found: dict[object, Touch] = {}
+        for access in of.accesses:
+            buffer = access.buffer
+            if buffer.kind == "local":
+                continue
+            place = buffer.name if buffer.kind == "global" else function.args.index(buffer.root)
+            what = None if access.index is None else access.relation
+            touch = Touch(access.kind, place, access.domain, access.index)
+            found.setdefault((access.kind, buffer, what, access.unknown), touch)
+        return Callee(function, of.scope, tuple(found.values())) if len(found) <= MOST_TOUCHES else None
+
+    def _call_of_anything(self, op: func.Call, domain: Domain) -> Iterator[Access]:
+        """A call of which it is not known what it touches: whatever it can reach."""
         summary = self._summaries.of(op.callee)
         for buffer in self.storage.buffers:
             passed = [k for k, v in enumerate(op.args) if _is_buffer(v) and self.storage.buffer(v) is buffer]

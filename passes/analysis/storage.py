@@ -88,6 +88,8 @@ class Storage:
         self._aliases = Aliases(module, summaries).of(function)
         for value in used:
             self.buffer(value)
+        for root in _globals_of_calls(function, summaries, module):
+            self._buffers.setdefault(root.hint, Buffer(root, "global", f"@{root.hint}", escapes=True))
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -118,6 +120,10 @@ class Storage:
         if found is None:
             found = self._buffers[key] = self._new(root, maker)
         return found
+
+    def named(self, name: str) -> Buffer:
+        """The global buffer of a name, as `@g`, that the function uses, or one that it calls."""
+        return self._buffers[name.removeprefix("@")]
 
     def _new(self, root: Value, maker: Op | None) -> Buffer:
         name = root.hint or "a buffer"
@@ -273,6 +279,19 @@ def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Val
         if read and not isinstance(op, func.Return) and (not isinstance(op, _KNOWN_USERS) or stores_a_buffer(op)):
             escaping.update(_root(value, scope.makers) for value in read)
     return [*used], frozenset(escaping)
+
+
+def _globals_of_calls(function: func.Func, summaries: Summaries, module: func.Module | None) -> list[Value]:
+    """What stands for the global buffers that the functions touch which a function calls; the hint is the symbol."""
+    names = {
+        place.removeprefix("@")
+        for op in walk(function)
+        if isinstance(op, func.Call)
+        for place in summaries.of(op.callee).reads | summaries.of(op.callee).writes
+        if isinstance(place, str)
+    }
+    body = module.body if module is not None and names else ()
+    return [Value(op.type, op.symbol) for op in body if isinstance(op, memref.Global) and op.symbol in names]
 
 
 def _returned(function: func.Func, scope: Scope) -> frozenset[Value]:

@@ -254,20 +254,30 @@ class Statements(Indices):
             self.load(scope, fast)
 
     def call_inside(self, scope: Scope) -> None:
-        """A call of a function that stores and loads along the last dimension."""
+        """A call of a function that stores and loads along the last dimension, from a place that the caller names.
+
+        It has a loop, whose bounds or conditions may be about its arguments, or it calls one that has.
+        """
         buffer = self.buffer(scope, lambda b: b.is_root)
         if not self.affords(scope, 6):
             return
         symbol = self.fresh("inside")
-        rows = "".join(f"{self.random.randrange(size)}, " for size in buffer.shape[:-1])
-        self.functions.append(
-            f"func.func private @{symbol}(%X: {buffer.type}) {{\n"
-            f"  affine.for %i = 0 to 3 {{\n"
-            f"    %x = affine.load %X[{rows}%i + 1] : {buffer.type}\n"
-            f"    affine.store %x, %X[{rows}%i] : {buffer.type}\n"
-            f"  }}\n  return\n}}"
-        )
-        self.add(f"func.call @{symbol}(%{buffer.name}) : ({buffer.type}) -> ()")
+        places = [self.named(scope, e) for e in self.subscripts(buffer, scope, (4,))]
+        names = [f"%d{k}" for k in range(len(places))]
+        taken = ", ".join((f"%X: {buffer.type}", *(f"{n}: index" for n in names)))
+        types = ", ".join((buffer.type, *("index" for _ in names)))
+        first, last = ", ".join(names[:-1]) + ", " * (len(names) > 1), names[-1]
+        load = f"%x = affine.load %X[{first}symbol({last}) + %i + 1] : {buffer.type}"
+        store = f"affine.store %x, %X[{first}symbol({last}) + %i] : {buffer.type}"
+        within = "affine_set<(d0)[s0] : (s0 - d0 >= 0)>"
+        body = self.random.choice(_BODIES).format(within=within, load=load, store=store, last=last, symbol=symbol)
+        self.functions.append(f"func.func private @{symbol}({taken}) {{\n{body}  return\n}}")
+        call = f"func.call @{{}}(%{{}}{{}}) : ({types}) -> ()"
+        if self.below(0.3):
+            inner, symbol = symbol, f"{symbol}_outer"
+            of = call.format(inner, "X", "".join(f", {n}" for n in names))
+            self.functions.append(f"func.func private @{symbol}({taken}) {{\n  {of}\n  return\n}}")
+        self.add(call.format(symbol, buffer.name, "".join(f", {p}" for p in places)))
 
     def call_outside(self, scope: Scope) -> None:
         """A call of a function of which nothing is known; each has the name outside... ."""
@@ -278,6 +288,14 @@ class Statements(Indices):
         self.functions.append(f"func.func private @{symbol}({buffer.type})")
         self.add(f"func.call @{symbol}(%{buffer.name}) : ({buffer.type}) -> ()")
 
+
+_BODIES = (
+    "  affine.for %i = 0 to 3 {{\n    {load}\n    {store}\n  }}\n",
+    "  affine.for %i = 0 to min affine_map<()[s0] -> (3, s0)>()[{last}] {{\n    {load}\n    {store}\n  }}\n",
+    "  affine.for %i = 0 to 3 {{\n    {load}\n    affine.if {within}(%i)[{last}] {{ {store} }}\n  }}\n",
+    "  affine.for %i = 0 to 3 step 2 {{\n    {load}\n    {store}\n  }}\n",
+)
+"""What the functions do that are called."""
 
 INDICES, LARGEST = 8, 4
 """The size of the buffer of indices, %I, and the largest index in it."""

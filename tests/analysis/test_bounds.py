@@ -289,7 +289,7 @@ MISFITS = {
           return
         }""",
         "n >= 3",
-        "calls it with arguments that do not fit",
+        "calls it with n = ",
     ),
 }
 

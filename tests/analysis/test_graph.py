@@ -459,7 +459,7 @@ def test_a_call_that_is_known_orders_only_what_it_touches():
       return
     }"""
     graph = of(text)
-    assert edges(graph) == ["0 -> 1: flow A (unknown)", "1 -> 2: output B (unknown)"]
+    assert edges(graph) == ["0 -> 1: flow A", "1 -> 2: output B"]
     assert not any(n.barrier for n in graph.nodes)
     for values, value in (("%A, %B", "%A"), ("%C, %B", "%B")):
         text = text.replace(f"@copy({values}) : (memref<9xf32>, memref<9xf32>)", f"@unseen({value}) : (memref<9xf32>)")

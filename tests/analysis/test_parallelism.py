@@ -268,8 +268,8 @@ def test_a_call_that_is_known_prevents_what_it_touches() -> None:
           return
         }""")
     assert first.verdict == "parallel"
-    assert second.verdict == "unknown"
-    assert "which elements of A it touches is not known" in second.why[0]
+    assert second.verdict == "sequential"
+    assert second.why[0].startswith("output of A from line 4 to line 4")
 
 
 def test_a_buffer_of_each_iteration() -> None:

@@ -2374,8 +2374,8 @@ def data_passed_as_a_size():
 @mistake(
     af.ProgramError,
     """
-    f assumes N - 4 >= 0, here -1 >= 0, which is not known
-        a caller's sizes must make it true, or it must be about the caller's own symbols
+    f assumes N - 4 >= 0, and is given N = 3, with which it is not true
+        call it with arguments for which that holds
     """,
 )
 def assumption_that_does_not_hold():

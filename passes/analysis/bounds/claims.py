@@ -12,6 +12,7 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.layouts import kept, strided
 from affdsl.ir.layouts import subview as subview_layout
+from affdsl.ir.spelling import spell_constraint
 from affdsl.ir.types import MemRefType, Type
 from passes.analysis.access import Access, Accesses
 from passes.analysis.domain import Domain, Scope
@@ -314,12 +315,27 @@ class Demands(Accesses):
                 elif size != promised:
                     wanted += [size - promised, promised - size]
         for constraint in callee.assumes:
-            (expr,), domain = self.scope.exprs((constraint.expr.substitute(inner),), domain)
-            wanted += [expr, -expr] if constraint.equality else [expr]
+            self._assumed(op, constraint, inner, domain)
         if wanted:
             claims = tuple(Claim(expr, 0, "call") for expr in wanted)
             text = "arguments that keep to its contract"
             self.demands.append(Demand(op, "calls", None, domain, (), (), claims, needed=text))
+
+    def _assumed(self, op: func.Call, constraint: Constraint, inner: Mapping[Value, Value], domain: Domain) -> None:
+        """What a function assumes of its arguments holds for those of a call."""
+        about = tuple(dict.fromkeys(constraint.values()))
+        given, domain = self.scope.exprs([Affine.of(inner[v]) for v in about], domain)
+        try:
+            wanted = constraint.substitute(dict(zip(about, given, strict=True)))
+        except ZeroDivisionError:
+            reason = f"whether {spell_constraint(constraint)}, which {op.callee} assumes, is not known"
+            self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
+            return
+        (expr,), domain = self.scope.exprs((wanted.expr,), domain)
+        claims = tuple(Claim(e, 0, "call") for e in ((expr, -expr) if constraint.equality else (expr,)))
+        text = f"{spell_constraint(wanted)}, since {op.callee} assumes {spell_constraint(constraint)}"
+        names = tuple(v.hint for v in about)
+        self.demands.append(Demand(op, "calls", None, domain, given, (), claims, (), text, names))
 
     # --- Sizes
 

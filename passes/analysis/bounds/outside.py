@@ -218,7 +218,8 @@ class Outside:
         said = f"for example with {given} it {example.said()}" if given else f"it {example.said()}"
         general = self._in_general(example.claim)
         if self.demand.verb == "calls":
-            return f"{access} leads out of bounds", said
+            wrong = "leads out of bounds" if self.demand.breaks else "does not keep to what that assumes"
+            return f"{access} {wrong}", said
         if general is None:
             return f"{access} is out of bounds", said
         place, when = general
