@@ -349,7 +349,7 @@ class Kernel(_Called):
 def _bounds(program: Program) -> Bounds:
     """What is known of the accesses of a program. Raises ProgramIndexError for one that is certainly wrong."""
     module = program.module
-    found = Bounds(module.functions[-1], module, len(program.sizes))
+    found = Bounds(module.functions[-1], module)
     for wrong in found.violations:
         raise problem(ProgramIndexError, *wrong.explained(), location=wrong.location or program.func.location)
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from affdsl.errors import ProgramNameError, ProgramTypeError
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, Product, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import MemRefType
@@ -104,6 +105,28 @@ def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location)
 def solves(expr: Affine, symbol: Value) -> bool:
     """Whether the value of `symbol` follows from that of expr: it is c * symbol + k with c > 0."""
     return len(expr.terms) == 1 and expr.terms[0][0] is symbol and expr.terms[0][1] > 0
+
+
+def natural(
+    inputs: Iterable[Value], shapes: Iterable[tuple[Affine, ...] | None], assumes: Sequence[Constraint]
+) -> tuple[Constraint, ...]:
+    """What a kernel assumes, and that its sizes are at least 0, where no shape and no assumption says so already.
+
+    Sizes are the symbols that give a dimension of an array, alone or with others that they multiply: those of N, N + 4
+    and N * M, but not of HI - LO, which are the ends of a range, nor of arguments that are in no shape.
+
+    >>> n, m = Value(INDEX, "N"), Value(INDEX, "M")
+    >>> natural([n, m], [(Affine.of(n), m + 4)], ()) == (Constraint(Affine.of(m)),)
+    True
+    """
+    dimensions = [e for shape in shapes for e in shape or ()]
+    said = [*dimensions, *(c.expr for c in assumes if not c.equality)]
+    sizes = {v for e in dimensions for v in e.values() if solves(e, v)}
+    sizes |= {
+        v for e in dimensions for atom, _ in e.terms if isinstance(atom, Product) for v in Affine.of(atom).values()
+    }
+    left = [v for v in inputs if v in sizes and not any(solves(e, v) and e.constant <= 0 for e in said)]
+    return (*assumes, *(Constraint(Affine.of(v)) for v in left))
 
 
 def _size(dtype: DType, size: object) -> Affine:

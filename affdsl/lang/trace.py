@@ -16,7 +16,7 @@ from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
-from affdsl.lang.annotations import ArrayType, Parameter, sizes_of
+from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
 from affdsl.lang.dtypes import DType
@@ -255,8 +255,9 @@ def _function(
     result_dtypes = [x.type.dtype if isinstance(x, Array) else x.dtype for x in results]
     shapes = [None] * sizes + [p.type.shape if isinstance(p.type, ArrayType) else None for p in parameters]
     shared = Func(
-        name, tuple(inputs), body, tuple(x.value.type for x in results), tuple(shapes), tuple(builder.assumes),
-        _unsigned(dtypes), _unsigned(result_dtypes), location=builder.location,
+        name, tuple(inputs), body, tuple(x.value.type for x in results), tuple(shapes),
+        natural(inputs, shapes, builder.assumes), _unsigned(dtypes), _unsigned(result_dtypes),
+        location=builder.location,
     )  # fmt: skip
     return with_fields(substitute(shared, own), args=tuple(own.get(v, v) for v in inputs))
 

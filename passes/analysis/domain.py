@@ -198,7 +198,8 @@ class Scope:
             case memref.Dim() as op:
                 size = self.size(op, domain)
                 if size is not None:
-                    return size, domain
+                    of_nothing = size.value is not None and size.value in self.sizes.values()
+                    return size, domain.where(((Constraint(size),),)) if of_nothing else domain
         if not self.varies(value) and isinstance(value.type, IndexType):
             return Affine.of(value), domain
         made, domain = domain.some(value.hint or "unknown")

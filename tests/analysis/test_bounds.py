@@ -26,7 +26,7 @@ N = af.symbols("N")
 def traced(function):
     """The module of a kernel that is not refused."""
     program = trace(function, parameters_of(function, {}))
-    return program.module, len(program.sizes)
+    return program.module
 
 
 def confirm(finding: Finding, function: Func, module: Module) -> None:
@@ -56,8 +56,8 @@ def confirm(finding: Finding, function: Func, module: Module) -> None:
 
 @pytest.mark.parametrize("row", WRONG, ids=lambda row: row.function.__name__)
 def test_what_leaves_its_array_is_found_with_an_example_that_does(row: Wrong):
-    module, sizes = traced(row.function)
-    found = Bounds(module.functions[-1], module, sizes)
+    module = traced(row.function)
+    found = Bounds(module.functions[-1], module)
     first = next(f for f in found.findings if f.verdict != "proved")
     assert first.access == row.access
     assert first.verdict == ("violated" if row.is_error else "conditional")
@@ -209,10 +209,10 @@ def test_an_assumption_that_is_not_affine_is_not_broken_by_an_example():
 
 
 def test_a_spent_budget_is_a_warning_that_names_the_access_and_no_proof():
-    module, sizes = traced(next(f for f in RIGHT if f.__name__ == "rows_of_three_that_fit"))
-    assert Bounds(module.functions[-1], module, sizes).are_proved
+    module = traced(next(f for f in RIGHT if f.__name__ == "rows_of_three_that_fit"))
+    assert Bounds(module.functions[-1], module).are_proved
     with pytest.warns(AnalysisWarning, match=r"isl needs more than 5 operations, for what writes A\[i floordiv 3"):
-        found = Bounds(with_fields(module.functions[-1], assumes=(Constraint(size_of(module) - 7),)), module, sizes, 5)
+        found = Bounds(with_fields(module.functions[-1], assumes=(Constraint(size_of(module) - 7),)), module, 5)
     assert {f.verdict for f in found.findings} == {"unknown"}
 
 
@@ -222,8 +222,8 @@ def size_of(module: Module) -> Affine:
 
 
 def test_the_report_has_a_line_for_each_access():
-    module, sizes = traced(next(r.function for r in WRONG if r.function.__name__ == "of_another_size"))
-    lines = str(Bounds(module.functions[-1], module, sizes)).splitlines()
+    module = traced(next(r.function for r in WRONG if r.function.__name__ == "of_another_size"))
+    lines = str(Bounds(module.functions[-1], module)).splitlines()
     assert lines[0] == "of_another_size: 1 proved, 1 inside for some sizes, which each call checks"
     assert lines[1].endswith("reads A[i]: proved")
     assert lines[2].endswith("writes B[i]: conditional: inside where M >= N")

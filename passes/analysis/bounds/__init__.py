@@ -21,7 +21,6 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
-from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import IndexType
 from passes.analysis.bounds.claims import Claim, Demand, Demands, Need
 from passes.analysis.bounds.obvious import facts_of, is_obvious
@@ -130,23 +129,17 @@ class Finding:
 
 
 class Bounds:
-    """What is known of every access of one function.
-
-    The first `sizes` arguments are not negative, as those are that a call finds in the shapes of arrays.
-    """
+    """What is known of every access of one function."""
 
     def __init__(
         self,
         function: func.Func,
         module: func.Module | None = None,
-        sizes: int = 0,
         budget: int = BUDGET,
         needs: Mapping[str, Need] | None = None,
     ) -> None:
         self.function = function
         self.budget = budget
-        natural = [Constraint(Affine.of(v)) for v in function.args[:sizes]]
-        function = with_fields(function, assumes=(*function.assumes, *natural))
         if needs is None:
             needs = _needs(function, module, budget)
         self._demands = Demands(function, module, needs)
@@ -293,7 +286,7 @@ def _needs(function: func.Func, module: func.Module | None, budget: int) -> dict
     found: dict[str, Need] = {}
     called = _called(function, module)
     for symbol, callee in called.items():
-        found[symbol] = Bounds(callee, module, 0, budget, found).need()
+        found[symbol] = Bounds(callee, module, budget, found).need()
     return found
 
 
