@@ -9,7 +9,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir import semantics
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.numeric import quiet
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, ScalarType, VectorType
@@ -17,7 +17,9 @@ from codegen.c import tables
 from codegen.c.expressions import (
     ADD,
     Code,
+    choose,
     conjunction,
+    infix,
     invert,
     number,
     opposite,
@@ -43,6 +45,7 @@ class Control(Values):
         else:
             lower, upper = self._expression(Affine.of(op.lower)), self._expression(Affine.of(op.upper))
             step = self._expression(Affine.of(op.step))
+            upper, step = self._only_forward(lower, upper, step, op.step, op.iv)
             bounds = [self._resolve(Affine.of(op.lower))], [self._resolve(Affine.of(op.upper))]
         names = self._carry(op)
         self._name_readers(written)
@@ -62,6 +65,15 @@ class Control(Values):
         self._close()
         for result, name in zip(op.results, names, strict=True):
             self._codes[result] = Code(name, variables=frozenset((name,)))
+
+    def _only_forward(self, lower: Code, upper: Code, step: Code, by: Value, iv: Value) -> tuple[Code, Code]:
+        """The end and the step of a loop that does not run if its step is not positive, as the interpreter reports."""
+        if self._ranges.is_positive(self._resolve(Affine.of(by))):
+            return upper, step
+        hint, runs = iv.hint or self._counter, infix(">", step, number(0))
+        end = self._declare(f"{hint}_end", "end", "int64_t", choose(runs, upper, lower))
+        forward = self._declare(f"{hint}_step", "step", "int64_t", choose(runs, step, number(1)))
+        return Code(self._mark(end)), Code(self._mark(forward))
 
     def _lasting(self, shown: Code, written: frozenset[object], hint: str) -> Code:
         """shown, to be evaluated again and again while `written` is written."""
@@ -112,20 +124,27 @@ class Control(Values):
         self._combiners.append(None)
         if _is_empty(op.then) and not _is_empty(op.orelse):
             self._open(f"if ({opposite(condition) if isinstance(op, affine.If) else invert(condition)})")
+            self._know_not(op)
             self._block(op.orelse)
         else:
             self._open(f"if ({condition})")
+            if isinstance(op, affine.If):
+                self._ranges.know_constraints(replace(c, expr=self._resolve(c.expr)) for c in op.condition)
             self._block(op.then)
             if not _is_empty(op.orelse):
-                self._close("} else {")
-                self._indent += 1
-                self._scope = Scope(self._scope)
+                self._reopen("else")
+                self._know_not(op)
                 self._block(op.orelse)
         self._close()
         self._targets.pop()
         self._combiners.pop()
         for result, name in zip(op.results, names, strict=True):
             self._codes[result] = Code(name)
+
+    def _know_not(self, op: affine.If | scf.If) -> None:
+        """Here the condition of op is false."""
+        if isinstance(op, affine.If) and len(op.condition) == 1 and not op.condition[0].equality:
+            self._ranges.know_constraints([Constraint(-self._resolve(op.condition[0].expr) - 1)])
 
     def _yield(self, op: affine.Yield | scf.Yield) -> None:
         targets, kinds = self._targets[-1], self._combiners[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
 
@@ -183,7 +183,9 @@ class AffineWriter:
                 return self._divide_by_symbol(dividend, Affine.of(divisor))
             case Mod(dividend, divisor):
                 by = self.expression(Affine.of(divisor))
-                if self.ranges.is_positive(Affine.of(divisor)) and self.ranges.is_natural(dividend):
+                if not self.ranges.is_positive(Affine.of(divisor)):
+                    return call(self.helper("mod_any_i64"), self.expression(dividend), by)
+                if self.ranges.is_natural(dividend):
                     return infix("%", self.expression(dividend), by)
                 return call(self.helper("mod_i64"), self.expression(dividend), by)
 
@@ -199,7 +201,9 @@ class AffineWriter:
 
     def _divide_by_symbol(self, dividend: Affine, divisor: Affine) -> Code:
         by = self.expression(divisor)
-        if self.ranges.is_natural(dividend) and self.ranges.is_positive(divisor):
+        if not self.ranges.is_positive(divisor):
+            return call(self.helper("floordiv_any_i64"), self.expression(dividend), by)
+        if self.ranges.is_natural(dividend):
             return infix("/", self.expression(dividend), by)
         return call(self.helper("floordiv_i64"), self.expression(dividend), by)
 
@@ -242,24 +246,21 @@ def _parts(expr: Affine) -> tuple[list[tuple[int, Part]], int]:
     """expr as factors and parts, where k*x - k*d*floor(x / d) has become k * (x mod d)."""
     left = expr
     found: list[tuple[int, Part]] = []
-    for atom, c in expr.terms:
-        quotient, k = _multiple(atom, c)
-        if quotient is None or (atom, c) not in left.terms:
-            continue
+    for quotient in dict.fromkeys(q for atom, _ in expr.terms for q in _quotients(atom)):
+        remainder = quotient.dividend - Affine.of(quotient) * quotient.divisor
         coefficients = dict(left.terms)
-        if quotient.dividend.terms and all(coefficients.get(a, 0) == k * x for a, x in quotient.dividend.terms):
-            left = left - quotient.dividend * k - Affine(((atom, c),))
+        atom, c = remainder.terms[0]
+        k, rest = divmod(coefficients.get(atom, 0), c)
+        if k == 0 or rest != 0 or any(coefficients.get(a, 0) != k * x for a, x in remainder.terms):
+            continue
+        if quotient.dividend.terms or left.constant == k * quotient.dividend.constant:
+            left = left - remainder * k
             found.append((k, Mod(quotient.dividend, quotient.divisor)))
     return [*((c, atom) for atom, c in left.terms), *found], left.constant
 
 
-def _multiple(atom: Atom, coefficient: int) -> tuple[FloorDiv | None, int]:
-    """The quotient q and the k where coefficient * atom is -k * divisor * q."""
-    match atom:
-        case FloorDiv(_, int() as divisor) if coefficient % divisor == 0:
-            return atom, -coefficient // divisor
-        case Product((a, b)):
-            for quotient, symbol in ((a, b), (b, a)):
-                if isinstance(quotient, FloorDiv) and Affine.of(symbol) == quotient.divisor:
-                    return quotient, -coefficient
-    return None, 0
+def _quotients(atom: Atom) -> Iterator[FloorDiv]:
+    """The quotients that an atom is, or has as factors."""
+    for factor in atom.factors if isinstance(atom, Product) else (atom,):
+        if isinstance(factor, FloorDiv):
+            yield factor

@@ -95,6 +95,7 @@ class Frame:
         self._heap: list[list[Heap]] = []
         self._declared: list[tuple[str, int]] = []
         self._ranges = contract(plan)
+        self._marks: list[int] = []  # what was known before each open block
         self._write_affine = AffineWriter(self._value, self._ranges, unit.helper).expression
         self._write_constraint = AffineWriter(self._value, self._ranges, unit.helper).constraint
         self._parallel: int | None = None  # how many blocks are open around the body of the parallel band
@@ -115,16 +116,26 @@ class Frame:
     def _line(self, text: str) -> None:
         self.lines.append(f"{'    ' * self._indent}{text}" if text else "")
 
-    def _open(self, text: str) -> None:
-        self._line(f"{text} {{")
-        self._indent += 1
-        self._scope = Scope(self._scope)
+    def _open(self, text: str = "") -> None:
+        self._line(f"{text} {{" if text else "{")
+        self._enter()
 
     def _close(self, text: str = "}") -> None:
         assert self._scope._parent is not None
         self._scope = self._scope._parent
         self._indent -= 1
+        self._ranges.forget(self._marks.pop())
         self._line(text)
+
+    def _reopen(self, text: str) -> None:
+        """Close a block, and open the one that follows it in the same line."""
+        self._close(f"}} {text} {{")
+        self._enter()
+
+    def _enter(self) -> None:
+        self._indent += 1
+        self._scope = Scope(self._scope)
+        self._marks.append(self._ranges.mark())
 
     def _directive(self, *lines: str) -> None:
         """Lines for compilers that know OpenMP: others would warn of them."""

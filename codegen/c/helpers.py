@@ -83,12 +83,21 @@ _BOOL = {
 }  # fmt: skip
 """On one bit, where true is -1 as a signed number and 1 as an unsigned one."""
 
+# None of these computes both a / b and a % b: see docs/decisions/0015.
 _AFFINE = {
-    "floordiv": "return b > 0 ? a / b - (a % b < 0 ? 1 : 0) : 0;",
-    "ceildiv": "return a / b + (a % b > 0 ? 1 : 0);",
-    "mod": "const int64_t r = b > 0 ? a % b : 0;\nreturn r < 0 ? r + b : r;",
+    "floordiv": "const int64_t q = a / b;\nreturn q - (q * b > a ? 1 : 0);",
+    "ceildiv": "const int64_t q = a / b;\nreturn q + (q * b < a ? 1 : 0);",
+    "mod": "const int64_t r = a % b;\nreturn r < 0 ? r + b : r;",
 }
-"""For b > 0; where b may be a symbol, the processor must not trap on what the interpreter reports."""
+"""For b > 0."""
+
+_MINUS_ONE = "if (b == 0 || b == -1) return b == 0 ? 0 : {};\n"
+_AFFINE_ANY = {
+    "floordiv_any": _MINUS_ONE.format("(int64_t)(0u - (uint64_t)a)")
+    + "const int64_t q = a / b;\nreturn q - ((b > 0 ? q * b > a : q * b < a) ? 1 : 0);",
+    "mod_any": "const int64_t r = b == 0 || b == -1 ? 0 : a % b;\nreturn r != 0 && (r < 0) != (b < 0) ? r + b : r;",
+}
+"""For every b; what is divided by 0 gives 0, and leaves 0."""
 
 _SUM = "if (isnan(a) || isnan(b)) return a + b;\n"
 _FLOAT = {
@@ -131,6 +140,9 @@ def _one_statement_a_line(body: str) -> list[str]:
 def _integer_helper(name: str, stem: str, bits: int) -> Helper:
     if stem in _AFFINE:
         return Helper(_function("int64_t", name, "int64_t a, int64_t b", _AFFINE[stem]))
+    if stem in _AFFINE_ANY:
+        text = _function("int64_t", name, "int64_t a, int64_t b", _AFFINE_ANY[stem])
+        return Helper(f"/* for every b; {stem.removesuffix('_any')} by 0 is 0 */\n{text}")
     if stem.startswith("fpto"):
         return _from_float(name, stem, bits)
     if stem in ("carry", "mulhi", "mulhiu"):

@@ -91,6 +91,7 @@ class Structured(Views):
             low, high, by = (self._expression(Affine.of(v)) for v in (lower, upper, step))
             if low.buffers and shared:
                 low = Code(self._mark(self._declare(f"{hint}_begin", "begin", "int64_t", low)))
+            high, by = self._only_forward(low, high, by, step, iv)
             high = self._lasting(high, written, f"{hint}_end")
             loops.append((iv, lower, upper, low, high, self._lasting(by, written, f"{hint}_step")))
         self._name_readers(written)
@@ -131,16 +132,11 @@ class Structured(Views):
                 type = scalar(combiner.left.type)
                 self._assign(target, self._arithmetic(combiner.body[0], self._value), type)
                 continue
-            self._line("{")
-            self._indent += 1
-            self._scope = Scope(self._scope)
+            self._open()
             self._targets.append((target,))
             self._block(combiner.body)
             self._targets.pop()
-            assert self._scope._parent is not None
-            self._scope = self._scope._parent
-            self._indent -= 1
-            self._line("}")
+            self._close()
 
     def _reduce_return(self, op: scf.ReduceReturn) -> None:
         (target,), (value,) = self._targets[-1], op.values
@@ -155,9 +151,7 @@ class Structured(Views):
         cases = [(f"if ({chosen} == {number(c.number)})", c.body) for c in op.cases if isinstance(c, scf.Case)]
         for position, (head, body) in enumerate(cases):
             if position:
-                self._close(f"}} else {head} {{")
-                self._indent += 1
-                self._scope = Scope(self._scope)
+                self._reopen(f"else {head}")
             else:
                 self._open(head)
             self._yielding(body, names)
@@ -165,9 +159,7 @@ class Structured(Views):
             self._plain(op.default, names)
             return
         if op.default:
-            self._close("} else {")
-            self._indent += 1
-            self._scope = Scope(self._scope)
+            self._reopen("else")
             self._yielding(op.default, names)
         self._close()
 
@@ -176,9 +168,7 @@ class Structured(Views):
         self._plain(op.body, names)
 
     def _plain(self, block: Block, names: tuple[str, ...]) -> None:
-        self._line("{")
-        self._indent += 1
-        self._scope = Scope(self._scope)
+        self._open()
         self._yielding(block, names)
         self._close()
 
