@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import weakref
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
@@ -89,7 +90,7 @@ class Kernel(_Called):
         owner: object = None,
         *,
         program: Program | None = None,
-        guards: Bounds | None = None,
+        written: Kernel | None = None,
     ) -> None:
         update_wrapper(self, function)
         self._function = function
@@ -97,8 +98,7 @@ class Kernel(_Called):
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
         self.__call__ = self._first_call
         self._program = program
-        self._derived = program is not None
-        self._guards = guards
+        self._written = written
         self._bounds: Bounds | None = None
         if program is not None:
             return
@@ -184,12 +184,12 @@ class Kernel(_Called):
             If the module has no function of this name, or one with other arguments or results.
         """
         made = derived(self.program, module)
-        return Kernel(self._function, self._namespace, program=made, guards=self._guarding)
+        return Kernel(self._function, self._namespace, program=made, written=self._written or self)
 
     @property
     def is_derived(self) -> bool:
         """Whether its IR is what a pass or a schedule made of that of another kernel."""
-        return self._derived
+        return self._written is not None
 
     def apply(self, pipeline: str, *, validate: bool = False) -> Kernel:
         """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
@@ -241,15 +241,15 @@ class Kernel(_Called):
         return str(self.module)
 
     def c(self) -> str:
-        """Standalone C11: one file to compile with any project. `header()` declares it."""
-        return self._c_source().source
+        """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it."""
+        return self._c_source().whole
 
     def header(self) -> str:
         """The header that goes with `c()`, for C and C++."""
         return self._c_source().header
 
     def save_c(self, folder: str | Path) -> tuple[Path, Path]:
-        """Write `c()` and `header()` into a folder that exists, as <name>.c and <name>.h, and give their paths."""
+        """Write <name>.c, which includes its header, and <name>.h into a folder that exists, and give their paths."""
         made = self._c_source()
         paths = Path(folder, f"{made.name}.c"), Path(folder, f"{made.name}.h")
         for path, text in zip(paths, (made.source, made.header), strict=True):
@@ -284,7 +284,7 @@ class Kernel(_Called):
     @property
     def _guarding(self) -> Bounds:
         """What each call checks: of IR that was transformed, what the kernel as it was written asks for."""
-        return self._guards or self.check()
+        return (self._written or self).check()
 
     def dependences(self) -> Dependences:
         """Which iterations must run before which: the dependences between its accesses, exactly, for all sizes.
@@ -333,9 +333,24 @@ class Kernel(_Called):
         """
         return iteration_space(self.dependences(), outer, inner, sizes, at=at)
 
-    def __reduce__(self) -> str:
-        """Pickled and copied as functions are: by name. So another process can be handed a kernel of a module."""
-        return self._function.__qualname__
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Pickled as functions are where a name of a module leads here, and otherwise by value: as MLIR text.
+
+        So another process can be handed closures, and what schedules and passes make.
+        """
+        function, written = self._function, self._written or self
+        if self._program is None or _leads_to(function.__module__, function.__qualname__) is self:
+            return function.__qualname__
+        names = function.__name__, function.__qualname__, function.__module__, function.__doc__
+        pack = import_module("affdsl.lang.packed")
+        made = None if self._written is None else pack.packed_module(self._program)
+        return _unpickled, (names, pack.packed(written.program), made)
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, _: object) -> Kernel:
+        return self
 
     def __str__(self) -> str:
         return self.mlir()
@@ -344,6 +359,27 @@ class Kernel(_Called):
         if self._program is None:
             return f"<affdsl kernel {self._function.__qualname__}, a method>"
         return f"<affdsl kernel {self.name}({', '.join(f'{p.name}: {p.type!r}' for p in self._program.parameters)})>"
+
+
+def _leads_to(module: str, qualified: str) -> object:
+    """What a name of a module that is loaded stands for, or None."""
+    found: object = sys.modules.get(module)
+    for part in qualified.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: str | None) -> Kernel:
+    """The kernel that a pickle holds by value."""
+
+    def function() -> None:
+        raise AssertionError("a kernel is built once")
+
+    assert isinstance(function, FunctionType), "defined with def"
+    function.__name__, function.__qualname__, function.__module__, function.__doc__ = names
+    pack = import_module("affdsl.lang.packed")
+    written = Kernel(function, {}, program=pack.unpacked(packed))
+    return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
 
 
 def _bounds(program: Program) -> Bounds:

@@ -20,6 +20,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from examples.gemm import gemm
+from tests.oracles import compile_c
 
 M, N, K = af.symbols("M N K")
 
@@ -263,7 +264,9 @@ def test_a_method_is_built_for_each_object():
 
 def test_a_kernel_is_copied_and_handed_to_another_process_by_name():
     assert copy.deepcopy([axpy])[0] is axpy
+    assert copy.copy(axpy) is axpy
     assert b"examples.gemm" in pickle.dumps(gemm)  # which has made sure that the name leads to gemm again
+    assert b"affine.for" not in pickle.dumps(gemm)
 
 
 def test_a_divisor_that_is_not_positive_stops_no_process():
@@ -410,11 +413,17 @@ def test_text_of_a_kernel(tmp_path):
     assert "affine.for %k = 0 to %K" in str(matmul)
     assert repr(matmul) == "<affdsl kernel matmul(A: f32[M, K], B: f32[K, N], C: f32[M, N])>"
     source, header = matmul.save_c(tmp_path)
-    assert source.read_text() == matmul.c()
     assert header.read_text() == matmul.header()
-    assert '#include "matmul.h"' in matmul.c()
+    assert source.read_text().replace('#include "matmul.h"\n', header.read_text()) == matmul.c()
     assert matmul.__name__ == "matmul"
     assert matmul.__doc__ is None
+
+
+def test_the_c_of_a_kernel_is_one_file():
+    assert matmul.header() in matmul.c()
+    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
+    compile_c({"alone.c": matmul.c()}, "gcc", flags)
+    compile_c({"matmul.c": matmul.c(), "matmul.h": matmul.header(), "use.c": '#include "matmul.h"\n'}, "gcc", flags)
 
 
 def test_threads_call_at_once():

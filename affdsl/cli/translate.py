@@ -14,6 +14,7 @@ from affdsl.cli.sizes import with_sizes
 from affdsl.cli.text import Style, read, show
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
+from affdsl.ir.location import Location
 from codegen.c.emit import emit
 
 FLAGS = (
@@ -39,13 +40,16 @@ def main(arguments: Sequence[str]) -> int:
     if target == "mlir" and (line.given("header") is not None or line.given("entry") is not None):
         raise UsageError("affdsl translate: --entry and --header are for --to=c; --to=mlir prints the whole text")
     text, file = read_input(line.only_word())
+    at: Location | None = None
     try:
         module = read(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
+        if target == "c":
+            at = entry_of(module, line.given("entry"), "translate").location
         outputs = {line.given("o") or "-": show(module, Style())} if target == "mlir" else _c(module, line)
     except AffdslError as error:
         if isinstance(error, UsageError):
             raise
-        for diagnostic in diagnostics_of(error, file):
+        for diagnostic in diagnostics_of(error, file, at):
             complain(diagnostic.shown(text, file))
         return 1
     for name, output in outputs.items():
@@ -71,11 +75,9 @@ def _c(module: Module, line: CommandLine) -> dict[str, str]:
     entry = entry_of(module, line.given("entry"), "translate")
     made = emit(with_sizes(module)[0], entry.symbol)
     output, header = line.given("o") or "-", line.given("header")
-    include = f'#include "{made.name}.h"\n'
-    assert made.source.count(include) == 1, "the C file includes its header once"
     if header is None:
-        return {output: made.source.replace(include, made.header)}
+        return {output: made.whole}
     name = PurePath(header).name
     if header in ("-", output) or not re.fullmatch(r"[\w.+ -]+", name, re.A):
         raise UsageError(f"affdsl translate: --header={header}: it must be a file of its own, called like matmul.h")
-    return {output: made.source.replace(include, f'#include "{name}"\n'), header: made.header}
+    return {output: made.including(f'#include "{name}"\n'), header: made.header}

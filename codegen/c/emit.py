@@ -26,6 +26,17 @@ class CSource:
     header: str
     name: str
 
+    @property
+    def whole(self) -> str:
+        """The C file with the text of its header in it: it needs no other."""
+        return self.including(self.header)
+
+    def including(self, header: str) -> str:
+        """The C file with a text in the place of the line that includes its header."""
+        line = f'#include "{self.name}.h"\n'
+        assert self.source.count(line) == 1, "the C file includes its header once"
+        return self.source.replace(line, header)
+
 
 def emit(
     module: Module, entry: str, *, name: str | None = None, sizes: int = 0, comments: Mapping[Op, str] | None = None
