@@ -4,6 +4,9 @@ import lazy_loader
 
 from affdsl.other_names import unknown
 
+__version__ = "0.1.0"
+"""The version; what is installed takes it from here."""
+
 _of_name, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 del lazy_loader
 

@@ -100,3 +100,5 @@ from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError
 from .schedule import ValidationError as ValidationError
+
+__version__: str

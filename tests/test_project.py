@@ -2,7 +2,9 @@
 
 import ast
 import doctest
+import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -10,6 +12,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import affdsl
+from codegen.toolchain import find_compiler
+from tests.oracles import require
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["affdsl", "passes", "codegen"]
@@ -54,6 +60,43 @@ def test_the_errors_that_the_readme_shows_are_those_that_come(tmp_path, monkeypa
     assert len(shown) == 4
     for start in shown:
         assert [line for line in printed if line.startswith(start)], start
+
+
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
+INLINE = re.compile(r"`((?:cc|affdsl graph|python -m|AFFDSL_\w+=\S+) [^`]*)`", re.S)
+
+
+@pytest.fixture
+def commands(tmp_path, monkeypatch):
+    """A folder in which the blocks of the README have been run, and `affdsl` and `cc` are those of this test."""
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    for command, call in (("affdsl", f"{sys.executable} -m affdsl"), ("cc", str(find_compiler().path))):
+        (bin / command).write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {call} "$@"\n')
+        (bin / command).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    run_blocks((ROOT / "README.md").read_text(encoding="utf-8"), "README.md")
+    return tmp_path
+
+
+def test_the_commands_of_the_readme_run(commands):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (commands / "my_module.py").write_text("from examples.gemm import gemm as matmul\n")
+    found = [line for block in SHELL.findall(text) for line in block.splitlines() if line]
+    found += [command for command in INLINE.findall(text) if "my_module" in command or command.startswith("cc ")]
+    assert [command.split()[0] for command in found] == ["affdsl"] * 4 + ["make"] * 2 + ["affdsl", "cc"]
+    for command in found:
+        if command.startswith("cc "):
+            require("gcc", ("-fopenmp",))
+        # What make would run is a test of its own length: here, that there is such a target.
+        line = command.replace("make", f"make -n -C {shlex.quote(str(ROOT))}", 1)
+        done = subprocess.run(line, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True)  # noqa: S602
+        assert (done.returncode, done.stderr) == (0, ""), f"{command}\n{done.stderr}"
+        if command.startswith("affdsl run"):
+            assert done.stdout.startswith("C: memref<?x?xf32>\n[[")
+    made = {"clean.mlir", "matmul.c", "matmul.h", "graph.svg", "row_sums.o"}
+    assert {path.name for path in commands.iterdir() if path.stat().st_size} >= made
 
 
 def test_the_readme_shows_code():
@@ -116,6 +159,7 @@ def test_the_wheel_has_every_file_of_the_packages(tmp_path):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=True)
     (wheel,) = tmp_path.glob("affdsl-*.whl")
+    assert wheel.name.startswith(f"affdsl-{affdsl.__version__}-")
     held = {entry for entry in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in entry}
     files = {name(path) for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()}
     assert held == {file for file in files if "__pycache__" not in file}

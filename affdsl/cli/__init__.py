@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
+from affdsl import __version__
 from affdsl.cli.files import complain
 from affdsl.cli.flags import UsageError
 from passes.options import nearest
@@ -28,7 +29,7 @@ examples:
   affdsl run kernel.mlir --entry matmul 64x64=random:1 64x64=random:2 64x64=zeros
   affdsl graph kernel.mlir -o graph.svg
 
-affdsl <command> --help tells more."""
+affdsl <command> --help tells more, affdsl --version which version this is."""
 
 COMMANDS = ("opt", "translate", "run", "graph")
 """Each is a module beside this one, imported where it is asked for: a compiler is not what `affdsl opt` waits for."""
@@ -42,21 +43,14 @@ BETWEEN_COLLECTIONS = 50_000
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit status: 0, or 1 where something went wrong, which is said on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in ("-h", "-help", "--help"):
-        print(HELP)
-        return 0
-    name = given[0]
+    name = given[0] if given else "--help"
     limit, collecting = sys.getrecursionlimit(), gc.get_threshold()
     sys.setrecursionlimit(max(limit, DEPTH))
     gc.set_threshold(BETWEEN_COLLECTIONS)
     try:
-        if name not in COMMANDS:
-            raise UsageError(
-                f"affdsl: there is no command '{name}'{nearest(name, COMMANDS)}: "
-                f"choose {', '.join(COMMANDS)}; affdsl --help tells more"
-            )
-        command: Callable[[Sequence[str]], int] = import_module(f"affdsl.cli.{name}").main
-        status = command(given[1:])
+        status = _run(name, given[1:])
+        if sys.stdout is None:
+            raise UsageError("cannot write to the standard output: it is closed")
         sys.stdout.flush()
         return status
     except UsageError as error:
@@ -64,8 +58,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except RecursionError:
         complain(f"affdsl {name}: the text is nested too deeply")
     except BrokenPipeError:  # who read the output has enough of it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
+    except OSError as error:
+        complain(f"affdsl {name}: cannot write to the standard output: {error.strerror}")
+        _write_no_more()
     finally:
         sys.setrecursionlimit(limit)
         gc.set_threshold(*collecting)
     return 1
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    if name in ("-h", "-help", "--help"):
+        print(HELP)
+        return 0
+    if name == "--version" or [*arguments] == ["--version"]:
+        print(f"affdsl {__version__}")
+        return 0
+    if name not in COMMANDS:
+        raise UsageError(
+            f"affdsl: there is no command '{name}'{nearest(name, COMMANDS)}: "
+            f"choose {', '.join(COMMANDS)}; affdsl --help tells more"
+        )
+    command: Callable[[Sequence[str]], int] = import_module(f"affdsl.cli.{name}").main
+    return command(arguments)
+
+
+def _write_no_more() -> None:
+    """What Python still holds for the standard output, and writes when the process ends, goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -26,7 +26,8 @@ from affdsl.cli.flags import UsageError
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.messages import shown
 from affdsl.ir.numeric import dtype, number_of, to_bits
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType
+from affdsl.ir.spelling import spell
+from affdsl.ir.types import INDEX, FloatType, IndexType, IntegerType, MemRefType, ScalarType
 
 Array = NDArray[np.generic]
 Argument = int | float | Array
@@ -36,20 +37,62 @@ _LARGEST = 2**40  # bytes of one array
 
 
 def read_arguments(function: Func, words: Sequence[str]) -> list[Argument]:
-    """What words give a function for its arguments, one word for each.
+    """What words give a function for its arguments: one word for each, or for each but the sizes that come first.
 
     Raises
     ------
     UsageError
         With the argument, its type, what was given, and what would be right.
     """
-    if len(words) != len(function.args):
+    told = _told(function)
+    if len(words) not in (len(function.args), len(function.args) - len(told)):
         wanted = ", ".join(f"{shown(v)}: {v.type}" for v in function.args)
+        sizes = ", ".join(map(shown, function.args[: len(told)]))
         raise UsageError(
             f"affdsl run: @{function.symbol} takes {len(function.args)} arguments"
-            f"{f' ({wanted})' if wanted else ''}, got {len(words)}"
+            f"{f' ({wanted})' if wanted else ''}"
+            f"{f', of which {sizes} can be left out: the arrays tell them' if told else ''}, got {len(words)}"
         )
-    return [_argument(function, position, word) for position, word in enumerate(words)]
+    left_out = len(function.args) - len(words)
+    given = [_argument(function, left_out + position, word) for position, word in enumerate(words)]
+    return [*(_size(function, told[k], given) for k in range(left_out)), *given]
+
+
+Source = tuple[int, int, int, int]
+"""An argument and its dimension that is `factor * size + constant`."""
+
+
+def _told(function: Func) -> list[Source]:
+    """For each index argument that comes first, where the contract of an array has it alone."""
+    found: list[Source] = []
+    for value in function.args:
+        sources = (
+            (position, dimension, sizes[dimension].terms[0][1], sizes[dimension].constant)
+            for position, sizes in enumerate(function.shapes)
+            if sizes is not None
+            for dimension in range(len(sizes))
+            if [atom for atom, _ in sizes[dimension].terms] == [value]
+        )
+        source = next(sources, None)
+        if value.type != INDEX or source is None:
+            break
+        found.append(source)
+    return found
+
+
+def _size(function: Func, source: Source, given: Sequence[Argument]) -> int:
+    position, dimension, factor, constant = source
+    array = given[position - len(function.args)]
+    assert isinstance(array, np.ndarray), "only arrays have shapes in a contract"
+    size, rest = divmod(array.shape[dimension] - constant, factor)
+    if rest or size < 0:
+        promised = function.shapes[position]
+        assert promised is not None, "it is the source of a size"
+        raise UsageError(
+            f"affdsl run: argument {shown(function.args[position])} of @{function.symbol}: dimension {dimension} is "
+            f"{array.shape[dimension]}, which {spell(promised[dimension])} is for no size"
+        )
+    return int(size)
 
 
 def _argument(function: Func, position: int, word: str) -> Argument:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 from affdsl.frozen import FrozenValue
+from affdsl.ir.location import Location
 
 Severity: TypeAlias = Literal["error", "warning", "remark", "note"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -28,9 +29,12 @@ class Diagnostic(FrozenValue):
     column: int = 0
 
     def shown(self, text: str, file: str) -> str:
-        """`file:line:column: error: message`, then the line of `text` and a caret, if it is in `file`."""
+        """`file:line:column: error: message`, then the line of `text` and a caret, if it is in `file`.
+
+        A message without a place is one about the whole file.
+        """
         if not self.file:
-            return f"<unknown>:0: {self.severity}: {self.message}"
+            return f"{file}: {self.severity}: {self.message}"
         head = f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.message}"
         lines = text.split("\n")
         if self.file != file or not 1 <= self.line <= len(lines):
@@ -42,11 +46,11 @@ class Diagnostic(FrozenValue):
         return f"{head}\n{line}\n{before.ljust(self.column - 1)}^"
 
 
-def diagnostics_of(error: Exception, file: str) -> list[Diagnostic]:
+def diagnostics_of(error: Exception, file: str, at: Location | None = None) -> list[Diagnostic]:
     """The messages of an error of the reader, the verifier or a pass: one for each place that it names.
 
     The line of the text and the caret that some errors carry are left out: `Diagnostic.shown` adds them. `file` is
-    what the input is called, which may have spaces in its name.
+    what the input is called, which may have spaces in its name, and `at` is the place of an error that names none.
     """
     found: list[Diagnostic] = []
     lines = str(error).split("\n")
@@ -65,4 +69,7 @@ def diagnostics_of(error: Exception, file: str) -> list[Diagnostic]:
             found[-1] = replace(found[-1], message=f"{found[-1].message}\n{line}")
         elif line:
             found.append(Diagnostic("error", line))
-    return found or [Diagnostic("error", str(error) or type(error).__name__)]
+    found = found or [Diagnostic("error", str(error) or type(error).__name__)]
+    if at is None or found[0].file:
+        return found
+    return [replace(found[0], file=at.file, line=at.line, column=at.column), *found[1:]]

@@ -67,7 +67,7 @@ def compare(text: str, file: str, produced: Iterable[Diagnostic], strictness: St
         if n not in met:
             what = f'expected {e.severity} "{e.text}" was not produced'
             if e.target is None:
-                problems.append(Diagnostic("error", what).shown(text, file))
+                problems.append(f"<unknown>:0: error: {what}")
             else:
                 shown = Diagnostic("error", what, file, e.line, e.column).shown(text, file)
                 problems.append(shown + "~" * (len(e.text) - 1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from affdsl.cli.flags import UsageError
 
@@ -10,6 +11,8 @@ from affdsl.cli.flags import UsageError
 def read_input(name: str) -> tuple[str, str]:
     """The text of a file and what messages call the file. Raises UsageError where it cannot be read."""
     if name == "-":
+        if sys.stdin is None:
+            raise UsageError("cannot read the standard input: it is closed")
         return _decoded(sys.stdin.buffer.read()), "<stdin>"
     try:
         with open(name, "rb") as file:
@@ -19,8 +22,10 @@ def read_input(name: str) -> tuple[str, str]:
 
 
 def complain(message: str) -> None:
-    """Print a message on the standard error output, whatever bytes it quotes."""
-    print(message.encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+    """Print a message on the standard error output, whatever bytes it quotes; nothing where that cannot be written."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(message.encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)
 
 
 def _decoded(data: bytes) -> str:
@@ -32,6 +37,8 @@ def write_output(name: str, text: str) -> None:
     """Write text to a file, or to the standard output for `-`. Raises UsageError where it cannot be written."""
     data = text.encode("utf-8", "surrogateescape")
     if name == "-":
+        if sys.stdout is None:
+            return  # which the command line says at its end
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

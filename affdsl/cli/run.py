@@ -17,8 +17,10 @@ from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_comma
 from affdsl.cli.text import read
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.location import Location
 from affdsl.ir.numeric import from_bits
 from affdsl.ir.types import BF16, MemRefType, Type
+from codegen.errors import CacheError, ToolchainError
 
 FLAGS = (
     Flag("entry", "value", "The function to call (default: the only public one)", "name"),
@@ -44,14 +46,18 @@ def main(arguments: Sequence[str]) -> int:
     if save is not None and not save.endswith(".npz"):
         raise UsageError(f"affdsl run: --save={save}: the name must end in .npz")
     text, file = read_input(line.words[0])
+    at: Location | None = None
     try:
         module = read(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
         function = entry_of(module, line.given("entry"), "run")
+        at = function.location
         outcome = _call(module, function, read_arguments(function, line.words[1:]), line)
     except UsageError:
         raise
+    except (ToolchainError, CacheError) as error:  # which have nothing to do with the text
+        raise UsageError(f"affdsl run: {error}") from None
     except (AffdslError, MemoryError) as error:
-        for diagnostic in diagnostics_of(error, file):
+        for diagnostic in diagnostics_of(error, file, at):
             complain(diagnostic.shown(text, file))
         return 1
     if save is None:
@@ -67,7 +73,8 @@ def help_text() -> str:
     return f"""usage: affdsl run [flags] file [arguments]
 
 Calls a function of MLIR text, then prints its results and the arrays that it changed. Compiled code trusts the
-program: an index out of bounds reads or writes what is not its own. The interpreter checks each access.
+program: an index out of bounds reads or writes what is not its own. The interpreter checks each access. Sizes that
+come first and that the arrays tell, as those of a kernel's symbols, can be left out.
 
   affdsl run kernel.mlir --entry=matmul 64x64=random:1 64x64=random:2 64x64=zeros
   affdsl run kernel.mlir --entry=axpy 2.5 @x.npy @y.npz:y --save=out.npz

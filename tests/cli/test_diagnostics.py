@@ -16,7 +16,7 @@ def test_a_message_is_shown_with_its_line_and_a_caret():
 def test_no_line_is_shown_where_there_is_none():
     assert Diagnostic("error", "bad", "f.mlir", 9, 1).shown(TEXT, "f.mlir") == "f.mlir:9:1: error: bad"
     assert Diagnostic("error", "bad", "g.mlir", 1, 1).shown(TEXT, "f.mlir") == "g.mlir:1:1: error: bad"
-    assert Diagnostic("error", "bad").shown(TEXT, "f.mlir") == "<unknown>:0: error: bad"
+    assert Diagnostic("error", "bad").shown(TEXT, "f.mlir") == "f.mlir: error: bad"
 
 
 def test_each_place_that_an_error_names_is_a_message():

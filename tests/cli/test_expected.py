@@ -79,7 +79,7 @@ def test_a_message_without_a_place_meets_unknown():
     text = "// expected-error @unknown {{schedule}}\n"
     assert compare(text, "f", [Diagnostic("error", "unable to schedule")], "all") == []
     (problem,) = compare("", "f", [Diagnostic("error", "unable to schedule")], "all")
-    assert problem == "<unknown>:0: error: unexpected error: unable to schedule"
+    assert problem == "f: error: unexpected error: unable to schedule"
 
 
 def test_a_comment_that_is_almost_an_expectation_is_named(cli):

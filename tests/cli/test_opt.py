@@ -263,7 +263,7 @@ def test_a_pass_that_breaks_a_rule_is_named_with_the_place(cli):
 def test_a_pass_that_refuses_is_named(cli):
     outcome = cli("opt", "-", "--pass-pipeline=builtin.module(func.func(refuse))", text=PLAIN)
     assert (outcome.status, outcome.out) == (1, "")
-    assert outcome.err.splitlines() == ["<unknown>:0: error: not today", "<unknown>:0: note: pass 'refuse' failed"]
+    assert outcome.err.splitlines() == ["<stdin>: error: not today", "<stdin>: note: pass 'refuse' failed"]
 
 
 @pytest.mark.usefixtures("bad_passes")

@@ -234,3 +234,58 @@ def test_what_only_the_interpreter_has_is_not_compiled(cli):
     outcome = cli("run", "-", "--compiled", text=PRINTING)
     assert (outcome.status, outcome.out) == (1, "")
     assert "@main calls functions without a body (@printMemrefI32, @printMemrefF32," in outcome.err
+
+
+KERNEL = """\
+func.func @scaled(%N: index, %M: index, %k: index, %A: memref<?x?xf64> {affdsl.shape = affine_map<()[N, M, k] -> (2 * N + 1, M)>}) attributes {affdsl.assume = affine_set<()[N, M, k] : (k - 1 >= 0)>} {
+  %c = arith.index_cast %k : index to i64
+  %f = arith.sitofp %c : i64 to f64
+  affine.for %i = 0 to %N {
+    affine.for %j = 0 to %M {
+      affine.store %f, %A[%i * 2, %j] : memref<?x?xf64>
+    }
+  }
+  return
+}
+"""  # noqa: E501
+
+
+@BOTH
+def test_sizes_that_the_arrays_tell_can_be_left_out(cli, how):
+    outcome = cli("run", "-", "7", "5x2=zeros", how, text=KERNEL)
+    assert outcome.out == "A: memref<?x?xf64>\n[[7. 7.]\n [0. 0.]\n [7. 7.]\n [0. 0.]\n [0. 0.]]\n"
+    assert cli("run", "-", "2", "2", "7", "5x2=zeros", how, text=KERNEL) == outcome
+    for given, wanted in (
+        (["7"], "of which %N, %M can be left out: the arrays tell them, got 1"),
+        (["7", "4x2=zeros"], "argument %A of @scaled: dimension 0 is 4, which N * 2 + 1 is for no size"),
+        (["7", "0x2=zeros"], "argument %A of @scaled: dimension 0 is 0, which N * 2 + 1 is for no size"),
+    ):
+        refused = cli("run", "-", *given, how, text=KERNEL)
+        assert (refused.status, refused.out) == (1, "")
+        assert wanted in refused.err
+
+
+@BOTH
+def test_sizes_that_disagree_are_said_with_the_file_and_the_place_of_the_function(cli, how):
+    outcome = cli("run", "-", "3", "2", "7", "5x2=zeros", how, text=KERNEL)
+    head, shown, caret = outcome.err.splitlines()
+    assert head == "<stdin>:1:1: error: @scaled: argument %A has sizes (5, 2), but must have (7, 2)"
+    assert (shown, caret) == (KERNEL.splitlines()[0], "^")
+    assert cli("run", "-", "0", "5x2=zeros", how, text=KERNEL).err.startswith(
+        "<stdin>:1:1: error: @scaled assumes k - 1"
+    )
+
+
+def test_a_compiler_that_is_not_there_is_no_error_of_the_text(cli, monkeypatch):
+    monkeypatch.setenv("AFFDSL_CC", "/no/such/compiler")
+    outcome = cli("run", "-", "7", "5x2=zeros", text=KERNEL)
+    assert outcome.err.startswith("affdsl run: $AFFDSL_CC is '/no/such/compiler', but there is no program")
+
+
+def test_every_error_of_every_command_names_the_file_and_where_it_can_the_place(cli, monkeypatch):
+    """Those that isl, C or the interpreter raise know no place: it is that of the function."""
+    complex = "\n\n  func.func @f(%z: complex<f64>) {\n  return\n}\n"
+    for command in (["translate", "--to=c", "-"], ["run", "-", "1"]):
+        error = cli(*command, text=complex).err
+        assert error.startswith(("<stdin>:3:3: error: ", "affdsl run: argument %z of @f"))
+    assert "<unknown>" not in cli("graph", "-", text="func.func @f(").err
