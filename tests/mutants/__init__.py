@@ -1,1 +1,1 @@
-"""Small faults planted into the source of analyses and legality: does the suite notice each one?"""
+"""Small faults planted into analyses and legality: does a test notice each one?"""

@@ -1,0 +1,149 @@
+"""A run of pytest that judges faults: which tests call the function of each, and does one of them fail?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from tests.mutants.mutate import ROOT, Mutant
+from tests.mutants.planting import plant
+
+SLOWER, LONGER = 20, 60
+"""A test with a fault does not end if it takes so many times as long as without one, and so many seconds more."""
+
+Place = tuple[str, str]
+"""A file and the qualified name of a function in it."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the run without a fault says of a test."""
+
+    seconds: float
+    places: frozenset[Place]
+
+
+@dataclass
+class Judge:
+    """A plugin that runs no test for itself, but each fault's tests until one fails."""
+
+    mutants: Sequence[Mutant]
+    processes: int
+    unnoticed: list[Mutant] = field(default_factory=list)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """In place of the usual loop."""
+        if session.testsfailed:
+            raise pytest.UsageError("not all tests can be collected")
+        say = session.config.get_terminal_writer().line
+        since = time.monotonic()
+        known = _without_a_fault(session, self.mutants, self.processes)
+        say(f"{len(known)} tests in {time.monotonic() - since:.0f} s")
+        questions = [lambda m=m: _noticed(session, m, known) for m in self.mutants]
+        for number, (noticed, seconds) in _answers(questions, self.processes):
+            mutant = self.mutants[int(number)]
+            say(f"{number:3} {seconds:5.0f} s  {mutant}\n          {noticed or 'NOT NOTICED'}")
+            if not noticed:
+                self.unnoticed.append(mutant)
+        say(f"{len(self.mutants) - len(self.unnoticed)} of {len(self.mutants)} noticed")
+        for mutant in self.unnoticed:
+            say(f"not noticed: {mutant}")
+        return True
+
+
+def _without_a_fault(session: pytest.Session, mutants: Sequence[Mutant], processes: int) -> dict[str, Known]:
+    """How long each test takes, and which functions of the files with faults it calls."""
+    watched = {str(ROOT / m.file): m.file for m in mutants}
+    shares = [session.items[k :: processes * 8] for k in range(processes * 8)]
+    questions = [lambda share=share: [_watched(item, watched) for item in share] for share in shares]
+    known: dict[str, Known] = {}
+    for _, (answers, _) in _answers(questions, processes):
+        for name, seconds, failed, places in answers:
+            if failed:
+                raise pytest.UsageError(f"{name} fails without a fault")
+            known[name] = Known(seconds, frozenset((file, function) for file, function in places))
+    return known
+
+
+def _watched(item: pytest.Item, watched: dict[str, str]) -> tuple[str, float, bool, list[Place]]:
+    places: set[Place] = set()
+
+    def called(frame: FrameType, event: str, argument: object) -> None:
+        code = frame.f_code
+        if code.co_filename in watched:
+            places.add((watched[code.co_filename], code.co_qualname.split(".<locals>")[0]))
+
+    since = time.monotonic()
+    sys.settrace(called)
+    try:
+        failed = _fails(item)
+    finally:
+        sys.settrace(None)
+    return item.nodeid, time.monotonic() - since, failed, sorted(places)
+
+
+def _noticed(session: pytest.Session, mutant: Mutant, known: dict[str, Known]) -> str:
+    """The first test that fails with a fault; "" if none does."""
+    place = (mutant.file, mutant.function)
+    items = [item for item in session.items if place in known[item.nodeid].places]
+    if not plant(mutant):
+        return "" if not items else "(not planted)"
+    for item in sorted(items, key=lambda item: known[item.nodeid].seconds):
+        seconds = known[item.nodeid].seconds * SLOWER + LONGER
+        signal.signal(signal.SIGALRM, lambda *_, item=item: _too_long(item))
+        signal.alarm(int(seconds))
+        failed = _fails(item)
+        signal.alarm(0)
+        if failed:
+            return item.nodeid
+    return ""
+
+
+def _too_long(item: pytest.Item) -> None:
+    raise TimeoutError(f"{item.nodeid} does not end")
+
+
+def _fails(item: pytest.Item) -> bool:
+    return any(report.failed for report in runtestprotocol(item, nextitem=None, log=False))
+
+
+# --- Processes
+
+
+def _answers(questions: Sequence[Callable[[], object]], processes: int) -> Iterator[tuple[int, tuple[object, float]]]:
+    """The answer to each question, with its number, from a process of its own, and how long it took."""
+    running: dict[int, tuple[int, Path, float]] = {}
+    waiting = list(enumerate(questions))
+    with tempfile.TemporaryDirectory(prefix="affdsl-mutants-") as folder:
+        while waiting or running:
+            while waiting and len(running) < processes:
+                number, question = waiting.pop(0)
+                path = Path(folder, str(number))
+                child = os.fork()
+                if child == 0:
+                    _answer(question, path)
+                running[child] = number, path, time.monotonic()
+            child, status = os.wait()
+            number, path, since = running.pop(child)
+            found = json.loads(path.read_text()) if path.exists() else f"(the process dies: {status})"
+            yield number, (found, time.monotonic() - since)
+
+
+def _answer(question: Callable[[], object], path: Path) -> None:
+    """Ends the process."""
+    try:
+        path.write_text(json.dumps(question()))
+    finally:
+        os._exit(0)
