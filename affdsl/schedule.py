@@ -6,6 +6,7 @@ import reprlib
 import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +23,8 @@ from affdsl.lang.source import assigned_name, here, problem
 from passes.analysis.dependence import Dependences
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.legality import IllegalTransform as IllegalTransform
+from passes.legality import trying
+from passes.schedule.carried import carrying
 from passes.schedule.history import Step, counted, explained
 from passes.schedule.loops import ScheduleError as ScheduleError
 from passes.schedule.loops import Tree, find, named, names_of, tree_of, unused
@@ -205,6 +208,15 @@ class Schedule:
         """Keep in values, not in memory, what one iteration of a loop leaves for the next ones."""
         return self._take("scalar_replace", loop)
 
+    def demote(self, loop: str) -> Schedule:
+        """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
+
+        That is the element in which the last value is stored behind the loop, if nothing else touches that, or else a
+        buffer of one element. `tile`, `interchange`, `permute`, `make_perfect` and others take this step by themselves
+        where a carried value is in their way.
+        """
+        return self._take("demote", loop)
+
     def normalize(self, loop: str) -> Schedule:
         """Let a loop count from 0 in steps of 1."""
         return self._take("normalize", loop)
@@ -360,30 +372,60 @@ class Schedule:
                 what = f"cannot {self._name}.{verb}(...): {key} is {words}, got {literal(value)}"
                 raise problem(ScheduleError, what)
         call, now = Call(verb, given, tuple(frozen.items())), self._now
-        place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}")
         try:
-            whole = filled(place, call)
-            with calling(called(now.function, now.names)):
-                made = taken(place, whole)
+            steps = [self._done(call, now)]
         except IllegalTransform as error:
-            refusal = refused(error, call, self._name, self._kernel.name, now.names)
-            self._history.append(Step(call, here(), now.module, now.names, str(refusal)))
-            raise refusal from None
+            found = self._done_in_memory(call, now)
+            steps = found if isinstance(found, list) else []
+            if not steps:
+                error = found if isinstance(found, IllegalTransform) else error
+                refusal = refused(error, call, self._name, self._kernel.name, now.names)
+                self._history.append(Step(call, here(), now.module, now.names, str(refusal)))
+                raise refusal from None
         except ValueError as error:
             if isinstance(error, AffdslError):
                 raise
             raise problem(ScheduleError, f"cannot {self._name}.{call.text}: {error}") from None
-        names = names_of(made, now.names)
-        step = Step(whole, here(), _with_last(now.module, made), names)
-        try:
-            verify(step.module)
-        except VerificationError as error:
-            raise InternalError(f"{call.text} made IR that breaks a rule: {error}") from error
-        if self._validate:
-            self._check(now, [step], f"{self}\n{self._name}.{step}")
-        self._steps.append(step)
-        self._history.append(step)
+        for before, step in pairwise((now, *steps)):
+            try:
+                verify(step.module)
+            except VerificationError as error:
+                raise InternalError(f"{step.call.text} made IR that breaks a rule: {error}") from error
+            if self._validate:
+                self._check(before, [step], f"{self}\n{self._name}.{step}")
+        self._steps += steps
+        self._history += steps
         return self
+
+    def _done(self, call: Call, now: Step) -> Step:
+        """A step after another. Raises IllegalTransform as the primitive does, and ValueError for wrong numbers."""
+        place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}")
+        whole = filled(place, call)
+        with calling(called(now.function, now.names)):
+            made = taken(place, whole)
+        return Step(whole, here(), _with_last(now.module, made), names_of(made, now.names))
+
+    def _done_in_memory(self, call: Call, now: Step) -> list[Step] | IllegalTransform | None:
+        """A step that is refused as it is, after those that keep carried values in memory.
+
+        Loops that the step names come first, then those inside of them. Where all that does not help, but something
+        else does then, the refusal that says so; and None where nothing does.
+        """
+        steps: list[Step] = []
+        while loop := carrying(call, steps[-1] if steps else now):
+            try:
+                steps.append(self._done(Call("demote", (loop,)), steps[-1] if steps else now))
+            except IllegalTransform:
+                break
+            try:
+                with trying():
+                    return [*steps, self._done(call, steps[-1])]
+            except IllegalTransform:
+                pass
+        try:
+            return [*steps, self._done(call, steps[-1])] if steps else None
+        except IllegalTransform as error:
+            return error if error.alternative else None
 
     def _check(self, before: Step, steps: Sequence[Step], replay: str) -> None:
         reassociated = any(dict(step.call.options).get("reassociate") for step in steps)

@@ -17,7 +17,8 @@ Argument: TypeAlias = "Value | int | str | bool | tuple[Argument, ...]"
 """A loop by its induction variable, a buffer by its memref, or a number; some of them."""
 
 PRIMITIVES: dict[str, str] = {
-    "distribute": "distribute", "expand": "expand", "interchange": "interchange", "make_perfect": "sink",
+    "demote": "demote", "distribute": "distribute", "expand": "expand", "interchange": "interchange",
+    "make_perfect": "sink",
     "parallelize": "affine_parallelize", "peel": "peel", "permute": "interchange", "privatize": "privatize",
     "reverse": "reverse", "scalar_replace": "affine_scalrep.carried", "shift": "shift", "skew": "skew",
     "unroll": "affine_loop_unroll", "unroll_full": "affine_loop_unroll",

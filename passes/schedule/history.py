@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
+from affdsl.ir.traverse import walk
 from passes.schedule.loops import tree_of
 from passes.schedule.verbs import Call
 
@@ -111,6 +113,17 @@ def changes(before: Step, after: Step) -> Iterator[tuple[str, str]]:
     for name in old:
         if name not in new:
             yield name, f"no loop {name} any more"
+    still = set(_carrying(after))
+    for name in _carrying(before):
+        if name in new and name not in still:
+            yield name, f"{name} carries no values any more"
+
+
+def _carrying(at: Step) -> Iterator[str]:
+    """The loops that carry values."""
+    for op in walk(at.function):
+        if isinstance(op, affine.For | scf.For) and op.results:
+            yield at.names[op.iv]
 
 
 def _rows(at: Step) -> dict[str, tuple[str, tuple[str, ...]]]:

@@ -22,6 +22,7 @@ from passes.affine_parallelize import parallelize
 from passes.affine_pipeline_data_transfer import pipeline_data_transfer
 from passes.affine_scalrep.carried import scalar_replace
 from passes.analysis.dependence import Dependences
+from passes.demote import demote
 from passes.distribute import distribute
 from passes.expand import expand
 from passes.index_set_split import index_set_split
@@ -262,6 +263,7 @@ VERBS: Mapping[str, Row] = {
     "unswitch": lambda at, loop: unswitch(at.function, at.loop(loop)),
     "hoist": lambda at, loop: hoist(at.function, at.loop(loop), at.module),
     "scalar_replace": _scalar_replace,
+    "demote": lambda at, loop: demote(at.function, at.loop(loop), module=at.module),
     "privatize": lambda at, array, loop: privatize(at.function, at.array(array), at.loop(loop), module=at.module),
     "expand": lambda at, array, loop: expand(at.function, at.array(array), at.loop(loop), module=at.module),
     "parallel": _parallel,

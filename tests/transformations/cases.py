@@ -169,6 +169,11 @@ CASES: tuple[Case, ...] = (
     Case("prefix", "parallelize i", (), NO),
     Case("chain", "scalar_replace i"),
     Case("prefix", "scalar_replace i", (), "the loop may run less than 1 times"),
+    Case("carried", "demote i"),
+    Case("float_carried", "demote i"),
+    Case("fibonacci", "demote k"),
+    Case("rows", "demote j"),
+    Case("rows", "demote i", (), "it carries no value"),
     Case("prefix", "unroll i", (3,)),
     Case("prefix", "strip_mine i", (3,)),
     Case("prefix", "peel i", (1, 2)),
@@ -321,7 +326,7 @@ CASES: tuple[Case, ...] = (
     Case("handles", "distribute i", (), "use each other's values"),
     Case("handles", "reverse i", (), NO),
     # --- Calls
-    Case("calls", "parallelize i", (), "is not known"),
+    Case("calls", "parallelize i", (), NO),
     Case("other calls", "parallelize i"),
     # --- Vectors
     Case("vectors", "reverse i"),

@@ -31,6 +31,7 @@ from passes.affine_scalrep import affine_scalrep
 from passes.affine_scalrep.carried import scalar_replace
 from passes.analysis.dependence import Dependences
 from passes.buffer_flow import BufferFlow
+from passes.demote import demote
 from passes.expand import expand
 from passes.index_set_split import index_set_split
 from passes.peel import peel
@@ -408,6 +409,7 @@ PRIMITIVES: dict[str, Primitive] = {
     ),
     "pipeline": _primitive(buffer_of_pair, pipelined, (transferring, "require_order", _yes)),
     "scalar_replace": _primitive(one(), lambda at, loops, n: scalar_replace(at.function, *at.ivs(loops), at.module)),
+    "demote": _primitive(one(), lambda at, loops, n: demote(at.function, *at.ivs(loops), module=at.module)),
     "scalrep": _primitive(nothing, with_fewer_accesses),
     "unswitch": _primitive(one(), lambda at, loops, n: unswitch(at.function, *at.ivs(loops))),
 }  # fmt: skip
