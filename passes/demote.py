@@ -76,13 +76,14 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         raise ValueError(f"{shown(iv)} is no induction variable of a loop of @{function.symbol}")
     if not loop.results:
         raise refusal(loop, what, "it carries no value (iter_args) from one iteration to the next")
-    for value in loop.carried:
-        if not isinstance(value.type, FloatType | IntegerType | IndexType):
-            raise refusal(loop, what, f"{shown(value)} is a {value.type}, and a buffer of one element holds a number")
     with warnings.catch_warnings():  # what the analysis gives up on gets a buffer of its own
         warnings.simplefilter("ignore", AnalysisWarning)
         made = _Demotion(function, module)
         top = made.outermost(loop)
+        others = [v for op in walk(top) if isinstance(op, Loop) for v in op.carried]
+        odd = next((v for v in others if not isinstance(v.type, FloatType | IntegerType | IndexType)), None)
+        if odd is not None:
+            raise refusal(loop, what, f"{shown(odd)} is a {odd.type}, and a buffer of one element holds a number")
         block = made.block_of[top]
         new = made.around(top, block, {})
     return made.placed(top, new)
@@ -132,6 +133,7 @@ class _Demotion:
             store = self._store_of(result, loop, block)
             cell = _Cell(store.memref, store.index) if store is not None else None
             if cell is None:
+                assert isinstance(carried.type, FloatType | IntegerType | IndexType)
                 buffer = Value(MemRefType((), carried.type), carried.hint or result.hint, carried.location)
                 before.append(memref.Alloca(buffer, location=at))
                 cell = _Cell(buffer)

@@ -350,7 +350,7 @@ def test_sums_of_integers_in_memory_need_no_leave():
 UNKNOWN = {
     "a call": (
         "affine.for %i = 0 to %n { func.call @say() : () -> ()\naffine.store %x, %B[%i] : memref<?xf32> }",
-        ["it may be that", "by func.call", "which elements of B it touches is not known"],
+        ["it may be that", "by the call of say", "which elements of B it touches is not known"],
     ),
     "an operation": (
         'affine.for %i = 0 to %n { "my.op"(%B) : (memref<?xf32>) -> () }',
