@@ -6,6 +6,8 @@ AffdslError
 │   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
 │   ├── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
 │   └── ScheduleError       in `passes.schedule.loops`: a step of a schedule names no loop, several, or no such size
+├── OutOfBoundsError        a kernel with `boundscheck=True` met an access outside of its array (also an IndexError)
+├── DivisorError            ... or a divisor of an index that is not positive (also a ZeroDivisionError)
 ├── VerificationError       the IR breaks a rule of its dialect
 ├── UnsupportedError        the program is right, but this output cannot express it
 ├── InternalError           a bug of ours
@@ -37,6 +39,35 @@ class ProgramIndexError(ProgramError, IndexError):
 
 class ProgramNameError(ProgramError, NameError):
     """A name that is unknown, used twice, or out of scope in a kernel."""
+
+
+class OutOfBoundsError(AffdslError, IndexError):
+    """A kernel whose accesses are all checked met one outside of its array, which it did not perform.
+
+    Attributes
+    ----------
+    array
+        The array as the kernel calls it.
+    index, sizes
+        Of the element that does not exist, and of the array. Empty where a view or a copy does not fit.
+    dimension
+        The first one in which the index is no index; None where a view or a copy does not fit.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        array: str = "",
+        index: tuple[int, ...] = (),
+        sizes: tuple[int, ...] = (),
+        dimension: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.array, self.index, self.sizes, self.dimension = array, index, sizes, dimension
+
+
+class DivisorError(AffdslError, ZeroDivisionError):
+    """A kernel whose accesses are all checked divides an index by what is not positive."""
 
 
 class VerificationError(AffdslError):

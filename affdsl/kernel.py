@@ -10,6 +10,7 @@ from functools import update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
+from typing import overload
 
 import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
@@ -31,17 +32,34 @@ from passes.manager import Root
 from passes.pipeline import pipeline_for_module
 
 
-def kernel(function: Callable[..., object]) -> Kernel:
+@overload
+def kernel(function: Callable[..., object], /, *, boundscheck: bool = False) -> Kernel: ...
+@overload
+def kernel(*, boundscheck: bool = False) -> Callable[[Callable[..., object]], Kernel]: ...
+def kernel(
+    function: Callable[..., object] | None = None, /, *, boundscheck: bool = False
+) -> Kernel | Callable[[Callable[..., object]], Kernel]:
     """Make a kernel of a Python function: its body runs once, now, and builds the loops.
 
     Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
     The kernel is called with NumPy arrays, which it changes in place; it may return arrays that it allocates, and
     numbers. It may be a function anywhere, or a method: then it is built for each object, when first used.
 
+    Parameters
+    ----------
+    boundscheck
+        Check every access of a call, also those that are proved to be inside: `@affdsl.kernel(boundscheck=True)`. It
+        holds for the kernels that this one calls, for kernels that call it, and for what schedules and passes make of
+        it. The variable AFFDSL_BOUNDSCHECK of the environment, 1 or 0 at the first call, decides for all kernels,
+        whatever is written here; but `c()` and `save_c()` look only at what is written here.
+
     Raises
     ------
     ProgramError
         With the user's file and line, and what to write instead.
+    OutOfBoundsError, DivisorError
+        By a call of a kernel that is checked: with the file, the line and the array, the index and the size. What the
+        kernel wrote before stays written.
 
     Examples
     --------
@@ -56,6 +74,15 @@ def kernel(function: Callable[..., object]) -> Kernel:
     >>> y
     array([1., 3., 5.])
     """
+    if not isinstance(boundscheck, bool):
+        raise problem(ProgramTypeError, f"boundscheck is {boundscheck!r}", "it is True or False")
+    if function is None:
+        namespace = _names_around(user_frame())
+        return lambda function: _kernel(function, namespace, boundscheck=boundscheck)
+    return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck)
+
+
+def _kernel(function: Callable[..., object], namespace: Mapping[str, object], *, boundscheck: bool) -> Kernel:
     if isinstance(function, staticmethod):
         raise problem(
             ProgramTypeError,
@@ -64,7 +91,7 @@ def kernel(function: Callable[..., object]) -> Kernel:
         )
     if not isinstance(function, FunctionType):
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
-    return Kernel(function, _names_around(user_frame()))
+    return Kernel(function, namespace, boundscheck=boundscheck)
 
 
 class _Called:
@@ -91,6 +118,7 @@ class Kernel(_Called):
         *,
         program: Program | None = None,
         written: Kernel | None = None,
+        boundscheck: bool = False,
     ) -> None:
         update_wrapper(self, function)
         self._function = function
@@ -99,13 +127,15 @@ class Kernel(_Called):
         self.__call__ = self._first_call
         self._program = program
         self._written = written
+        self._boundscheck = boundscheck
         self._bounds: Bounds | None = None
         if program is not None:
             return
         if owner is not None:
-            self._program = trace(function, parameters_of(function, namespace, skip=1), (owner,))
+            own = parameters_of(function, namespace, skip=1)
+            self._program = trace(function, own, (owner,), checked=boundscheck)
         elif not _is_method(function):
-            self._program = trace(function, parameters_of(function, namespace))
+            self._program = trace(function, parameters_of(function, namespace), checked=boundscheck)
         self._bounds = _bounds(self._program) if self._program is not None else None
 
     def _first_call(self, /, *arguments: object, **keywords: object) -> object:
@@ -140,10 +170,14 @@ class Kernel(_Called):
         try:
             found = self._bound.get(owner)
             if found is None:
-                found = self._bound[owner] = Kernel(self._function, self._namespace, owner)
+                found = self._bound[owner] = self._of(owner)
         except TypeError:  # the object cannot be referred to weakly or hashed: built anew each time
-            found = Kernel(self._function, self._namespace, owner)
+            found = self._of(owner)
         return found
+
+    def _of(self, owner: object) -> Kernel:
+        """The kernel, a method, built for an object."""
+        return Kernel(self._function, self._namespace, owner, boundscheck=self._boundscheck)
 
     @property
     def name(self) -> str:
@@ -185,6 +219,11 @@ class Kernel(_Called):
         """
         made = derived(self.program, module)
         return Kernel(self._function, self._namespace, program=made, written=self._written or self)
+
+    @property
+    def boundscheck(self) -> bool:
+        """Whether it was asked to check every access, or a kernel that it calls was."""
+        return self._boundscheck if self._program is None else self._program.checked
 
     @property
     def is_derived(self) -> bool:
@@ -241,7 +280,12 @@ class Kernel(_Called):
         return str(self.module)
 
     def c(self) -> str:
-        """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it."""
+        """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.
+
+        Of a kernel with `boundscheck=True` it is C with the checks, as it runs here: the function takes one more
+        pointer, to where a check that fails is noted, and gives a status, as the header says. What the environment says
+        changes nothing of it: what is shipped does not depend on where it was printed.
+        """
         return self._c_source().whole
 
     def header(self) -> str:
@@ -258,7 +302,7 @@ class Kernel(_Called):
 
     def _c_source(self) -> CSource:
         verify(self.module)
-        return emit(self.module, self.func.symbol, sizes=len(self.program.sizes))
+        return emit(self.module, self.func.symbol, sizes=len(self.program.sizes), checked=self.boundscheck)
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""

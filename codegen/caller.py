@@ -8,7 +8,12 @@ A kernel's library exports the packed ABI, whose names and types never change:
 `pointers` has one address for each argument and then for each result: the data of an array, or the place of a scalar.
 `sizes` has the dimensions of all array arguments, one array after the other. `affdsl_results`, which only a library
 with array results has, fills in the dimensions of the arrays to be made. Both return 0; or 1 if sizes disagree or an
-assumption fails, with nothing touched; or 2 if there is no memory.
+assumption fails, with nothing touched; or 2 if there is no memory; or 3 if an access was not made because it would
+leave its array, which only a library with checks gives. That exports
+
+    void affdsl_failure(int64_t *numbers);
+
+which tells the thread that called what failed.
 
 Two callers implement it. The compiled one (entry.c) takes a fraction of a microsecond; the one in this file, by ctypes,
 a few, and needs no headers of Python or NumPy. They refuse the same calls with the same errors, because the compiled
@@ -30,7 +35,7 @@ from typing import Final, Literal, NoReturn, Protocol, cast
 
 import numpy as np
 
-from affdsl.errors import InternalError
+from affdsl.errors import AffdslError, InternalError
 from codegen.arguments import (
     Array,
     ArrayArgument,
@@ -43,6 +48,7 @@ from codegen.arguments import (
     check,
     is_plain,
 )
+from codegen.c.sites import Sites
 from codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from codegen.errors import (
     ArgumentError,
@@ -61,7 +67,11 @@ TakeOver = Callable[[tuple[object, ...], Mapping[str, object]], tuple[object] | 
 
 
 def load(
-    library: LoadedLibrary, signature: Signature, explain_sizes: ExplainSizes, take_over: TakeOver | None = None
+    library: LoadedLibrary,
+    signature: Signature,
+    explain_sizes: ExplainSizes,
+    take_over: TakeOver | None = None,
+    sites: Sites | None = None,
 ) -> Caller:
     """Make a library callable.
 
@@ -77,6 +87,8 @@ def load(
     take_over
         Asked about arguments that do not fit before they are refused; gives the answer of the call in a tuple of one,
         or None to have them refused. This is how a kernel is called with the placeholders of another one.
+    sites
+        The checks of accesses in the library, if it has any.
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
@@ -89,6 +101,8 @@ def load(
         taken = take_over(arguments, keywords) if status == _REFUSED and take_over is not None else None
         if taken is not None:
             return taken
+        if status == _OUTSIDE and sites is not None:
+            raise _failure(library, sites)
         _explain(signature, explain_sizes, status, arguments, keywords)
 
     make = _compiled_caller()
@@ -106,6 +120,16 @@ def caller_kind() -> tuple[Literal["compiled", "ctypes"], str]:
     if os.environ.get("AFFDSL_CALLER") == "ctypes":
         return "ctypes", "AFFDSL_CALLER asks for it"
     return "ctypes", _extension.reason
+
+
+def _failure(library: LoadedLibrary, sites: Sites) -> AffdslError:
+    """What the last call of this thread says that failed."""
+    address = library.address("affdsl_failure")
+    if address is None:
+        raise InternalError("the library has checks but does not export affdsl_failure")
+    numbers = (ctypes.c_int64 * sites.room)()
+    _FAILURE(address)(numbers)
+    return sites.error(tuple(numbers))
 
 
 def _explain(
@@ -272,7 +296,9 @@ _NOTHING: Final = ctypes.c_char * 0  # fits any array, an empty one too
 _FINE: Final = 0
 _DISAGREE: Final = 1
 _OUT_OF_MEMORY: Final = 2
+_OUTSIDE: Final = 3
 _REFUSED: Final = -1  # by entry.c itself
 
 _ENTRY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
 _RESULTS: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_FAILURE: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
@@ -28,6 +29,7 @@ from codegen.arguments import (
     check,
 )
 from codegen.c.emit import emit_jit
+from codegen.c.sites import Sites
 from codegen.cache import default_cache
 from codegen.caller import Caller, TakeOver, load
 from codegen.errors import SizeError
@@ -39,7 +41,8 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
 
     A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
-    arguments so large that what loops and subscripts compute with them does not fit into 64 bits.
+    arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where the program
+    asks for it, or AFFDSL_BOUNDSCHECK says so, each access is checked before it is made.
 
     Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
     type.
@@ -47,16 +50,29 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     module = program.module
     verify(module)
     against = (*bounds.against(), *_too_large(program))
-    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes), against=against)
+    sites = Sites() if is_checked(program) else None
+    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes), against=against, sites=sites)
     cache = default_cache()
     compiler = cache.compiler()
-    library = cache.library(compiler, source, jit_flags(compiler))
+    # What is computed for a check must not be undefined either: it may be any number that data gives.
+    library = cache.library(compiler, source, (*jit_flags(compiler), *(() if sites is None else ("-fwrapv",))))
 
     def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
         check_sizes(program, shapes, scalars, bounds)
         raise InternalError(f"{program.func.symbol}: the compiled kernel refused sizes that are right: {shapes}")
 
-    return load(library, signature_of(program), explain, take_over)
+    return load(library, signature_of(program), explain, take_over, sites)
+
+
+def is_checked(program: Program) -> bool:
+    """Whether each access of a program is checked when it runs compiled: AFFDSL_BOUNDSCHECK decides, or the program.
+
+    Raises ValueError if the variable is set to something else than 0 and 1.
+    """
+    wish = os.environ.get("AFFDSL_BOUNDSCHECK", "")
+    if wish not in ("", "0", "1"):
+        raise ValueError(f"AFFDSL_BOUNDSCHECK is {wish!r}; set it to 0 or 1, or unset it")
+    return program.checked if wish == "" else wish == "1"
 
 
 def interpret_program(

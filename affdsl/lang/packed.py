@@ -28,8 +28,9 @@ Word: TypeAlias = tuple[str, str]
 """What an argument or a result is, "array", "const", "number" or "symbol", and the name of its element type."""
 PackedModule: TypeAlias = tuple[str, tuple[str, ...]]
 """MLIR text, and what its values were called: text has to number those of one name."""
-Packed: TypeAlias = tuple[PackedModule, int, tuple[tuple[str, Word], ...], tuple[Word, ...], tuple[int, ...]]
-"""The IR; how many sizes come before the arguments; the arguments and results; which arguments are written."""
+Packed: TypeAlias = tuple[PackedModule, int, tuple[tuple[str, Word], ...], tuple[Word, ...], tuple[int, ...], bool]
+"""The IR; how many sizes come before the arguments; the arguments and results; which arguments are written; whether
+each access is to be checked."""
 
 
 def packed(program: Program) -> Packed:
@@ -52,12 +53,13 @@ def packed(program: Program) -> Packed:
         tuple((p.name, _word(p.type)) for p in program.parameters),
         tuple(map(_word, program.results)),
         tuple(sorted(program.written)),
+        program.checked,
     )
 
 
 def unpacked(data: Packed) -> Program:
     """The program that was packed; its symbols are new ones."""
-    text, count, arguments, results, written = data
+    text, count, arguments, results, written, checked = data
     *body, contract = _read(text).body
     module = Module(tuple(body))
     function = module.functions[-1]
@@ -86,7 +88,7 @@ def unpacked(data: Packed) -> Program:
         types.append(made)
         position += is_array
     sizes = tuple(symbols[v] for v in function.args[:count])
-    program = Program(function, parameters, sizes, tuple(types), frozenset(written))
+    program = Program(function, parameters, sizes, tuple(types), frozenset(written), checked=checked)
     return derived(program, module)
 
 

@@ -42,6 +42,8 @@ class Program:
     written: frozenset[int]
     callees: Mapping[str, Program] = field(default_factory=dict)
     constants: tuple[Global, ...] = ()
+    checked: bool = False
+    """Whether it wants each access to be checked when it runs, or a kernel that it calls does."""
 
     @property
     def module(self) -> Module:
@@ -53,7 +55,13 @@ class Program:
         return Module((*buffers.values(), *reversed(functions)))
 
 
-def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tuple[object, ...] = ()) -> Program:
+def trace(
+    function: FunctionType,
+    parameters: tuple[Parameter, ...],
+    before: tuple[object, ...] = (),
+    *,
+    checked: bool = False,
+) -> Program:
     """Run function on placeholders, after the arguments `before`, and give what it built.
 
     Raises ProgramError and its kinds; what the body itself raises comes out as it is.
@@ -91,7 +99,8 @@ def trace(function: FunctionType, parameters: tuple[Parameter, ...], before: tup
     written = frozenset(n for n, v in enumerate(inputs[len(sizes) :]) if v in builder.written)
     built = _function(name, inputs, len(sizes), parameters, body, results, builder, own)
     types = tuple(x.type if isinstance(x, Array) else x.dtype for x in results)
-    return Program(built, parameters, sizes, types, written, builder.callees, tuple(builder.constants))
+    checked = checked or any(callee.checked for callee in builder.callees.values())
+    return Program(built, parameters, sizes, types, written, builder.callees, tuple(builder.constants), checked)
 
 
 def _require_plain(function: FunctionType, location: Location) -> None:

@@ -9,6 +9,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import IndexType, MemRefType, Type
 from codegen.c import tables
+from codegen.c.checks import literally
 from codegen.c.control import Control
 from codegen.c.expressions import (
     Code,
@@ -33,7 +34,8 @@ class Calls(Control):
                 continue
             kind = scalar(value.type)
             if isinstance(kind, IndexType):
-                values[parameter] = self._fixed(value) if any(r.is_array for r in callee.results) else Affine.of(value)
+                kept = self._checking or any(r.is_array for r in callee.results)
+                values[parameter] = self._fixed(value) if kept else Affine.of(value)
                 shown.append(self._expression(values[parameter]).text)
             else:
                 shown.append(tables.store(kind, self._value(value), self.unit, unsigned=unsigned).text)
@@ -50,9 +52,17 @@ class Calls(Control):
                 shown.append(f"&{name}")
                 scalars.append((value, name, result.unsigned))
                 self.used.add(name)
+        if self._checking:
+            self._check_shapes(op, callee, values)
+            shown.append(self.failure)
         text = f"{callee.name}({', '.join(shown)})"
         if callee.gives_value:
             self._take(op, callee, text)
+        elif self._checking:
+            status = self._mark(self._declare("", "status", "int32_t", Code(text)))
+            self._open(f"if ({status} != 0)")
+            self._fail(status)
+            self._close()
         elif callee.has_status:
             self._open(f"if ({text} != 0)")
             self._fail()
@@ -67,6 +77,15 @@ class Calls(Control):
                 self._codes[value] = loaded
             else:
                 self._name(value, loaded)
+
+    def _check_shapes(self, op: func.Call, callee: Plan, values: dict[Value, Affine]) -> None:
+        """The arrays have the shapes that the callee takes them to have."""
+        for position, promised in enumerate(callee.func.shapes):
+            array, parameter = op.args[position], callee.func.args[position]
+            for k, size in enumerate(promised or ()):
+                name, as_ = self._called(array), literally(f"{callee.func.symbol}: argument {parameter.hint}")
+                words = f"the call of {as_} is {name}, of which dimension {k} has size {{0}}, and must have {{1}}"
+                self._same_size(op, array, self._size(self._buffers[array], k), size.substitute(values), words)
 
     def _take(self, op: func.Call, callee: Plan, text: str) -> None:
         value, result = next((v, r) for v, r in zip(op.results, callee.results, strict=True) if not r.is_array)

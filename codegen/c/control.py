@@ -24,6 +24,7 @@ from codegen.c.expressions import (
     number,
     opposite,
 )
+from codegen.c.fallible import symbolic
 from codegen.c.names import Scope
 from codegen.c.plan import effects, is_small
 from codegen.c.types import is_memref, scalar, suffix, value_type
@@ -38,6 +39,7 @@ class Control(Values):
         if isinstance(op, scf.For) and op.is_unsigned:
             raise UnsupportedError("C output does not know scf.for with unsigned bounds yet")
         if isinstance(op, affine.For):
+            self._check_divisors(op, (*op.lower, *op.upper))
             lower = self._extreme(op.lower, "max")
             upper = self._extreme(op.upper, "min")
             step = number(op.step)
@@ -115,8 +117,7 @@ class Control(Values):
             self._line(f"{value_type(result.type)} {name};")
             names.append(name)
         if isinstance(op, affine.If):
-            parts = [self._write_constraint(replace(c, expr=self._resolve(c.expr))) for c in op.condition]
-            condition = tables.headers_of(conjunction(list(dict.fromkeys(parts))), self.unit)
+            condition = self._all_hold(op)
         else:
             condition = self._value(op.condition)
         self._name_readers(effects(op, self.plan, self.plans))
@@ -145,6 +146,21 @@ class Control(Values):
         """Here the condition of op is false."""
         if isinstance(op, affine.If) and len(op.condition) == 1 and not op.condition[0].equality:
             self._ranges.know_constraints([Constraint(-self._resolve(op.condition[0].expr) - 1)])
+
+    def _all_hold(self, op: affine.If) -> Code:
+        """The constraints of a condition; where a divisor is checked, each by itself, if those before it hold."""
+        constraints = [replace(c, expr=self._resolve(c.expr)) for c in op.condition]
+        if not self._checking or not symbolic([c.expr for c in constraints]):
+            parts = [self._write_constraint(c) for c in constraints]
+            return tables.headers_of(conjunction(list(dict.fromkeys(parts))), self.unit)
+        self._steady_values(c.expr for c in constraints)
+        name = self._mark(self._declare("", "holds", "bool", tables.headers_of(Code("true"), self.unit), const=False))
+        for constraint in constraints:
+            self._open(f"if ({name})")
+            self._check_divisors(op, [constraint.expr])
+            self._line(f"{name} = {self._write_constraint(constraint)};")
+            self._close()
+        return Code(name)
 
     def _yield(self, op: affine.Yield | scf.Yield) -> None:
         targets, kinds = self._targets[-1], self._combiners[-1]
@@ -193,7 +209,8 @@ class Control(Values):
         for result, kind, type in zip(op.results, op.reductions, types, strict=True):
             start = tables.headers_of(_neutral(kind, type), self.unit)
             names.append(self._declare(result.hint, "total", value_type(type), start, const=False))
-        shared = self._parallel is None and "assign" not in op.reductions
+        self._check_divisors(op, [e for group in (*op.lower, *op.upper) for e in group])
+        shared = self._parallel is None and "assign" not in op.reductions and self._may_be_shared(op)
         loops = []
         for iv, lower, upper in zip(op.ivs, op.lower, op.upper, strict=True):
             low, high = self._extreme(lower, "max"), self._extreme(upper, "min")
@@ -203,7 +220,7 @@ class Control(Values):
                 high = Code(self._mark(self._declare(f"{iv.hint or self._counter}_end", "end", "int64_t", high)))
             loops.append((low, self._lasting(high, written, f"{iv.hint or self._counter}_end")))
         self._name_readers(written)
-        fallible = shared and self.plan.has_status and self._may_fail(op)
+        fallible = shared and self.plan.has_status and (self._checking or self._may_fail(op))
         if fallible:
             self._status = self._mark(self._declare("status", "status", "int32_t", number(0), const=False))
         if shared:
@@ -226,6 +243,8 @@ class Control(Values):
         if shared:
             self._parallel = len(self._heap)
         skip, self._skip = self._skip, None if shared else self._skip
+        if shared:
+            self._skip_after_failure()
         self._block(op.body)
         if shared:
             self._parallel = None
@@ -239,13 +258,42 @@ class Control(Values):
         for result, name in zip(op.results, names, strict=True):
             self._codes[result] = Code(name)
         if fallible:
-            self._open(f"if ({self._status} != 0)")
-            self._fail()
-            self._close()
+            self._leave_band()
 
     def _mark(self, name: str) -> str:
         self.used.add(name)
         return name
+
+    def _leave_band(self) -> None:
+        """Leave after a parallel band of which an iteration failed."""
+        self._open(f"if ({self._status} != 0)")
+        self._fail(self._status if self._checking else "2")
+        self._close()
+
+    def _may_be_shared(self, op: affine.Parallel | scf.Parallel) -> bool:
+        """Whether threads may share a band: where accesses are checked only if its bounds are no data.
+
+        With data for a bound it may be as long as int64_t lasts, and the threads would go on counting after a failure.
+        """
+        if not self._checking:
+            return True
+        if isinstance(op, scf.Parallel):
+            bounds = [self._resolve(Affine.of(v)) for v in (*op.lower, *op.upper)]
+        else:
+            bounds = [self._resolve(e) for group in (*op.lower, *op.upper) for e in group]
+        return all(v in self.plan.indices or self._ranges.is_loop(v) for e in bounds for v in e.values())
+
+    def _skip_after_failure(self) -> None:
+        """Do nothing in an iteration of a parallel band that begins after another one has failed."""
+        if not self._checking:
+            return
+        name = self._mark(self._scope.declare("", "stopped"))
+        self._line(f"int32_t {name};")
+        self._directive("#pragma omp atomic read")
+        self._line(f"{name} = {self._status};")
+        self._open(f"if ({name} != 0)")
+        self._line("continue;")
+        self._close()
 
     def _may_fail(self, op: Op) -> bool:
         for inner in walk(op):

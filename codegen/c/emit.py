@@ -11,9 +11,10 @@ from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
 from codegen.c.entry import entry_points
 from codegen.c.header import header
-from codegen.c.names import Scope, function_identifier
+from codegen.c.names import Scope, comment, function_identifier
 from codegen.c.plan import Plan, plans
 from codegen.c.prototype import Prototype, prototype
+from codegen.c.sites import Sites
 from codegen.c.statements import Writer
 from codegen.c.unit import Unit
 
@@ -39,33 +40,56 @@ class CSource:
 
 
 def emit(
-    module: Module, entry: str, *, name: str | None = None, sizes: int = 0, comments: Mapping[Op, str] | None = None
+    module: Module,
+    entry: str,
+    *,
+    name: str | None = None,
+    sizes: int = 0,
+    comments: Mapping[Op, str] | None = None,
+    checked: bool = False,
 ) -> CSource:
     """Standalone C of the function `entry` and all that it calls, which becomes static.
 
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
+    If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
     """
-    found = plans(module, entry, sizes=sizes)
+    found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
-    unit = Unit()
+    unit = Unit(Sites() if checked else None)
     bodies, prototypes = _functions(found, unit, {entry}, comments or {})
     includes = f'#include "{file}.h"\n\n'
-    source = includes + unit.file("\n".join(bodies))
-    return CSource(source, header(found[entry], prototypes[entry], file), file)
+    source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
+    return CSource(source, header(found[entry], prototypes[entry], file, unit.sites), file)
 
 
-def emit_jit(module: Module, entry: str, *, sizes: int = 0, against: Sequence[Sequence[Constraint]] = ()) -> str:
+def emit_jit(
+    module: Module,
+    entry: str,
+    *,
+    sizes: int = 0,
+    against: Sequence[Sequence[Constraint]] = (),
+    sites: Sites | None = None,
+) -> str:
     """One C file whose only visible symbols are the packed entry points, see codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
-    A call is refused where all constraints of one of `against` hold.
+    A call is refused where all constraints of one of `against` hold. With `sites`, each access is checked before it is
+    made, and its check is added to them.
     """
-    found = plans(module, entry, sizes=sizes)
-    unit = Unit()
+    found = plans(module, entry, sizes=sizes, checked=sites is not None)
+    unit = Unit(sites)
     bodies, prototypes = _functions(found, unit, set(), {})
     last = entry_points(found[entry], prototypes[entry], sizes, unit, against)
     return unit.file("\n".join([*bodies, last]))
+
+
+def _about(sites: Sites | None) -> str:
+    """What the numbers of the checks stand for, as a comment."""
+    if sites is None or not sites.listed():
+        return ""
+    lines = [f" * {number:4}  {comment(site.listed)}" for number, site in enumerate(sites.listed(), 1)]
+    return "\n".join(["/*", " * The checks, by the number that failure[0] gets:", *lines, " */", "", ""])
 
 
 def _functions(
@@ -80,11 +104,12 @@ def _functions(
         unit.define(buffer.text(unit))
     names.reserve("affdsl_entry")
     names.reserve("affdsl_results")
+    names.reserve("affdsl_failure")
     bodies: list[str] = []
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
-        writer = Writer(plan, found, unit, made.scope, made.parameters, made.outputs, comments)
+        writer = Writer(plan, found, unit, made.scope, made.parameters, made.outputs, comments, made.failure)
         writer.body()
         bodies.append(_function(plan, made, writer, static=symbol not in public))
     return bodies, prototypes

@@ -29,6 +29,18 @@ __attribute__((visibility("default")))
 """
 
 
+_FAILURE = f"""/* What the last call of this thread noted of the check that failed. */
+static _Thread_local int64_t affdsl_failed[ROOM];
+
+{_EXPORT}void affdsl_failure(int64_t *numbers);
+
+void affdsl_failure(int64_t *numbers)
+{{
+    memcpy(numbers, affdsl_failed, sizeof affdsl_failed);
+}}
+"""
+
+
 def signature(module: Module, entry: str, *, sizes: int = 0, names: Sequence[str] = ()) -> Signature:
     """What a caller from Python passes to the function `entry` and gets from it.
 
@@ -88,8 +100,16 @@ def entry_points(
         else:
             arguments.append(place)
         pointer += 1
+    if unit.sites is not None:
+        parts.append(_FAILURE.replace("ROOM", str(unit.sites.room)))
+        arguments.append("failure")
+        lines += [f"    int64_t failure[{unit.sites.room}] = {{0}};"]
     text = f"{made.name}({', '.join(arguments)})"
-    if value:
+    if unit.sites is not None:
+        unit.header("string.h")
+        lines += [f"    const int32_t status = {text};", "    if (status != 0) {"]
+        lines += ["        memcpy(affdsl_failed, failure, sizeof failure);", "        return status;", "    }"]
+    elif value:
         lines.append(f"    {value}{text}{value_end};")
     elif plan.has_status:
         lines += [f"    if ({text} != 0)", "        return 2;"]

@@ -18,6 +18,7 @@ from codegen.c.expressions import (
     AffineWriter,
     Code,
 )
+from codegen.c.fallible import may_fail
 from codegen.c.layout import indent_of, wrapped
 from codegen.c.names import Scope
 from codegen.c.plan import Plan, contract, root_of, strides_of
@@ -57,6 +58,8 @@ class Buffer:
     """The number of the element that `name` points at in the whole buffer, where that is known."""
     constant: bool = False
     """Whether its elements are const."""
+    whole: tuple[Affine | None, ...] | None = None
+    """The shape of the whole buffer, where this is a part or another shape of it."""
 
 
 @dataclass
@@ -79,11 +82,13 @@ class Frame:
         parameters: Mapping[Value, str],
         outputs: Sequence[str],
         comments: Mapping[Op, str],
+        failure: str = "",
     ) -> None:
         self.plan, self.plans, self.unit = plan, plans, unit
         self.lines: list[str] = []
         self.used: set[str] = set()
         self._comments = comments
+        self.failure = failure
         self._scope = scope
         self._indent = 1
         self._outputs = outputs
@@ -106,7 +111,7 @@ class Frame:
         self._targets: list[tuple[str, ...]] = []
         self._combiners: list[tuple[str, ...] | None] = []
         self._whiles: list[tuple[scf.While, tuple[str, ...]]] = []  # the open ones, with the names of their results
-        self._uses, self._local, self._dead = _uses(plan.func)
+        self._uses, self._local, self._dead = _uses(plan.func, plan.is_checked)
         hints = {v.hint for op in walk(plan.func) for v in (*op.defines(), *op.binds())}
         self._temporary = next((name for name in ("t", "v", "u") if name not in hints), "tmp")
         self._counter = next((name for name in "ijklmnpqrs" if name not in hints), "i")
@@ -244,7 +249,7 @@ class Frame:
         raise NotImplementedError
 
 
-def _uses(f: func.Func) -> tuple[Counter[Value], set[Value], set[Op]]:
+def _uses(f: func.Func, is_checked: bool) -> tuple[Counter[Value], set[Value], set[Op]]:
     """How often each value is read; which are read once, in the block that defines them; which operations are idle."""
     ops = list(walk(f))
     home: dict[Op, object] = {}
@@ -254,7 +259,7 @@ def _uses(f: func.Func) -> tuple[Counter[Value], set[Value], set[Op]]:
     uses = Counter(v for op in ops for v in op.reads())
     dead: set[Op] = set()
     for op in reversed(ops):
-        if isinstance(op, PURE) and not any(uses[v] for v in op.defines()):
+        if isinstance(op, PURE) and not any(uses[v] for v in op.defines()) and not (is_checked and may_fail(op)):
             dead.add(op)
             uses.subtract(op.reads())
     born: dict[Value, object] = dict.fromkeys(f.args, f.body)

@@ -8,11 +8,12 @@ from affdsl.ir.types import IndexType, MemRefType, StridedLayout
 from codegen.c.names import comment
 from codegen.c.plan import Plan
 from codegen.c.prototype import Prototype
+from codegen.c.sites import Sites
 from codegen.c.types import element, scalar, stored_type
 
 
-def header(plan: Plan, made: Prototype, file: str) -> str:
-    """The text of <file>.h."""
+def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -> str:
+    """The text of <file>.h; `sites` are the checks of accesses, if there are any."""
     guard, restrict = f"{file.upper()}_H", f"{file.upper()}_RESTRICT"
     has_bool = any("bool" in text for text in (made.returns, *(p.type for p in made.all)))
     uses_restrict = any(p.is_restrict for p in made.all)
@@ -23,14 +24,14 @@ def header(plan: Plan, made: Prototype, file: str) -> str:
         + ("#include <stdbool.h>\n" if has_bool else "")
         + "#include <stdint.h>\n\n"
         + f'#if defined(__cplusplus)\n{cpp}extern "C" {{\n{c}#endif\n\n'
-        + documentation(plan, made)
+        + documentation(plan, made, sites)
         + f"{made.text(restrict)};\n\n#if defined(__cplusplus)\n}}\n#endif\n"
         + (f"#undef {restrict}\n" if uses_restrict else "")
         + f"\n#endif /* {guard} */\n"
     )
 
 
-def documentation(plan: Plan, made: Prototype) -> str:
+def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> str:
     """What a caller of the function must know, as a comment."""
     f = plan.func
     names = made.parameters
@@ -49,6 +50,8 @@ def documentation(plan: Plan, made: Prototype) -> str:
                 f"{what}{', a result: memory of the caller' if result.is_array else ''}",
             )
         )
+    if sites is not None:
+        rows.append((made.failure, f"int64_t[{sites.room}], for what fails: the first is 0 before the call"))
     lines = [title, "", *_table(rows)]
     if f.assumes:
         lines += ["", f"Requires {', '.join(spell_constraint(c, name) for c in f.assumes)}."]
@@ -56,7 +59,13 @@ def documentation(plan: Plan, made: Prototype) -> str:
     lines += [""]
     if arrays:
         lines += ["Arrays are row-major and contiguous; one that is written overlaps no other."]
-    if plan.has_status:
+    if sites is not None:
+        lines += [
+            "Returns 0, or 2 where there is not enough memory, or 3 where an access would leave its",
+            f"array: it is not made, {made.failure}[0] is the number of its check, and the index and the sizes",
+            "follow. What the function writes is incomplete then.",
+        ]
+    elif plan.has_status:
         lines += ["Returns 0, or 2 where there is not enough memory; then what it writes is incomplete."]
     if plan.has_parallel:
         lines += [

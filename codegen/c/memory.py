@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.errors import UnsupportedError
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import FloatType, MemRefType, ScalarType
 from codegen.c import tables
+from codegen.c.checks import Checks
 from codegen.c.expressions import (
     ADD,
     PRIMARY,
@@ -19,20 +21,20 @@ from codegen.c.expressions import (
     infix,
     number,
 )
-from codegen.c.frame import Buffer, Frame, Heap
+from codegen.c.frame import Buffer, Heap
 from codegen.c.plan import is_small, root_of, strides_of
 from codegen.c.types import element, stored_type, width
 from codegen.c.unit import Unit
 
 
-class Memory(Frame):
+class Memory(Checks):
     """Writes what reads and writes memory, makes it and gives it back."""
 
-    def _element(self, memref_value: Value, index: Sequence[Affine]) -> Code:
-        """The element as an lvalue."""
+    def _element(self, op: Op, memref_value: Value, index: Sequence[Affine]) -> Code:
+        """The element that an operation touches as an lvalue."""
         buffer = self._buffers[memref_value]
         self.used.add(buffer.name)
-        codes = [self._expression(e) for e in index]
+        codes = self._index_of(op, memref_value, index)
         if not codes and buffer.offset == 0:
             self.used.add(buffer.name)
             return Code(f"*{buffer.name}", UNARY, frozenset((buffer.root,)))
@@ -55,14 +57,14 @@ class Memory(Frame):
     def _load(self, op: affine.Load | memref.Load) -> None:
         buffer = self._buffers[op.memref]
         kind = element(buffer.type)
-        lvalue = self._element(op.memref, _index(op))
+        lvalue = self._element(op, op.memref, _index(op))
         self._define(op.result, tables.load(kind, lvalue, self.unit, unsigned=buffer.unsigned))
 
     def _store(self, op: affine.Store | memref.Store) -> None:
         buffer = self._buffers[op.memref]
         kind = element(buffer.type)
         value = self._value(op.value)
-        target = self._element(op.memref, _index(op))
+        target = self._element(op, op.memref, _index(op))
         self._name_readers((buffer.root,))
         stored = tables.store(kind, value, self.unit, unsigned=buffer.unsigned)
         self._assign(target.text, value, kind, stored, unsigned=buffer.unsigned)
@@ -151,17 +153,18 @@ class Memory(Frame):
         for heap in reversed(buffers):
             self._line(f"free({heap.name});")
 
-    def _fail(self) -> None:
-        """Leave, because there is no memory: out of the function, or out of this iteration of the parallel band."""
+    def _fail(self, status: str = "2") -> None:
+        """Leave, because there is no memory (2), an access is outside, or a callee says so: out of the function, or out
+        of this iteration of the parallel band."""
         first = 0 if self._parallel is None else self._parallel
         for block in reversed(self._heap[first:]):
             self._free(block)
         if self._parallel is None:
-            self._line("return 2;")
+            self._line(f"return {status};")
             return
         self._directive("#pragma omp atomic write")
-        self._line(f"{self._status} = 2;")
-        if self._depth == self._parallel + 1:
+        self._line(f"{self._status} = {status};")
+        if self._depth == self._parallel + 1 and not self._checking:  # checks stand in loops over lanes, too
             self._line("continue;")
             return
         if self._skip is None:
@@ -171,6 +174,12 @@ class Memory(Frame):
 
     def _copy(self, op: memref.Copy) -> None:
         source, target = self._buffers[op.source], self._buffers[op.target]
+        if self._checking:
+            names = self._called(op.source), self._called(op.target)
+            for k in range(target.type.rank):
+                words = f"the copy of {names[0]} to {names[1]}: dimension {k} of {names[0]} has size {{0}}, and of "
+                sizes = self._size(source, k), self._size(target, k)
+                self._same_size(op, op.target, *sizes, f"{words}{names[1]} {{1}}")
         self._name_readers((target.root,))
         self.used |= {source.name, target.name}
         if source.strides is None and target.strides is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
@@ -45,7 +45,7 @@ class Plan:
     written: frozenset[int]
     """Which arguments are arrays that it writes."""
     has_status: bool
-    """Whether it may run out of memory, and says so."""
+    """Whether it may run out of memory, or leave an array where that is checked, and says so."""
     has_parallel: bool
     """Whether it, or a function that it calls, runs on several threads."""
     roots: Mapping[Value, Value]
@@ -64,6 +64,8 @@ class Plan:
     """Arguments that some call makes one buffer with another."""
     aliased_buffers: set[Value] = field(default_factory=set)
     """Global buffers that some call hands in as an argument, too."""
+    is_checked: bool = False
+    """Whether it checks each access, and notes what fails."""
 
     @property
     def gives_value(self) -> bool:
@@ -76,9 +78,10 @@ class Plan:
         return tuple(r for r in self.results if not r.is_array)
 
 
-def plans(module: func.Module, entry: str, *, sizes: int = 0) -> dict[str, Plan]:
+def plans(module: func.Module, entry: str, *, sizes: int = 0, checked: bool = False) -> dict[str, Plan]:
     """The plans of entry and all that it calls, callees first. Raises UnsupportedError for what C
-    cannot express. The first `sizes` arguments of entry are sizes, so not negative."""
+    cannot express. The first `sizes` arguments of entry are sizes, so not negative. `checked` is whether all of them
+    check each access."""
     functions = {f.symbol: f for f in module.functions}
     names = Scope()
     found: dict[str, Plan] = {}
@@ -90,7 +93,8 @@ def plans(module: func.Module, entry: str, *, sizes: int = 0) -> dict[str, Plan]
     buffers = global_buffers(module, names)
     for f in _callees_first(public, functions):
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))
-        found[f.symbol] = _plan(f, name, found, sizes if f is public else 0, buffers)
+        plan = _plan(f, name, found, sizes if f is public else 0, buffers)
+        found[f.symbol] = replace(plan, is_checked=True, has_status=True) if checked else plan
     for plan in reversed(found.values()):
         _mark_aliases(plan, found)
     return found

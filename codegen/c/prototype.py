@@ -33,6 +33,8 @@ class Prototype:
     """The pointers for the results; an empty text for one that the function returns."""
     scope: Scope
     """The names that the body must not take."""
+    failure: str = ""
+    """The pointer to where a check that fails is noted, the last parameter; empty where nothing is checked."""
 
     def text(self, restrict: str, *, static: bool = False) -> str:
         """The prototype, with `restrict` spelled as given; broken into lines where it is long."""
@@ -73,10 +75,13 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
         name = scope.declare(result.hint, "out" if result.is_array else "result")
         parameters.append(Parameter(f"{stored_type(kind, result.unsigned)} *", name, True))
         outputs.append(name)
+    failure = scope.declare("failure") if plan.is_checked else ""
+    if failure:
+        parameters.append(Parameter("int64_t *", failure, True))
     returns = "int32_t" if plan.has_status else "void"
     if plan.gives_value:
         returns = stored_type(plan.scalars[0].type, plan.scalars[0].unsigned)
-    return Prototype(plan.name, returns, tuple(parameters), names, tuple(outputs), scope)
+    return Prototype(plan.name, returns, tuple(parameters), names, tuple(outputs), scope, failure)
 
 
 def _shown(parameter: Parameter, restrict: str) -> str:

@@ -64,13 +64,15 @@ class Writer(Structured):
             case scf.ExecuteRegion():
                 self._once(op)
             case affine.VectorLoad():
-                self._load_vector(op.result, op.memref, [self._expression(e) for e in op.index])
+                self._check_divisors(op, op.index)
+                self._load_vector(op, op.result, op.memref, [self._expression(e) for e in op.index])
             case affine.VectorStore():
-                self._store_vector(op.value, op.memref, [self._expression(e) for e in op.index])
+                self._check_divisors(op, op.index)
+                self._store_vector(op, op.value, op.memref, [self._expression(e) for e in op.index])
             case affine.DmaStart() | memref.DmaStart():
                 self._dma_start(op)
             case affine.DmaWait() | memref.DmaWait():
-                pass  # the copy was made where it began
+                self._dma_wait(op)
             case affine.Prefetch() | memref.Prefetch():
                 self._prefetch(op)
             case memref.AtomicRMW():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, scf, ub
@@ -11,6 +13,7 @@ from codegen.c import tables
 from codegen.c.expressions import ADD, Code, invert, number
 from codegen.c.names import Scope
 from codegen.c.plan import effects
+from codegen.c.sites import Divisor
 from codegen.c.types import scalar, value_type
 from codegen.c.views import Views
 
@@ -84,7 +87,8 @@ class Structured(Views):
             self._declare(result.hint, "total", value_type(type), self._value(init), const=False)
             for result, init, type in zip(op.results, op.inits, types, strict=True)
         )
-        shared = self._parallel is None and None not in kinds and not self._may_fail(op)
+        shared = self._parallel is None and None not in kinds and self._may_be_shared(op)
+        shared = shared and (self._checking or not self._may_fail(op))
         loops = []
         for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
             hint = iv.hint or self._counter
@@ -95,6 +99,8 @@ class Structured(Views):
             high = self._lasting(high, written, f"{hint}_end")
             loops.append((iv, lower, upper, low, high, self._lasting(by, written, f"{hint}_step")))
         self._name_readers(written)
+        if shared and self._checking:
+            self._status = self._mark(self._declare("status", "status", "int32_t", number(0), const=False))
         if shared:
             clauses = "".join(
                 f" reduction({self._reduction(kind or '', type)} : {name})"
@@ -112,14 +118,23 @@ class Structured(Views):
         self._targets.append(names)
         self._combiners.append(None)
         before, self._parallel = self._parallel, len(self._heap) if shared else self._parallel
+        skip, self._skip = self._skip, None if shared else self._skip
+        if shared:
+            self._skip_after_failure()
         self._block(op.body)
         self._parallel = before
+        if shared:
+            if self._skip is not None:
+                self._line(f"{self._skip}:;")
+            self._skip = skip
         self._targets.pop()
         self._combiners.pop()
         for _ in op.ivs:
             self._close()
         for result, name in zip(op.results, names, strict=True):
             self._codes[result] = Code(name)
+        if shared and self._checking:
+            self._leave_band()
 
     def _reduce_values(self, op: scf.Reduce) -> None:
         targets = self._targets[-1]
@@ -183,6 +198,7 @@ class Structured(Views):
 
     def _digits(self, op: affine.DelinearizeIndex | affine.LinearizeIndex) -> None:
         radices = [self._resolve(Affine.of(r)) for r in op.radices]
+        self._check_radices(op, radices)
         if isinstance(op, affine.LinearizeIndex):
             indices = [self._resolve(Affine.of(v)) for v in op.indices]
             basis = radices[1:] if len(radices) == len(indices) else radices
@@ -200,6 +216,17 @@ class Structured(Views):
         for result, digit in zip(op.results, [rest, *reversed(digits)], strict=True):
             if self._uses[result]:
                 self._name(result, self._expression(digit))
+
+    def _check_radices(self, op: affine.DelinearizeIndex | affine.LinearizeIndex, radices: Sequence[Affine]) -> None:
+        """What delinearize_index divides by is positive."""
+        if not self._checking or isinstance(op, affine.LinearizeIndex):
+            return
+        self._steady_values(radices)
+        for radix in radices:
+            if not radix.is_constant:
+                shown = self._steady(self._expression(radix))
+                site = Divisor(self._words.where(op), self._words.expression(radix))
+                self._stop_if([f"{shown} <= 0"], site, [shown])
 
     def _no_value(self, op: ub.Poison) -> None:
         kind: ScalarType = scalar(op.result.type)

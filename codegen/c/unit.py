@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from codegen.c.helpers import Helper, helper
+from codegen.c.sites import Sites
 
 _ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
 
@@ -12,7 +13,9 @@ _ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
 class Unit:
     """Collects headers, helpers and OpenMP reductions while functions are written."""
 
-    def __init__(self) -> None:
+    def __init__(self, sites: Sites | None = None) -> None:
+        self.sites = sites
+        """The checks of accesses, which there are if this is not None."""
         self._headers: set[str] = {"stdint.h"}
         self._helpers: dict[str, Helper] = {}
         self._reductions: dict[str, str] = {}

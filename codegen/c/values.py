@@ -42,6 +42,7 @@ class Values(Vectors):
             case memref.Dim():
                 self._dim(op)
             case affine.Min() | affine.Max():
+                self._check_divisors(op, op.exprs)
                 stem = "min" if isinstance(op, affine.Min) else "max"
                 ends = [self._ranges.of(self._resolve(e)) for e in op.exprs]
                 self._define(op.result, self._extreme(op.exprs, stem))
@@ -130,6 +131,7 @@ class Values(Vectors):
             self._codes[op.result] = shown
 
     def _apply(self, op: affine.Apply) -> None:
+        self._check_divisors(op, [op.expr])
         expr = self._resolve(op.expr)
         low, high = self._ranges.of(expr)
         self._ranges.know(op.result, low, high)

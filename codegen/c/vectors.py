@@ -7,15 +7,17 @@ from math import prod
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, vector
+from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import INDEX, FloatType, IntegerType, ScalarType, VectorType
 from codegen.c import tables
+from codegen.c.checks import literally
 from codegen.c.expressions import PRIMARY, Code, infix, number
 from codegen.c.frame import Buffer
 from codegen.c.lanes import Lanes, Place, flat, lane_type
 from codegen.c.memory import plus, times
 from codegen.c.names import Scope
+from codegen.c.sites import Misfit
 from codegen.c.types import element, value_type, width
 
 I64 = IntegerType(64)
@@ -30,10 +32,10 @@ class Vectors(Lanes):
                 self._transfer(op)
             case vector.Load() | vector.MaskedLoad():
                 mask, otherwise = (op.mask, op.pass_thru) if isinstance(op, vector.MaskedLoad) else (None, None)
-                self._load_vector(op.result, op.memref, self._start(op.indices), mask, otherwise)
+                self._load_vector(op, op.result, op.memref, self._start(op.indices), mask, otherwise)
             case vector.Store() | vector.MaskedStore():
                 mask = op.mask if isinstance(op, vector.MaskedStore) else None
-                self._store_vector(op.value, op.memref, self._start(op.indices), mask)
+                self._store_vector(op, op.value, op.memref, self._start(op.indices), mask)
             case vector.Gather() | vector.Scatter():
                 self._gather(op)
             case vector.ExpandLoad() | vector.CompressStore():
@@ -92,6 +94,7 @@ class Vectors(Lanes):
 
     def _load_vector(
         self,
+        op: Op,
         result: Value,
         memref: Value,
         start: Sequence[Code],
@@ -100,9 +103,12 @@ class Vectors(Lanes):
     ) -> None:
         """result = the elements of memref from start on, where mask is set."""
         buffer, kind = self._memory(memref, result)
-        start = self._along(start, memref, result)
+        shape = self._vector_type(result).shape
+        start = self._along(op, start, memref, result, mask)
 
         def lane(place: Place) -> Code:
+            if mask is not None:
+                self._check_lane(op, memref, _shifted(start, place), flat(shape, place), self._lane(mask, place))
             shown = self._read_at(buffer, kind, self._place(buffer, _shifted(start, place)))
             if mask is None or otherwise is None:
                 return shown
@@ -110,13 +116,18 @@ class Vectors(Lanes):
 
         self._fill(result, lane)
 
-    def _store_vector(self, value: Value, memref: Value, start: Sequence[Code], mask: Value | None = None) -> None:
+    def _store_vector(
+        self, op: Op, value: Value, memref: Value, start: Sequence[Code], mask: Value | None = None
+    ) -> None:
         """The elements of memref from start on = value, where mask is set."""
         buffer, kind = self._memory(memref, value)
-        start = self._along(start, memref, value)
+        start = self._along(op, start, memref, value, mask)
         self._name_readers((buffer.root,))
-        place = self._loops(self._vector_type(value).shape)
+        shape = self._vector_type(value).shape
+        place = self._loops(shape)
         condition = None if mask is None else self._lane(mask, place)
+        if condition is not None:
+            self._check_lane(op, memref, _shifted(start, place), flat(shape, place), condition)
         target = self._place(buffer, _shifted(start, place))
         self._write_at(buffer, kind, target, self._lane(value, place), condition)
         self._end(place)
@@ -125,11 +136,13 @@ class Vectors(Lanes):
         value = op.result if isinstance(op, vector.TransferRead) else op.value
         buffer, kind = self._memory(op.memref, value)
         start = self._kept(self._start(op.indices))
+        self._check_fixed(op, start)
         if isinstance(op, vector.TransferRead):
             padding = self._again(op.padding)
             name = self._new(value)
             place = self._loops(self._vector_type(value).shape)
             index, condition = self._reached(op, buffer, start, place)
+            self._check_promised(op, value, index, place, condition)
             shown = self._read_at(buffer, kind, self._place(buffer, index))
             if condition is not None:
                 shown = tables.select(kind, condition, shown, padding)
@@ -138,6 +151,7 @@ class Vectors(Lanes):
             self._name_readers((buffer.root,))
             place = self._loops(self._vector_type(value).shape)
             index, condition = self._reached(op, buffer, start, place)
+            self._check_promised(op, value, index, place, condition)
             self._write_at(buffer, kind, self._place(buffer, index), self._lane(value, place), condition)
         self._end(place)
 
@@ -162,14 +176,64 @@ class Vectors(Lanes):
             condition = infix("&&", condition, test)
         return index, condition
 
+    # --- Checks
+
+    def _check_lane(self, op: Op, memref: Value, index: Sequence[Code], lane: Code, when: Code) -> None:
+        """A lane that a mask may leave out is inside."""
+        if self._checking:
+            self._checked(op, memref, index, _written(op), lane=lane, when=when)
+
+    def _check_fixed(self, op: vector.TransferRead | vector.TransferWrite, start: Sequence[Code]) -> None:
+        """The index is inside along the dimensions that the vector does not have."""
+        stay = [d for d in range(len(start)) if d not in (vector.map_dims(op.map) or ())]
+        if self._checking:
+            self._checked(op, op.memref, start, _written(op), among=stay)
+
+    def _check_promised(
+        self,
+        op: vector.TransferRead | vector.TransferWrite,
+        value: Value,
+        index: Sequence[Code],
+        place: Place,
+        condition: Code | None,
+    ) -> None:
+        """A lane is inside where the operation promises it."""
+        moves = [(k, d) for k, d in enumerate(vector.map_dims(op.map) or ()) if d is not None]
+        promised = [d for k, d in moves if op.in_bounds[k]]
+        if self._checking and promised:
+            lane = flat(self._vector_type(value).shape, place)
+            self._checked(op, op.memref, index, _written(op), lane=lane, when=condition, among=promised)
+
+    def _check_behind(self, op: Op, memref: Value, start: Sequence[Code], offset: Code, lane: Code, when: Code) -> None:
+        """The element `offset` behind start is one: along the last dimension, or beyond it in contiguous memory."""
+        if not self._checking or not start:
+            return
+        buffer = self._buffers[memref]
+        start, offset = [self._steady(c) for c in start], self._steady(offset)
+        sizes, rank = self._sizes_of(buffer), len(start)
+        at, of = (f"(const int64_t[{rank}]){{{', '.join(c.text for c in codes)}}}" for codes in (start, sizes))
+        helper = self.unit.helper("affdsl_is_behind")
+        test = f"{helper}({rank}, {at}, {of}, {offset}, {int(buffer.strides is None)}) == 0"
+        places = ", ".join(f"{{{2 + k}}}" for k in range(rank))
+        shape = ", ".join(f"{{{2 + rank + k}}}" for k in range(rank))
+        words = literally(self._words.access(op, memref, _written(op)))
+        text = f"{words}: lane {{0}}, {{1}} elements behind index ({places}), is out of bounds"
+        site = Misfit(
+            self._words.where(op), f"{text} of {self._called(memref)}, which has sizes ({shape})",
+            self._words.array(memref), 2 + 2 * rank,
+        )  # fmt: skip
+        self._stop_if([test], site, [lane, offset, *start, *sizes], when)
+
     def _gather(self, op: vector.Gather | vector.Scatter) -> None:
         value = op.result if isinstance(op, vector.Gather) else op.value
         buffer, kind = self._memory(op.memref, value)
-        base = self._place(buffer, self._kept(self._start(op.indices)))
+        start = self._kept(self._start(op.indices))
+        base = self._place(buffer, start)
         offset_type = lane_type(op.offsets)
 
         def target(lane: Code) -> Code:
             offset = tables.convert("index_cast", offset_type, INDEX, self._flat_lane(op.offsets, lane), self.unit)
+            self._check_behind(op, op.memref, start, offset, lane, self._flat_lane(op.mask, lane))
             return plus(base, times(offset, self._last_stride(buffer)))
 
         if isinstance(op, vector.Gather):
@@ -188,7 +252,8 @@ class Vectors(Lanes):
     def _expand(self, op: vector.ExpandLoad | vector.CompressStore) -> None:
         value = op.result if isinstance(op, vector.ExpandLoad) else op.value
         buffer, kind = self._memory(op.memref, value)
-        base = self._place(buffer, self._kept(self._start(op.indices)))
+        start = self._kept(self._start(op.indices))
+        base = self._place(buffer, start)
         if isinstance(op, vector.ExpandLoad):
             name = self._new(value)
         else:
@@ -198,6 +263,7 @@ class Vectors(Lanes):
         place = plus(base, times(Code(following), self._last_stride(buffer)))
         (lane,) = self._loops((prod(self._vector_type(value).shape),))
         self._open(f"if ({self._flat_lane(op.mask, lane)})")
+        self._check_behind(op, op.memref, start, Code(following), lane, Code("1"))
         if isinstance(op, vector.ExpandLoad):
             self._line(f"{name}[{lane}] = {self._read_at(buffer, kind, place)};")
             self._line(f"++{following};")
@@ -212,10 +278,12 @@ class Vectors(Lanes):
             self._close()
         self._end((lane,))
 
-    def _along(self, start: Sequence[Code], memref: Value, value: Value) -> list[Code]:
-        """Indices of a vector that reaches along the last dimensions of a memref."""
+    def _along(self, op: Op, start: Sequence[Code], memref: Value, value: Value, mask: Value | None) -> list[Code]:
+        """Indices of a vector that reaches along the last dimensions of a memref, checked where no mask says more."""
         if self._vector_type(value).rank > len(start):
             raise UnsupportedError(f"{value.type} has more dimensions than {memref.type}: C output cannot place them")
+        if self._checking and mask is None:
+            return self._checked(op, memref, start, _written(op), reach=self._vector_type(value).shape)
         return self._kept(start)
 
     def _constant_of(self, type: str, shown: Code) -> Code:
@@ -507,6 +575,14 @@ def _shifted(start: Sequence[Code], place: Place) -> list[Code]:
     """start with the numbers of place added to its last dimensions."""
     first = len(start) - len(place)
     return [*start[:first], *(plus(part, lane) for part, lane in zip(start[first:], place, strict=True))]
+
+
+def _written(op: Op) -> tuple[Affine, ...]:
+    """The index of an access, of its first lane."""
+    if isinstance(op, affine.VectorLoad | affine.VectorStore):
+        return op.index
+    indices: tuple[Value, ...] = getattr(op, "indices", ())
+    return tuple(map(Affine.of, indices))
 
 
 def _offset(place: Place, offsets: Sequence[int]) -> list[Code]:

@@ -17,6 +17,7 @@ from affdsl.mlir.printer import print_op
 from codegen.arguments import ArrayResult, Signature
 from codegen.c.emit import emit, emit_jit
 from codegen.c.entry import signature
+from codegen.c.sites import Sites
 from tests.differential.generator import Program
 from tests.differential.outcome import Outcome, copies, outcome
 from tests.native import Results
@@ -36,9 +37,11 @@ class C:
 
     compiler: str
     flags: tuple[str, ...]
+    checked: bool = False
+    """Whether every access is checked."""
 
     def __str__(self) -> str:
-        return f"{self.compiler} {' '.join(self.flags)}"
+        return f"{self.compiler} {' '.join(self.flags)}{' with checks' if self.checked else ''}"
 
 
 # Warnings that gcc makes up where it optimizes, about paths that no call takes.
@@ -50,11 +53,13 @@ UNREACHABLE = (
     "-Wno-maybe-uninitialized",
 )
 GCC = C("gcc", ("-O1", *UNREACHABLE))
+CHECKED = C("gcc", ("-O1", "-fopenmp", "-fwrapv", *UNREACHABLE), checked=True)
 COMPILERS = (
     GCC,
     C("gcc", ("-O2", "-fopenmp", *UNREACHABLE)),
     C("clang-22", ("-O2",)),
     C("gcc", ("-O3", "-march=native", *UNREACHABLE)),
+    CHECKED,
     C("gcc", ("-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")),
     C("clang-22", ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")),
 )
@@ -100,7 +105,8 @@ def _compile(programs: Sequence[Program], how: C, folder: Path) -> dict[int, str
     names: list[str] = []
     for k, program in enumerate(programs):
         try:
-            text = emit_jit(program.module, program.entry, sizes=program.sizes)
+            sites = Sites() if how.checked else None
+            text = emit_jit(program.module, program.entry, sizes=program.sizes, sites=sites)
         except UnsupportedError as problem:
             failed[k] = f"unsupported: {problem}"
         if k in failed:
@@ -108,7 +114,7 @@ def _compile(programs: Sequence[Program], how: C, folder: Path) -> dict[int, str
             tables["results"].append("NULL")
             continue
         names.append(f"p{k}")
-        renamed = "".join(f"#define affdsl_{part} {part}_{k}\n" for part in tables)
+        renamed = "".join(f"#define affdsl_{part} {part}_{k}\n" for part in (*tables, "failure"))
         (folder / f"p{k}.c").write_text(renamed + text)
         for part, table in tables.items():
             is_there = f"affdsl_{part}(" in text

@@ -1,0 +1,129 @@
+"""The places of a compiled kernel where an access is checked, and what is said where one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import PurePath
+
+from affdsl.errors import AffdslError, DivisorError, OutOfBoundsError
+from affdsl.ir.location import Location
+
+
+@dataclass(frozen=True)
+class Access:
+    """An element, or all lanes of a vector: checked by its index, then the sizes of the array, as the numbers."""
+
+    where: Location | str
+    shown: str
+    array: str
+    rank: int
+    reach: tuple[int, ...] = ()
+    """How many elements further along each of the last dimensions, of a vector that is checked as a whole."""
+    is_lane: bool = False
+    """Whether the first of the numbers is that of a lane."""
+
+    @property
+    def numbers(self) -> int:
+        """How many there are to say what failed."""
+        return 2 * self.rank + self.is_lane
+
+    @property
+    def listed(self) -> str:
+        """What is checked, as a list of checks has it."""
+        return f"{_place(self.where)}: {self.shown}"
+
+    def error(self, numbers: Sequence[int]) -> AffdslError:
+        """What a call raises."""
+        lane = f" in lane {numbers[0]}" if self.is_lane else ""
+        rest = numbers[1:] if self.is_lane else numbers
+        start, sizes = tuple(rest[: self.rank]), tuple(rest[self.rank : 2 * self.rank])
+        index = start
+        for place in product(*map(range, self.reach)):
+            first = self.rank - len(place)
+            index = (*start[:first], *(i + k for i, k in zip(start[first:], place, strict=True)))
+            if any(not 0 <= i < size for i, size in zip(index, sizes, strict=True)):
+                lane = f" in lane {', '.join(map(str, place))}" if place else lane
+                break
+        at = next((k for k, (i, size) in enumerate(zip(index, sizes, strict=True)) if not 0 <= i < size), 0)
+        whole = f" of ({', '.join(map(str, index))})" if self.rank > 1 else ""
+        return OutOfBoundsError(
+            f"{self.where}: {self.shown}: index {index[at]}{whole}{lane} is out of bounds for dimension {at} of "
+            f"{self.array}, which has size {sizes[at]}",
+            self.array, index, sizes, at,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """What moves or renames many elements at once; `words` has a place {0}, {1} ... for each number."""
+
+    where: Location | str
+    words: str
+    array: str
+    numbers: int
+
+    @property
+    def listed(self) -> str:
+        """What is checked, as a list of checks has it."""
+        return f"{_place(self.where)}: {self.words}"
+
+    def error(self, numbers: Sequence[int]) -> AffdslError:
+        """What a call raises."""
+        return OutOfBoundsError(f"{self.where}: {self.words.format(*numbers)}", self.array)
+
+
+@dataclass(frozen=True)
+class Divisor:
+    """A division by what is known only at run time: the number."""
+
+    where: Location | str
+    shown: str
+    numbers: int = 1
+
+    @property
+    def listed(self) -> str:
+        """What is checked, as a list of checks has it."""
+        return f"{_place(self.where)}: the divisor {self.shown}"
+
+    def error(self, numbers: Sequence[int]) -> AffdslError:
+        """What a call raises."""
+        return DivisorError(
+            f"{self.where}: {self.shown} is the divisor of a floor division or remainder, and must be positive, "
+            f"but is {numbers[0]}"
+        )
+
+
+Site = Access | Misfit | Divisor
+
+
+class Sites:
+    """All checks of one C file, each with its number, from 1 on."""
+
+    def __init__(self) -> None:
+        self._found: list[Site] = []
+
+    def add(self, site: Site) -> int:
+        """The number of one more."""
+        self._found.append(site)
+        return len(self._found)
+
+    @property
+    def room(self) -> int:
+        """How many numbers a failure takes: that of the site, and its own."""
+        return 1 + max((site.numbers for site in self._found), default=0)
+
+    def error(self, failure: Sequence[int]) -> AffdslError:
+        """What a call raises whose failure is noted so."""
+        site = self._found[failure[0] - 1]
+        return site.error(failure[1 : 1 + site.numbers])
+
+    def listed(self) -> tuple[Site, ...]:
+        """The checks in the order of their numbers."""
+        return tuple(self._found)
+
+
+def _place(where: Location | str) -> str:
+    """A place without the folder of its file, which says nothing to those who get the C."""
+    return where if isinstance(where, str) else f"{PurePath(where.file).name}:{where.line}"
