@@ -2,6 +2,7 @@ from .errors import AffdslError as AffdslError
 from .errors import DivisorError as DivisorError
 from .errors import InternalError as InternalError
 from .errors import OutOfBoundsError as OutOfBoundsError
+from .errors import ProgramAttributeError as ProgramAttributeError
 from .errors import ProgramError as ProgramError
 from .errors import ProgramIndexError as ProgramIndexError
 from .errors import ProgramNameError as ProgramNameError

@@ -5,6 +5,7 @@ AffdslError
 │   ├── ProgramTypeError    ... because of a type, rank or dtype (also a TypeError)
 │   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
 │   ├── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
+│   ├── ProgramAttributeError   ... because of a method that a value has not (also an AttributeError)
 │   └── ScheduleError       in `passes.schedule.loops`: a step of a schedule names no loop, several, or no such size
 ├── OutOfBoundsError        a kernel with `boundscheck=True` met an access outside of its array (also an IndexError)
 ├── DivisorError            ... or a divisor of an index that is not positive (also a ZeroDivisionError)
@@ -68,6 +69,10 @@ class OutOfBoundsError(AffdslError, IndexError):
 
 class DivisorError(AffdslError, ZeroDivisionError):
     """A kernel whose accesses are all checked divides an index by what is not positive."""
+
+
+class ProgramAttributeError(ProgramError, AttributeError):
+    """A method or attribute that what a kernel computes has not."""
 
 
 class VerificationError(AffdslError):

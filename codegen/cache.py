@@ -135,9 +135,18 @@ class Cache:
                 return payload
             defect = "its content does not have the recorded SHA-256"
         warnings.warn(f"the cache entry {self.folder / name} is unusable ({defect}) and is built again", stacklevel=4)
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=self._descriptor)
+        self._remove(name)
         return None
+
+    def _remove(self, name: str) -> None:
+        """Remove what has the name of an entry, if it can be removed: a folder only if there is nothing in it."""
+        try:
+            os.unlink(name, dir_fd=self._descriptor)
+        except FileNotFoundError:
+            pass
+        except OSError:
+            with suppress(OSError):
+                os.rmdir(name, dir_fd=self._descriptor)
 
     def _read_file(self, name: str) -> tuple[bytes | None, str]:
         """The bytes of a file of ours, or what is wrong with it."""
@@ -149,17 +158,21 @@ class Cache:
             raise
         except OSError as error:
             return None, f"it cannot be opened: {error.strerror}"
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):  # before Python opens it: of a folder it makes no file
+            os.close(descriptor)
+            return None, "it is not a regular file"
         with open(descriptor, "rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                return None, "it is not a regular file"
             if facts.st_uid != os.geteuid():
                 return None, f"it belongs to user {facts.st_uid}, not to you"
             if facts.st_mode & 0o077:
                 return None, f"others may use it (mode {stat.S_IMODE(facts.st_mode):04o}, not 0600)"
             if facts.st_size > ENTRY_SIZE:
                 return None, f"it has {facts.st_size} bytes"
-            content = file.read(ENTRY_SIZE)
+            try:
+                content = file.read(ENTRY_SIZE)
+            except OSError as error:
+                return None, f"it cannot be read: {error.strerror}"
             with suppress(OSError):  # the time of last use orders pruning; many disks keep none of their own
                 os.utime(file.fileno())
             return content, ""
@@ -200,8 +213,7 @@ class Cache:
             is_excess = total > limit and name.endswith((".library", ".compiler")) and name != keep
             if is_stale or is_excess:
                 total -= size
-                with suppress(FileNotFoundError):
-                    os.unlink(name, dir_fd=self._descriptor)
+                self._remove(name)
 
 
 def default_cache() -> Cache:

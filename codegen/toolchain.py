@@ -90,7 +90,7 @@ def find_compiler(environment: Mapping[str, str] = os.environ) -> Command:
         found = _which(words[0], environment) if words else None
         if found is None:
             raise ToolchainError(
-                f"${variable} is {text!r}, but there is no program {words[0] if words else ''!r}; "
+                f"${variable} is {text!r}, but {_why_not(words[0] if words else '')}; "
                 f"set it to the path of gcc or clang, or unset it (PATH is {_search_path(environment)})"
             )
         return Command(Path(found), tuple(words[1:]))
@@ -109,7 +109,7 @@ def identify(command: Command) -> Compiler:
     Raises
     ------
     ToolchainError
-        If it does not run, or is neither gcc nor clang.
+        If it does not run, is neither gcc nor clang, or cannot make a library.
     """
     line = (str(command.path), *command.arguments, "--version")
     with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
@@ -124,14 +124,11 @@ def identify(command: Command) -> Compiler:
         )
     identity = f"{_first_line(version)}\n{command.fingerprint()}"
     plain = Compiler(command.path, command.arguments, identity, kind, has_openmp=False, has_native=False)
-    return Compiler(
-        command.path,
-        command.arguments,
-        identity,
-        kind,
-        has_openmp=_builds(plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp")),
-        has_native=_builds(plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native")),
-    )
+    has_openmp = _builds(plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp"))
+    has_native = _builds(plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native"))
+    if not (has_openmp or has_native):  # it may be no compiler at all, whatever it says of itself
+        compile_shared(plain, _NATIVE_PROBE, ("-shared", "-fPIC"))
+    return Compiler(command.path, command.arguments, identity, kind, has_openmp, has_native)
 
 
 def jit_flags(compiler: Compiler) -> tuple[str, ...]:
@@ -165,14 +162,23 @@ def compile_shared(compiler: Compiler, source: str, flags: Sequence[str]) -> byt
     Raises
     ------
     ToolchainError
-        If the compiler fails: with its command line and what it wrote.
+        If the compiler fails, or makes something else: with its command line and what it wrote.
     """
     with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
         folder = Path(name)
         (folder / "kernel.c").write_text(source, encoding="utf-8")
         # Relative names: the private folder's random one must not reach the library, which is hashed.
-        _run((*compiler.command, *flags, "kernel.c", "-o", "kernel.so", "-lm"), folder)
-        return (folder / "kernel.so").read_bytes()
+        command = (*compiler.command, *flags, "kernel.c", "-o", "kernel.so", "-lm")
+        _run(command, folder)
+        library = folder / "kernel.so"
+        made = library.read_bytes() if library.is_file() else b""
+        if not made.startswith(_LIBRARY):
+            what = f"no library but {made[:8]!r} ..." if made else "no library"
+            raise ToolchainError(
+                f"the compiler ended without an error, but made {what}; set AFFDSL_CC to gcc or clang:\n"
+                f"    {shlex.join(command)}"
+            )
+        return made
 
 
 @functools.cache
@@ -235,7 +241,7 @@ def _run(command: Sequence[str], folder: Path) -> str:
             process.communicate()
     if process.returncode:
         status = process.returncode
-        how = f"exit status {status}" if status > 0 else f"killed by {signal.Signals(-status).name}"
+        how = f"exit status {status}" if status > 0 else f"killed by {_signal(-status)}"
         said = errors.decode("utf-8", errors="replace").strip() or "(it wrote nothing to stderr)"
         if len(said) > MESSAGE:
             said = said[:MESSAGE] + f"\n... ({len(said) - MESSAGE} more characters)"
@@ -278,9 +284,28 @@ def _which(program: str, environment: Mapping[str, str]) -> str | None:
     return shutil.which(program, path=_search_path(environment))
 
 
+def _why_not(program: str) -> str:
+    """Why there is nothing to run."""
+    if os.path.isdir(program):
+        return f"{program!r} is a folder"
+    if os.path.isfile(program) and os.path.isabs(program):
+        return f"{program!r} is a file that may not be executed"
+    return f"there is no program {program!r}"
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # most of those for real time have no name
+        return f"signal {number}"
+
+
 def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
+
+# What a shared library starts with: ELF, or on macOS Mach-O for 64 bits and for several processors.
+_LIBRARY = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 
 _RESOURCES = {
     "cpu": resource.RLIMIT_CPU,

@@ -17,7 +17,7 @@ from affdsl.lang.builder import current
 from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
-from affdsl.lang.traced import Operand, Traced, numpy_problem
+from affdsl.lang.traced import Operand, Traced, attribute_problem, numpy_problem
 
 
 class Array:
@@ -190,6 +190,7 @@ class Array:
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
     __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _arithmetic
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _arithmetic
+    __rlshift__ = __rrshift__ = __divmod__ = __rdivmod__ = __trunc__ = __ceil__ = __floor__ = __complex__ = _arithmetic
     __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
     __int__ = __float__ = __index__ = __round__ = _arithmetic
     __hash__ = object.__hash__
@@ -199,6 +200,27 @@ class Array:
 
     def __ne__(self, other: object) -> bool:
         self._arithmetic()
+
+    def __call__(self, *_: object, **keywords: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.name} is an array and cannot be called",
+            f"an element is {self.name}[{self._subscripts()}], with brackets",
+        )
+
+    def __format__(self, form: str) -> str:
+        if form:
+            self._arithmetic()
+        return str(self)
+
+    def __delitem__(self, index: object) -> NoReturn:
+        raise problem(ProgramTypeError, f"an element of {self.name} cannot be deleted", "an array keeps its sizes")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") or name in ("value", "type"):  # Python asks for its own, and for all while it copies
+            raise AttributeError(f"Array has no attribute {name}")
+        loop = f"write a loop and use {self.name}[{self._subscripts()}]"
+        raise attribute_problem(name, f"the array {self.name}", _ATTRIBUTES | dict.fromkeys(_OF_ELEMENTS, loop))
 
     def __array_ufunc__(self, ufunc: np.ufunc, *_: object, **keywords: object) -> NoReturn:
         raise numpy_problem(ufunc.__name__, self.name)
@@ -211,6 +233,18 @@ class Array:
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.type!r}"
+
+
+_OF_ELEMENTS = (
+    "sum prod mean min max any all dot astype ceildiv floordiv flatten ravel reshape sort argmax argmin".split()
+)
+_ATTRIBUTES = {
+    "T": "exchange the indices instead: A[j, i]", "transpose": "exchange the indices instead: A[j, i]",
+    "dtype": "a kernel's annotations say the types of its arrays",
+    "size": "multiply the sizes A.shape[0], A.shape[1], ...",
+    "copy": "write affdsl.copy(a, b), with b = affdsl.alloc(...)", "fill": "write a loop that stores to each element",
+}  # fmt: skip
+"""What to write instead of what arrays have in NumPy."""
 
 
 def alloc(type: ArrayType, *, space: int = 0) -> Array:

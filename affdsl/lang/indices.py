@@ -182,6 +182,10 @@ class Extremum(Traced):
     def __floordiv__(self, other: Operand) -> Scalar:
         return self.scalar() // other
 
+    def ceildiv(self, other: Operand) -> Scalar:
+        """The quotient rounded up."""
+        return self.scalar().ceildiv(other)
+
     def __mod__(self, other: Operand) -> Scalar:
         return self.scalar() % other
 
@@ -295,8 +299,7 @@ def _divide(symbol: str, left: Operand, right: Operand) -> Index | Scalar:
     if a is None or b is None:
         x, y = index_of(left), index_of(right)
         if symbol == "ceildiv":
-            from_right = y.scalar()
-            return (x.scalar() + (from_right - 1)) // from_right
+            return x.scalar().ceildiv(y.scalar())
         return x.scalar() // y.scalar() if symbol == "//" else x.scalar() % y.scalar()
     if not _is_symbolic(b):
         raise _not_affine(symbol, a, b)

@@ -79,13 +79,19 @@ class Scalar(Traced):
     def __rfloordiv__(self, other: Operand) -> Scalar:
         return _binary("//", other, self)
 
+    def ceildiv(self, other: Operand) -> Scalar:
+        """The quotient rounded up."""
+        return _binary("ceildiv", self, other)
+
     def __mod__(self, other: Operand) -> Scalar:
         return _modulo(self, other)
 
     def __rmod__(self, other: Operand) -> Scalar:
         return _modulo(other, self)
 
-    def __pow__(self, other: Operand) -> Scalar:
+    def __pow__(self, other: Operand, modulo: object = None) -> Scalar:
+        if modulo is not None:
+            raise problem(ProgramTypeError, "pow with a modulus is not there", "write affdsl.pow(x, y) % m")
         return power(self, other)
 
     def __rpow__(self, other: Operand) -> Scalar:
@@ -213,9 +219,9 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
 _FLOAT = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}
 _INTEGER = {
     "+": "addi", "-": "subi", "*": "muli", "//": "floordivsi", "&": "andi", "|": "ori", "^": "xori",
-    "<<": "shli", ">>": "shrsi",
+    "<<": "shli", ">>": "shrsi", "ceildiv": "ceildivsi",
 }  # fmt: skip
-_UNSIGNED = _INTEGER | {"//": "divui", ">>": "shrui"}
+_UNSIGNED = _INTEGER | {"//": "divui", ">>": "shrui", "ceildiv": "ceildivui"}
 _BOOL = {"&": "andi", "|": "ori", "^": "xori"}
 _TABLES = {"float": _FLOAT, "signed": _INTEGER, "index": _INTEGER, "unsigned": _UNSIGNED, "bool": _BOOL}
 
@@ -241,7 +247,7 @@ def _refuse_literal(symbol: str, left: Operand, right: Operand) -> None:
     """Raise ProgramTypeError where an integer is divided by the number 0, or shifted by a negative one."""
     if not (isinstance(left, Traced) and isinstance(right, int | np.integer)):
         return
-    if symbol in ("//", "%") and right == 0:
+    if symbol in ("//", "%", "ceildiv") and right == 0:
         raise problem(
             ProgramTypeError,
             f"{left.describe()} {symbol} 0 divides by zero",
@@ -254,6 +260,8 @@ def _refuse_literal(symbol: str, left: Operand, right: Operand) -> None:
 
 
 def _advice(symbol: str, dtype: DType) -> str:
+    if symbol == "ceildiv" and dtype.kind == "float":
+        return "use affdsl.ceil(a / b)"
     if symbol == "/":
         return "use // for the rounded-down quotient, or convert to affdsl.f64 first"
     if symbol in ("//", "%") and dtype.kind == "float":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias, Union
 
 import numpy as np
 
-from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.errors import ProgramAttributeError, ProgramError, ProgramTypeError
 from affdsl.lang.dtypes import Number
 from affdsl.lang.source import problem
 
@@ -86,12 +86,39 @@ class Traced:
             "only arrays can be stored to: an argument annotated like affdsl.f32[N], or affdsl.alloc(affdsl.f32[N])",
         )
 
+    def __len__(self) -> int:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is a number and has no length",
+            "the sizes of an array are A.shape[0], A.shape[1], ...",
+        )
+
+    def __call__(self, *_: object, **keywords: object) -> NoReturn:
+        raise problem(ProgramTypeError, f"{self.describe()} is a number and cannot be called", _CALLED)
+
+    def __format__(self, form: str) -> str:
+        if not form:
+            return str(self)
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is not known while the kernel is built, so it cannot be written as {form!r}",
+            "print it after the kernel has run: store it to an array, or return it",
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        own = (slot for kind in type(self).__mro__ for slot in getattr(kind, "__slots__", ()))
+        if name.startswith("__") or name in own:  # Python asks for its own, and for all while it copies
+            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+        raise attribute_problem(name, self.describe(), _METHODS)
+
     def __getitem__(self, index: object) -> NoReturn:
         raise problem(
             ProgramTypeError,
             f"{self.describe()} is a number and has no elements",
             "an array argument is annotated like affdsl.f32[N]",
         )
+
+    __delitem__ = __getitem__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
         operator = _UFUNC_OPERATORS.get(ufunc.__name__)
@@ -145,6 +172,19 @@ _OTHER_OPERATORS = {
 
 
 _FUNCTIONS = ("abs", "round", "floor", "ceil")
+_FUNCTIONS_OF_NAME = frozenset("abs ceil exp floor log max min pow round select sqrt tanh".split())
+_CALLED = "an element of an array is A[i], with brackets; a product is written with *"
+_ONE = "it is one number, and a loop over an array makes such numbers of its elements"
+_CAST = "write affdsl.f32(x), affdsl.i64(x), ... to convert"
+_METHODS = {
+    "astype": _CAST, "cast": _CAST, "to": _CAST, "type": _CAST,
+    "dtype": "a kernel's annotations say its types; " + _CAST,
+    "floordiv": "write x // y", "floor_divide": "write x // y", "mod": "write x % y",
+    "ceil_div": "write x.ceildiv(y)", "cdiv": "write x.ceildiv(y)", "item": "it is one number already",
+    "value": "it is known only when the kernel runs: store it to an array, or return it",
+    **dict.fromkeys("shape size ndim T sum mean prod any all dot reshape copy fill real imag ravel".split(), _ONE),
+}  # fmt: skip
+"""What to write instead of methods that numbers have in NumPy and elsewhere."""
 
 
 def _without(symbol: str) -> Callable[..., NoReturn]:
@@ -160,6 +200,14 @@ def _without(symbol: str) -> Callable[..., NoReturn]:
 # An operator that a class below does not define says so in our words: == too, which object would answer.
 for _name, _symbol in (_OPERATORS | {f"r{name}": s for name, s in _OPERATORS.items()} | _OTHER_OPERATORS).items():
     setattr(Traced, f"__{_name}__", _without(_symbol))
+
+
+def attribute_problem(name: str, what: str, table: dict[str, str]) -> ProgramError:
+    """The error for an attribute or method that what a kernel works with has not; `table` has what to write instead."""
+    advice = table.get(name, "")
+    if not advice and name in _FUNCTIONS_OF_NAME:
+        advice = f"write affdsl.{name}(x)"
+    return problem(ProgramAttributeError, f"{what} has no attribute {name}", advice)
 
 
 def numpy_problem(function: str, what: str) -> ProgramError:

@@ -119,6 +119,10 @@ class Vector(Wide):
             )
         return emit_scalar(self.dtype, lambda r: vector.Reduction(r, kind, self.value))
 
+    def ceildiv(self, other: Operand) -> Vector:
+        """The quotients rounded up."""
+        return self.combine("ceildiv", self, other)
+
     def __neg__(self) -> Vector:
         if self.dtype.kind != "float":
             return self.combine("-", 0, self)

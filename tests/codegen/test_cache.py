@@ -244,11 +244,28 @@ def replace_by_pipe(entry: Path) -> None:
     os.mkfifo(entry, 0o600)
 
 
+def replace_by_folder(entry: Path) -> None:
+    entry.unlink()
+    entry.mkdir()
+
+
+def replace_by_full_folder(entry: Path) -> None:
+    replace_by_folder(entry)
+    (entry / "mine").touch()
+
+
+def replace_by_dangling_link(entry: Path) -> None:
+    entry.unlink()
+    entry.symlink_to(entry.with_suffix(".real"))
+
+
 @pytest.mark.parametrize(
     ("change", "defect"),
     [
         (replace_by_link, "it cannot be opened: Too many levels of symbolic links"),
+        (replace_by_dangling_link, "it cannot be opened: Too many levels of symbolic links"),
         (replace_by_pipe, "it is not a regular file"),
+        (replace_by_folder, "it is not a regular file"),
         (lambda entry: entry.chmod(0o644), r"others may use it \(mode 0644, not 0600\)"),
     ],
 )
@@ -260,6 +277,53 @@ def test_an_entry_that_is_not_a_private_file_is_built_again(
     with pytest.warns(UserWarning, match=defect):
         assert Cache(folder).library(compiler, source(1), FLAGS).was_built
     assert entry_of(folder).stat(follow_symlinks=False).st_mode & 0o170777 == 0o100600
+
+
+def test_a_folder_with_something_in_it_stays_and_is_no_obstacle(folder: Path, compiler: Compiler) -> None:
+    Cache(folder).library(compiler, source(1), FLAGS)
+    entry = entry_of(folder)
+    replace_by_full_folder(entry)
+    with pytest.warns(UserWarning, match=r"is unusable \(it is not a regular file\)|cannot store") as said:
+        assert answer(Cache(folder).library(compiler, source(1), FLAGS)) == 1
+    assert ["is unusable (it is not a regular file)" in str(w.message) for w in said] == [True, False]
+    assert f"cannot store {entry.name} in the cache {folder}: Is a directory" in str(said[1].message)
+    assert (entry / "mine").exists()
+
+
+def test_a_folder_among_the_entries_does_not_stop_pruning(
+    folder: Path, compiler: Compiler, clean: pytest.MonkeyPatch
+) -> None:
+    cache = Cache(folder)
+    (folder / "x.library").mkdir()
+    (folder / "y.library").mkdir()
+    (folder / "y.library" / "mine").touch()
+    clean.setenv("AFFDSL_CACHE_LIMIT", "1")
+    cache.library(compiler, source(1), FLAGS)
+    assert not (folder / "x.library").exists()
+    assert (folder / "y.library" / "mine").exists()
+
+
+def test_an_entry_that_the_disk_does_not_give_is_built_again(
+    folder: Path, compiler: Compiler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Cache(folder).library(compiler, source(1), FLAGS)
+
+    class Broken:
+        def fileno(self) -> int:
+            return 0
+
+        def read(self, size: int) -> bytes:
+            raise OSError(5, "Input/output error")
+
+        def __enter__(self) -> "Broken":
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            pass
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "open", lambda *_: Broken(), raising=False)
+        assert Cache(folder)._read_file(entry_of(folder).name) == (None, "it cannot be read: Input/output error")
 
 
 def test_an_entry_of_somebody_else_is_built_again(

@@ -1,6 +1,7 @@
 """The compiler is found, identified, limited, and its failures are shown whole."""
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def test_a_variable_with_an_open_quote_is_an_error() -> None:
 def test_no_shell_reads_the_variable(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     command = find_compiler(
-        {"AFFDSL_CC": f"gcc ; touch {victim} $(touch {victim}) `touch {victim}`", "PATH": "/usr/bin"}
+        {"AFFDSL_CC": f"{find_compiler().path} ; touch {victim} $(touch {victim}) `touch {victim}`"}
     )
     assert command.arguments[:3] == (";", "touch", str(victim))
     with pytest.raises(ToolchainError, match="';' touch"):
@@ -162,7 +163,7 @@ def test_the_run_is_clean_and_limited(tmp_path: Path, monkeypatch: pytest.Monkey
     report = tmp_path / "report"
     # The pause lets limits arrive that are set after the start.
     facts = "env; ulimit -c; ulimit -t; pwd; stat -c %a .; readlink /proc/self/fd/0"
-    spy = script(tmp_path / "spy", f"sleep 0.2; exec > {report}; {facts}; touch kernel.so")
+    spy = script(tmp_path / "spy", f"sleep 0.2; exec > {report}; {facts}; printf '\\177ELF' > kernel.so")
     own = os.dup(0)
     with open(report.with_name("input"), "w+b") as mine:
         os.dup2(mine.fileno(), 0)  # which must not be inherited
@@ -205,3 +206,42 @@ def test_the_private_folder_is_removed_after_a_failure(
 
 def fake(path: Path) -> toolchain.Compiler:
     return toolchain.Compiler(path, (), "fake", "gcc", has_openmp=False, has_native=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("echo Free Software Foundation", "the compiler ended without an error, but made no library; set AFFDSL_CC to"),
+        (
+            "echo clang; echo text > kernel.so",
+            r"but made no library but b'text\\n' \.\.\.; set AFFDSL_CC to gcc or clang",
+        ),
+        ("echo clang; mkdir -p kernel.so", "but made no library; set AFFDSL_CC to gcc or clang"),
+        ("case $1 in --version) echo clang;; *) kill -9 $$;; esac", "the compiler failed [(]killed by SIGKILL[)]"),
+        ("case $1 in --version) echo clang;; *) kill -35 $$;; esac", "the compiler failed [(]killed by signal 35[)]"),
+        (r"echo clang; printf '\377\376' >&2; exit 2", "(?s)the compiler failed [(]exit status 2[)].*\ufffd"),
+        ("", "names neither gcc nor clang but ''"),
+        (r"printf 'clang \377'", "but made no library"),
+    ],
+)
+def test_what_is_no_compiler_is_refused_whatever_it_does(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ToolchainError, match=message):
+        identify(Command(script(tmp_path / "odd", text)))
+
+
+def test_the_program_true_is_no_compiler() -> None:
+    true = shutil.which("true")
+    assert true is not None
+    with pytest.raises(ToolchainError, match=r"made no library; set AFFDSL_CC to gcc or clang|names neither gcc nor"):
+        identify(find_compiler({"AFFDSL_CC": true}))
+
+
+def test_a_variable_that_names_what_cannot_be_run_says_why(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for program, why in (
+        (tmp_path, f"'{tmp_path}' is a folder"),
+        (tmp_path / "file", "is a file that may not be executed"),
+        (tmp_path / "none", "there is no program"),
+    ):
+        with pytest.raises(ToolchainError, match=rf"\$AFFDSL_CC is .*, but .*{why}"):
+            find_compiler({"AFFDSL_CC": str(program)})
