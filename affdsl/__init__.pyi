@@ -94,6 +94,8 @@ from .lang.maths import tanh as tanh
 from .lang.maths import trunc as trunc
 from .lang.scalars import Scalar as Scalar
 from .lang.scalars import cast as cast
+from .lang.variables import Variable as Variable
+from .lang.variables import var as var
 from .lang.vectors import Vector as Vector
 from .lang.vectors import vector_load as vector_load
 from .lang.vectors import vector_store as vector_store

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from types import TracebackType
 from typing import NoReturn
 
@@ -19,6 +20,7 @@ from affdsl.lang.dtypes import DType
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.variables import Variable
 
 
 class WithBlock(ABC):
@@ -59,6 +61,7 @@ class WithBlock(ABC):
             if kind is None:
                 self._require_whole(builder)
                 self._require_unexchanged()
+                self._require_variables()
                 self.end()
         finally:
             while self.opened in builder.blocks:
@@ -93,6 +96,17 @@ class WithBlock(ABC):
                 "exchange numbers by iter_args",
             )
 
+    def _require_variables(self) -> None:
+        """Raise ProgramError where the name of a variable from outside has become that of something else."""
+        after = _bound_names()
+        for name, x in self.bound.items():
+            if isinstance(x, Variable) and after.get(name, x) is not x:
+                raise problem(
+                    ProgramError,
+                    f"{name} is a variable, and {self.opened.what} gives its name to something else",
+                    f"`{name} = ...` does not change it: write {name}.set(...), {name} += ... and the like",
+                )
+
     def __iter__(self) -> NoReturn:
         raise problem(
             ProgramTypeError,
@@ -116,8 +130,8 @@ class WithBlock(ABC):
         """Close the block and emit the operation."""
 
 
-def yield_(*values: Operand) -> None:
-    """Hand values to the loop or branch around, as the last thing in its block.
+def yield_(*values: Operand | Sequence[Operand]) -> None:
+    """Hand values to the loop or branch around, as the last thing in its block: one by one, or as a tuple.
 
     Raises ProgramError where the block takes none, and ProgramTypeError where number or types differ.
     """
@@ -132,9 +146,10 @@ def yield_(*values: Operand) -> None:
             'affdsl.parallel(n, reduce=[("addf", affdsl.f32)]); a kernel gives its results with return',
         )
     expected = [d for d in block.yields if isinstance(d, DType)]
-    if len(values) != len(expected):
-        raise problem(ProgramTypeError, f"{block.what} takes {len(expected)} yielded values, got {len(values)}")
-    block.yielded = tuple(_converted(x, dtype, block) for x, dtype in zip(values, expected, strict=True))
+    given = [x for value in values for x in (value if isinstance(value, tuple | list) else (value,))]
+    if len(given) != len(expected):
+        raise problem(ProgramTypeError, f"{block.what} takes {len(expected)} yielded values, got {len(given)}")
+    block.yielded = tuple(_converted(x, dtype, block) for x, dtype in zip(given, expected, strict=True))
 
 
 def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from affdsl.errors import ProgramError, ProgramTypeError
@@ -22,12 +24,13 @@ class if_(WithBlock):  # noqa: N801
 
     The condition is affine (comparisons of indices, combined with & | ~) or a bool_ computed from data, and then it is
     an `scf.if`. With result types, `with if_(i >= 1, f32) as x:`, both blocks `yield_` a value, and after them x is it.
+    Several types are given one by one, or as a tuple.
     """
 
     what = "if_"
     advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
 
-    def __init__(self, condition: object, *results: DType) -> None:
+    def __init__(self, condition: object, *results: DType | Sequence[DType]) -> None:
         if isinstance(condition, bool | np.bool_):
             condition = Condition((), negated=not condition)
         if isinstance(condition, Traced) and not isinstance(condition, Condition):
@@ -40,11 +43,12 @@ class if_(WithBlock):  # noqa: N801
             require_known(tuple(c.expr for c in condition.constraints))
         if isinstance(condition, Condition) and not all(current().is_affine(c.expr) for c in condition.constraints):
             condition = condition.scalar()
-        for dtype in results:
+        types = [x for given in results for x in (given if isinstance(given, tuple | list) else (given,))]
+        for dtype in types:
             if not isinstance(dtype, DType):
                 raise problem(ProgramTypeError, f"the results of if_ are given by their types, got {dtype!r}")
         self.condition = condition
-        self.results = results
+        self.results = tuple(types)
         super().__init__()
 
     def gives(self) -> int:

@@ -43,6 +43,8 @@ class OpenBlock:
     yielded: tuple[Value, ...] | None = None
     yields: tuple[object, ...] = ()
     """The element types of what the block must yield."""
+    is_parallel: bool = False
+    """Whether its iterations may run at once."""
     last_closed: object = None
     """The branch that ended just before, which an `else_` may follow."""
     awaiting: Location | None = None

@@ -150,6 +150,7 @@ class parallel(WithBlock):  # noqa: N801
         self.hints = hints[count:] if len(hints) > count else ("",) * len(self.reduce)
         block = builder.open(f"the parallel loop {', '.join(letters)}", self.ivs)
         block.yields = tuple(dtype for _, dtype in self.reduce)
+        block.is_parallel = True
         builder.varying.update(self.ivs)
         given: tuple[Index | Scalar, ...] = (*(Index(Affine.of(iv)) for iv in self.ivs), *self.outcomes)
         return given if len(given) > 1 else Index(Affine.of(self.ivs[0]))

@@ -14,6 +14,7 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import IndexType
 from passes.affine_loop_invariant_code_motion import may_meet
 from passes.affine_loop_invariant_code_motion.faults import Faults
+from passes.affine_scalrep.variables import variables_replaced
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.trip_count import TripCount, trip_count
@@ -37,7 +38,8 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
     A load right in the body gets the value that a store or load right in the body stored or loaded some iterations
     before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
     the loop. Where a load is of the same element in each iteration, and nothing else touches it, the store to it
-    moves behind the loop.
+    moves behind the loop. Buffers of one element that the function makes are carried also where they are changed under
+    conditions, and in loops inside of this one.
 
     Raises
     ------
@@ -73,10 +75,16 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
     loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
+    changed = variables_replaced(function, loop)
+    if changed is not None:
+        function = changed
+        loop = next(op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv)
     with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
         warnings.simplefilter("ignore", AnalysisWarning)
         search = _Search(Dependences(function, module), loop)
         chains = search.chains()
+        if not chains and changed is not None:
+            return function
         if not chains:
             what = f"keep in values what loop {name(iv)} loads"
             raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")

@@ -35,11 +35,10 @@ def check(program: Program, found: Trace) -> dict[str, int]:
     of = Accesses(program.function, program.module)
     for access in of.accesses:
         at = origin(access.buffer.root, of.scope.makers)
-        runs = {
-            i.ivs: i.elements
-            for i in found.instances
-            if (i.op, i.role, i.buffer.origin) == (access.op, access.kind, at)
-        }
+        runs: dict[tuple[int, ...], frozenset[tuple[int, ...]]] = defaultdict(frozenset)
+        for i in found.instances:  # a call touches some elements one after the other
+            if (i.op, i.role, i.buffer.origin) == (access.op, access.kind, at):
+                runs[i.ivs] |= i.elements
         if isinstance(access.op, vector.MaskedLoad | vector.MaskedStore):
             continue  # the mask may be another one in each iteration
         most = max(map(len, runs.values()), default=0)

@@ -1,0 +1,306 @@
+"""Variables: `s += x` in loops and branches, by the interpreter, as C, as MLIR, and carried in values."""
+
+import random
+from textwrap import indent
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from passes.affine_scalrep.carried import scalar_replace
+from passes.legality import IllegalTransform
+from tests.effort import some
+
+M, N = af.symbols("M N")
+
+
+@af.kernel
+def conditional(x: af.f64[N], y: af.f64[2]):
+    """Issue 15, 14: a conditional sum needed two levels of yield_."""
+    s = af.var(af.f64(0))
+    m = af.var(af.f64(-9))
+    with af.for_(N) as i:
+        with af.if_(i % 2 == 0):
+            with af.if_(x[i] > 0):
+                s += x[i]
+            with af.else_():
+                s -= 1
+        with af.else_():
+            m.set(af.max(m, x[i]))
+    y[0] = s
+    y[1] = m + s
+
+
+def expected(x):
+    s, m = 0.0, -9.0
+    for i, each in enumerate(x):
+        if i % 2 == 0:
+            s = s + each if each > 0 else s - 1
+        else:
+            m = max(m, each)
+    return [s, m + s]
+
+
+def test_a_conditional_sum():
+    x = np.random.default_rng(1).normal(size=11)
+    wanted = expected(x)
+    for runs in (conditional, conditional.interpret):
+        y = np.zeros(2)
+        runs(x, y)
+        assert y.tolist() == wanted
+    assert str(af.parse(conditional.mlir())) == conditional.mlir()
+
+
+def test_it_becomes_values_that_the_loop_carries():
+    s = af.Schedule(conditional, validate=True).scalar_replace("i")
+    (loop,) = [op for op in walk(s.kernel().func) if isinstance(op, affine.For)]
+    assert len(loop.results) == 2
+    inside = [op for op in walk(loop) if isinstance(op, affine.Load | affine.Store)]
+    assert {op.memref.hint for op in inside} == {"x"}
+    x = np.random.default_rng(2).normal(size=10)
+    y = np.zeros(2)
+    s.kernel()(x, y)
+    assert y.tolist() == expected(x)
+
+
+def test_each_operator_changes_it():
+    @af.kernel
+    def operators(y: af.i64[3], f: af.f64[1]):
+        a, b = af.var(af.i64(5)), af.var(af.i64(12))
+        a += 3
+        a *= 4
+        a -= 2
+        a //= 4
+        a <<= 3
+        a >>= 1
+        b %= 8
+        b ^= 1
+        b |= 8
+        b &= 13
+        y[0] = a
+        y[1] = b
+        y[2] = +a + b
+        c = af.var(af.f64(3))
+        c /= 2
+        c **= 2
+        f[0] = c
+
+    y, f = np.zeros(3, "i8"), np.zeros(1)
+    operators(y, f)
+    assert y.tolist() == [28, 13, 41]
+    assert f.tolist() == [2.25]
+
+
+def test_it_is_a_number_wherever_one_is_asked_for():
+    @af.kernel
+    def uses(x: af.f64[N], y: af.f64[N], at: af.i64[N]):
+        k = af.var(af.i64(0))
+        with af.for_(N) as i:
+            with af.if_(x[i] > 0):
+                y[k] = af.sqrt(x[i]) * af.f64(k)
+                k += 1
+        with af.for_(k) as j:
+            at[j] = af.select(k > 1, k, at[j])
+        return k
+
+    x, y, at = np.array([4.0, -1.0, 9.0]), np.zeros(3), np.zeros(3, "i8")
+    assert uses(x, y, at) == 2
+    assert y.tolist() == [0.0, 3.0, 0.0]
+    assert at.tolist() == [2, 2, 0]
+
+
+def test_analyses_see_memory():
+    @af.kernel
+    def own(A: af.f64[M, N], y: af.f64[M]):
+        with af.for_(M) as i:
+            s = af.var(af.f64(0))
+            with af.for_(N) as j:
+                s += A[i, j]
+            y[i] = s
+
+    @af.kernel
+    def shared(x: af.f64[N]):
+        s = af.var(af.f64(0))
+        with af.for_(N) as i:
+            s.set(x[i] + 1)
+            x[i] = s * 2
+
+    assert [loop.verdict for loop in own.loops()] == ["parallel", "parallel with reductions"]
+    assert [loop.verdict for loop in shared.loops()] == ["parallel if privatized"]
+    with pytest.raises(af.IllegalTransform, match=r's\.(expand|privatize)\("s", "i"\) first'):
+        af.Schedule(shared).parallel("i")
+    with pytest.raises(af.IllegalTransform, match="rounded"):
+        af.Schedule(conditional).parallel("i")
+    a, y = np.arange(12.0).reshape(3, 4), np.zeros(3)
+    af.Schedule(own, validate=True).parallel("i").kernel()(a, y)
+    assert y.tolist() == a.sum(axis=1).tolist()
+
+
+def test_an_iteration_of_a_parallel_loop_has_its_own():
+    @af.kernel
+    def own(A: af.f64[M, N], y: af.f64[M]):
+        with af.parallel(M) as i:
+            s = af.var(af.f64(0))
+            with af.for_(N) as j:
+                s += A[i, j]
+            y[i] = s
+
+    a, y = np.arange(12.0).reshape(3, 4), np.zeros(3)
+    own(a, y)
+    assert y.tolist() == a.sum(axis=1).tolist()
+    with pytest.raises(
+        af.ProgramError, match=r"(?s)s is one variable for all iterations of the parallel loop i.*reduce"
+    ):
+
+        @af.kernel
+        def shared(x: af.f64[N], y: af.f64[1]):
+            s = af.var(af.f64(0))
+            with af.parallel(N) as i:
+                s += x[i]
+            y[0] = s
+
+
+def test_its_name_stays_its_name():
+    with pytest.raises(af.ProgramError, match=r"(?s)s is a variable, and the loop i gives its name.*s\.set\(\.\.\.\)"):
+
+        @af.kernel
+        def rebound(x: af.f64[N], y: af.f64[1]):
+            s = af.var(af.f64(0))
+            with af.for_(N) as i:
+                s = s + x[i]
+            y[0] = s
+
+    with pytest.raises(af.ProgramError, match=r"(?s)t is one more name for the variable s.*t = \+s"):
+
+        @af.kernel
+        def twice(x: af.f64[N]):
+            s = af.var(x[0])
+            t = s
+            s += 1
+            x[0] = t
+
+    @af.kernel
+    def kept(x: af.f64[2]):
+        s = af.var(x[0])
+        t = +s
+        s += 1
+        x[0] = t
+        x[1] = s
+
+    x = np.array([5.0, 0.0])
+    kept(x)
+    assert x.tolist() == [5.0, 6.0]
+
+
+def test_var_takes_a_typed_number():
+    with pytest.raises(af.ProgramTypeError, match=r"(?s)var takes the number .* got 0\n.*affdsl.f64\(0\)"):
+
+        @af.kernel
+        def untyped():
+            af.var(0)
+
+    with pytest.raises(af.ProgramTypeError, match="s holds f64 and cannot store"):
+
+        @af.kernel
+        def mixed(at: af.i64[N]):
+            s = af.var(af.f64(0))
+            s.set(at[0])
+
+
+# --- Both spellings of several values
+
+
+def test_several_values_are_given_one_by_one_or_as_a_tuple():
+    """Issue 15, 14: for_ took a tuple where if_ wanted them one by one."""
+
+    @af.kernel
+    def both(x: af.f64[N], y: af.f64[4]):
+        with af.for_(N, iter_args=(af.f64(0), af.f64(1))) as (i, s, p):
+            with af.if_(x[i] > 0, (af.f64, af.f64)) as (a, b):
+                af.yield_((s + x[i], p))
+            with af.else_():
+                af.yield_(s, p * x[i])
+            af.yield_((a, b))
+        with af.for_(N, iter_args=[af.f64(0)]) as (i, t):
+            with af.if_(x[i] > 0, af.f64) as c:
+                af.yield_((t + 1,))
+            with af.else_():
+                af.yield_(t)
+            af.yield_(c)
+        y[0], y[1], y[2] = s, p, t
+
+    y = np.zeros(4)
+    both(np.array([2.0, -3.0, 5.0, -1.0]), y)
+    assert y.tolist() == [7.0, 3.0, 2.0, 0.0]
+
+
+# --- Random programs
+
+
+def source(rng: random.Random) -> str:
+    """A kernel that changes three variables under conditions and in loops, and stores them now and then."""
+    lines = ["def f(A: af.i64[6], x: af.i64[6], n: af.index):"]
+    lines += [f"    {v} = af.var(af.i64({k}))" for k, v in enumerate("stu", 2)]
+    fresh = iter(range(1000))
+
+    def block(depth, ivs, indentation):
+        def add(line):
+            lines.append(indent(line, "    " * indentation))
+
+        for _ in range(rng.randint(1, 3)):
+            kind, v, w = rng.random(), rng.choice("stu"), rng.choice("stu")
+            if kind < 0.25 and depth < 3:
+                iv = f"i{next(fresh)}"
+                add(f"with af.for_({rng.choice(('n', '3', 'af.index(A[1]) % 4'))}) as {iv}:")
+                block(depth + 1, ivs, indentation + 1)
+            elif kind < 0.5 and depth < 3:
+                add(f"with af.if_({rng.choice((f'{v} > {w}', f'A[2] < {v}', 'n > 2'))}):")
+                block(depth + 1, ivs, indentation + 1)
+                if rng.random() < 0.6:
+                    add("with af.else_():")
+                    block(depth + 1, ivs, indentation + 1)
+            elif kind < 0.9:
+                add(
+                    rng.choice(
+                        (f"{v} += {w} * 3 + 1", f"{v} -= A[{rng.randrange(6)}]", f"{v}.set({w} - 1)", f"{v} ^= 5")
+                    )
+                )
+            else:
+                add(f"x[{rng.randrange(6)}] = {v} + {w}")
+
+    for _ in range(3):
+        lines.append(f"    with af.for_({rng.choice(('n', '4'))}) as j{next(fresh)}:")
+        block(1, (), 2)
+        lines.append(f"    x[{rng.randrange(6)}] = {rng.choice('stu')} * 2")
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("start", some(range(0, 100, 10), 3))
+def test_random_variables_come_to_the_same_as_carried_values(start, tmp_path):
+    replaced = 0
+    for seed in range(start, start + 10):
+        text = source(random.Random(seed))
+        path = tmp_path / f"random_{seed}.py"
+        path.write_text(text)
+        names = {"af": af}
+        exec(compile(text, str(path), "exec"), names)
+        kernel = af.kernel(names["f"])
+        made = kernel.func
+        for loop in [op for op in walk(made) if isinstance(op, affine.For)]:
+            try:
+                made = scalar_replace(made, loop.iv)
+            except IllegalTransform:
+                continue
+            verify(made)
+            replaced += 1
+            for n in (0, 1, 3):
+                a, x = np.arange(6) * 7 % 5, np.arange(6)
+                wanted = x.copy()
+                kernel.interpret(a, wanted, n)
+                run(made, *({"A": a, "x": x, "n": n}[value.hint] for value in made.args))
+                np.testing.assert_array_equal(x, wanted, err_msg=f"seed {seed}, {loop.iv.hint}, n = {n}\n{text}")
+    assert replaced > 10
