@@ -436,7 +436,15 @@ class Schedule:
 # --- Below: helpers
 
 
-_NOT_YET = ("fuse", "vectorize", "optimize")
+_NOT_YET = ("fuse", "fusion", "vectorize", "vectorise", "vectorization", "simd", "optimize", "optimise", "tune")
+_CALLED_HERE = {
+    "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
+    "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "register_tile": "unroll_jam", "collapse": "coalesce",
+    "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
+    "contract": "scalar_replace", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
+    "licm": "hoist", "array_expansion": "expand", "double_buffer": "pipeline",
+}  # fmt: skip
+"""What other tools call the steps."""
 
 
 def _instead(name: str, schedule: str) -> str:
@@ -446,7 +454,8 @@ def _instead(name: str, schedule: str) -> str:
     if hasattr(Kernel, name) and not name.startswith("_"):
         return f": the kernel that comes out has; write {schedule}.kernel().{name}"
     verb = next((verb for primitive, verb in OF_PRIMITIVE.items() if primitive == name), "")
-    close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1)
+    verb = verb or _CALLED_HERE.get(name, "")
+    close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1, 0.7)
     return f"; did you mean {schedule}.{close[0]}?" if close else ""
 
 

@@ -3,7 +3,9 @@
 import operator
 import struct
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Number
 from typing import Final, NoReturn, cast
 
 import numpy as np
@@ -167,9 +169,16 @@ def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoRetur
     in_place = "it is written in place, where a copy would be lost, so"
     if value.dtype != argument.dtype:
         constructor = f"np.{_constructor(argument.dtype)}"
-        fix = (
-            f"{in_place} make it with dtype={constructor}" if argument.written else f"pass {name}.astype({constructor})"
-        )
+        if value.dtype.kind not in "biufcO":
+            fix = "its elements are no numbers"
+        elif value.dtype.kind == "c":
+            fix = "kernels have no complex numbers: give the real and the imaginary parts arrays of their own, as in "
+            fix += f"np.ascontiguousarray({name}.real)"
+        elif argument.written:
+            fix = f"{in_place} make it with dtype={constructor}"
+        else:
+            loses = value.dtype.kind == "f" and argument.dtype.kind in "iu"
+            fix = f"pass {name}.astype({constructor})" + ", which drops fractions" * loses
         raise ArgumentError(f"{what} be a {argument.dtype} array, got {value.dtype}; {fix}")
     if value.ndim != argument.rank:
         raise SizeError(f"{what} have rank {argument.rank}, got shape {value.shape}; reshape it")
@@ -235,9 +244,20 @@ def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
             return dtype.type(stored)
     got = "None" if value is None else f"{_shown(value)} ({type(value).__name__})"
     wants, convert = {"b": ("a bool", "bool"), "f": ("a number", "float")}.get(dtype.kind, ("an integer", "int"))
-    raise ArgumentError(
-        f"{what} {wants} for {dtype}, got {got}; pass {convert}({argument.name}) if that is what you mean"
-    )
+    raise ArgumentError(f"{what} {wants} for {dtype}, got {got}; {_number_instead(argument.name, value, convert)}")
+
+
+def _number_instead(name: str, value: object, convert: str) -> str:
+    """What to pass instead of what is no number of the right kind."""
+    if isinstance(value, complex | np.complexfloating):
+        return f"kernels have no complex numbers: pass {name}.real and {name}.imag, each as an argument of its own"
+    if getattr(value, "shape", ()) or isinstance(value, list | tuple):
+        return f"pass one element of it, {name}[i], or take it as an array: annotate {name} like affdsl.f64[N]"
+    if isinstance(value, Number | str | np.generic):
+        with suppress(TypeError, ValueError, OverflowError):
+            {"bool": bool, "float": float, "int": int}[convert](value)
+            return f"pass {convert}({name}) if that is what you mean"
+    return "pass a number"
 
 
 def _shown(value: object) -> str:

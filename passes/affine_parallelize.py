@@ -164,6 +164,12 @@ def _refusal(verdict: Parallelism) -> str | None:
     if not isinstance(loop, affine.For):
         return f"it is a counter of {loop.name}, not of affine.for"
     if verdict.verdict not in ("parallel", "parallel with reductions"):
+        given = [b.name for b in verdict.privatized if b.kind != "local"]
+        if given:
+            return (
+                f"iterations store to the same elements of {' and '.join(given)}, and the last one's are what the "
+                "caller gets: let each store to elements of its own, as of an array with one dimension more"
+            )
         return f"it is {verdict.verdict}: {'; '.join(verdict.why)}"
     for each in verdict.reductions:
         if each.value is None:

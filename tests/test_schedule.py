@@ -1103,6 +1103,8 @@ def test_a_schedule_says_where_what_it_lacks_is():
         "mlir": "a Schedule has no mlir: the kernel that comes out has; write s.kernel().mlir",
         "c": "a Schedule has no c: the kernel that comes out has; write s.kernel().c",
         "vectorize": "a Schedule has no vectorize yet",
+        "vectorise": "a Schedule has no vectorise yet",
+        "reorder": "a Schedule has no reorder; did you mean s.permute?",
         "parallelize": "a Schedule has no parallelize; did you mean s.parallel?",
         "tiles": "a Schedule has no tiles; did you mean s.tile?",
         "xyz": "a Schedule has no xyz",

@@ -87,7 +87,8 @@ def literal(number: Number, dtype: DType) -> int | float | bool:
         raise problem(
             ProgramTypeError,
             f"the number {plain!r} is a float, but {dtype} is needed",
-            f"write {int(plain)}, or compute with floats and convert the result: affdsl.{dtype}(affdsl.f64(x))"
+            f"write {int(plain) if plain.is_integer() else 'a whole number'}, or compute with floats and convert the "
+            f"result: affdsl.{dtype}(affdsl.f64(x) * {plain!r})"
             if np.isfinite(plain)
             else "",
         )

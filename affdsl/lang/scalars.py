@@ -189,9 +189,10 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
 
     Raises ProgramTypeError where the types differ: nothing is converted in silence.
     """
-    for x in (left, right):
+    given: tuple[object, ...] = (left, right)
+    for x in given:
         if not isinstance(x, Traced | int | float | np.generic):
-            raise problem(ProgramTypeError, f"{what} needs numbers, got {type(x).__name__}")
+            raise problem(ProgramTypeError, f"{what} needs numbers, got {type(x).__name__}", _number_of(x))
     if not isinstance(left, Traced):
         if not isinstance(right, Traced):
             raise problem(ProgramTypeError, f"{what} on Python numbers alone has no type; write affdsl.f64(x)")
@@ -214,6 +215,17 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
         if "index" in kinds
         else f"convert one of them: affdsl.{b.dtype}(...) or affdsl.{a.dtype}(...)",
     )
+
+
+def _number_of(x: object) -> str:
+    """What to compute with instead of what is no number."""
+    if isinstance(x, complex):
+        return "kernels have no complex numbers: compute with the real and the imaginary part"
+    if isinstance(x, np.ndarray | list | tuple):
+        return (
+            "take one element, w[i], of an argument, or of an array of numbers as w = affdsl.constant(w) in the kernel"
+        )
+    return ""
 
 
 _FLOAT = {"+": "addf", "-": "subf", "*": "mulf", "/": "divf"}

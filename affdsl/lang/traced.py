@@ -56,8 +56,8 @@ class Traced:
         raise problem(
             ProgramTypeError,
             f"{self.describe()} is not known while the kernel is built, so Python cannot count with it",
-            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array can be indexed with it "
-            "only if it is an argument of the kernel",
+            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array w can be indexed with it "
+            "as an argument of the kernel, or as w = affdsl.constant(w) in the kernel",
         )
 
     def __float__(self) -> NoReturn:

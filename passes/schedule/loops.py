@@ -224,7 +224,7 @@ def _lines(function: Func, names: Mapping[Value, str]) -> list[str]:
 
 
 def _closest(wanted: str, names: Iterable[str]) -> str:
-    close = get_close_matches(wanted, names, 1, 0.5)
+    close = get_close_matches(wanted, names, 1, 0.6)
     return f"; did you mean {close[0]}?" if close else ""
 
 

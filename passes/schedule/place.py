@@ -226,5 +226,5 @@ def _implies(function: Func, expr: Affine) -> bool:
 
 
 def _closest(name: str, known: Iterable[str]) -> str:
-    close = get_close_matches(name, [each for each in known if each], 1, 0.5)
+    close = get_close_matches(name, [each for each in known if each], 1, 0.6)
     return f"; did you mean {close[0]}?" if close else ""

@@ -665,7 +665,7 @@ def mixed_dtypes():
     af.ProgramTypeError,
     """
     the number 0.5 is a float, but i32 is needed
-        write 0, or compute with floats and convert the result: affdsl.i32(affdsl.f64(x))
+        write a whole number, or compute with floats and convert the result: affdsl.i32(affdsl.f64(x) * 0.5)
     """,
 )
 def fraction_in_an_integer_array():
@@ -1145,7 +1145,7 @@ def python_max():
     af.ProgramTypeError,
     """
     the index N is not known while the kernel is built, so Python cannot count with it
-        write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array can be indexed with it only if it is an argument of the kernel
+        write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array w can be indexed with it as an argument of the kernel, or as w = affdsl.constant(w) in the kernel
     """,
 )
 def python_range():
@@ -1254,7 +1254,7 @@ def number_as_the_key_of_a_dict():
     af.ProgramTypeError,
     """
     the index i is not known while the kernel is built, so Python cannot count with it
-        write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array can be indexed with it only if it is an argument of the kernel
+        write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array w can be indexed with it as an argument of the kernel, or as w = affdsl.constant(w) in the kernel
     """,
 )
 def constant_numpy_array_indexed():

@@ -222,7 +222,10 @@ cannot make i parallel
     "a sum of several terms": ("i", "%t is combined by more than one operation of the body"),
     "a recurrence": ("i", "%t of one iteration is used in the next, and not only combined"),
     "a sum in memory": ("i", "cannot make i parallel\n    all iterations update the same elements: addi of I"),
-    "one array for all": ("i", "it is parallel if privatized: each iteration needs its own B"),
+    "one array for all": (
+        "i",
+        "iterations store to the same elements of B, and the last one's are what the caller gets: let each store to",
+    ),
     "an operation that nobody knows": ("i", "which elements of A it touches is not known"),
 }
 
