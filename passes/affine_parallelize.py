@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.types import reduction
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.parallelism import Parallelism, of_loop, of_loops
@@ -161,7 +162,10 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
 def _refusal(verdict: Parallelism) -> str | None:
     """Why a loop cannot be made parallel, where that is no dependence between iterations; None if it can."""
     loop = verdict.loop
-    if not isinstance(loop, affine.For):
+    if isinstance(loop, scf.For):
+        if loop.results or verdict.reductions or loop.is_unsigned or loop.iv.type != INDEX:
+            return "its bounds come from data, and it combines values, or counts by another type than index"
+    elif not isinstance(loop, affine.For):
         return f"it is a counter of {loop.name}, not of affine.for"
     if verdict.verdict not in ("parallel", "parallel with reductions"):
         given = [b.name for b in verdict.privatized if b.kind != "local"]
@@ -318,6 +322,8 @@ def _rewritten(function: Func, chosen: dict[Value, Parallelism]) -> Func:
     replaced: dict[Value, Value] = {}
 
     def rule(op: Op) -> tuple[Op, ...] | None:
+        if isinstance(op, scf.For) and op.iv in chosen:
+            return (scf.Parallel((op.iv,), (op.lower,), (op.upper,), (op.step,), op.body, location=op.location),)
         if not isinstance(op, affine.For) or op.iv not in chosen:
             return None
         return tuple(_band(op, chosen[op.iv], replaced))

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Constraint, Term, Value
-from affdsl.ir.traverse import fresh, with_fields
+from affdsl.ir.traverse import fresh, walk, with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import UnknownError, set_of
@@ -89,6 +89,9 @@ def interchange(
     def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
         return interchange(other, outer, inner, reassociate=reassociate, module=module)
 
+    loops = [op for op in walk(function) if isinstance(op, scf.For | affine.For) and op.iv in (outer, inner)]
+    if len(loops) == 2 and any(isinstance(loop, scf.For) for loop in loops):
+        return _with_bounds_of_data(function, loops[0], loops[1], what, module, reassociate, again)
     band = band_of(function, (outer, inner), what, carrying=True, module=module, again=again)
     return _permuted(function, band, (band[1].iv, band[0].iv), what, module, reassociate, again)
 
@@ -181,6 +184,34 @@ def _permuted(
     except UnknownError as error:
         raise refusal(band[0], what, f"the new bounds cannot be written as those of affine.for: {error}") from error
     return replaced(function, band[0], *new)
+
+
+def _with_bounds_of_data(
+    function: func.Func,
+    outer: affine.For | scf.For,
+    inner: affine.For | scf.For,
+    what: str,
+    module: func.Module | None,
+    reassociate: bool,
+    again: Request,
+) -> func.Func:
+    """Two loops swapped of which at least one has bounds that come from data: each keeps its own."""
+    if outer.body != (inner,):
+        raise refusal(
+            outer, what, f"the loop {name(outer.iv)} does not hold the loop {name(inner.iv)} and nothing else"
+        )
+    bounds = with_fields(inner, body=()).mentions()
+    if outer.iv in bounds:
+        raise refusal(inner, what, f"the bounds of the loop {name(inner.iv)} depend on {name(outer.iv)}")
+    dependences = Dependences(function, module)
+    inside = len(dependences.of.domains[outer].ivs) + 2
+
+    def time(access: Access) -> Sequence[Term]:
+        return (inner.iv, outer.iv, *text_time(dependences, access, inside))
+
+    both = (outer.iv, inner.iv)
+    require_order(dependences, outer, time, what=what, combining=both, reassociate=reassociate, again=again)
+    return replaced(function, outer, with_fields(inner, body=(with_fields(outer, body=inner.body),)))
 
 
 def _nested(loops: Sequence[affine.For], old: Sequence[affine.For]) -> affine.For:

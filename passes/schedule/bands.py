@@ -137,7 +137,7 @@ def _is_other(op: Op) -> bool:
 
 
 def _iv(loop: Op) -> Value:
-    assert isinstance(loop, affine.For)
+    assert isinstance(loop, affine.For | scf.For)
     return loop.iv
 
 

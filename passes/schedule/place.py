@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from keyword import iskeyword
 
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.traverse import walk
@@ -37,10 +37,11 @@ class Place:
     names: Mapping[Value, str]
     call: str
 
-    def loop(self, name: object, *, parallel: str = "") -> Value:
+    def loop(self, name: object, *, parallel: str = "", data: bool = False) -> Value:
         """The counter of a loop that steps can change; `parallel` says what is wrong with one that is parallel.
 
-        Raises ScheduleError if there is no such loop, IllegalTransform if it is parallel already or bounded by data.
+        `data` is whether its bounds may come from data, since the step does not touch them. Raises ScheduleError if
+        there is no such loop, IllegalTransform if it is parallel already, or bounded by data where that matters.
         """
         iv = find(self.function, self.names, name, self.call)
         loop = loop_by(self.function, iv)
@@ -48,21 +49,22 @@ class Place:
             changes = "its iterations have no order that a step could change; "
             advice = f"{changes}take other steps first, and make it parallel last"
             raise refusal(loop, self.call, f"the loop {name} is parallel already: {parallel or advice}")
-        if not isinstance(loop, affine.For):
-            raise refusal(loop, self.call, f"the bounds of the loop {name} come from data: no step can change it")
+        if isinstance(loop, scf.Parallel) or not (data or isinstance(loop, affine.For)):
+            able = "demote, interchange and parallel do not need to know them"
+            raise refusal(loop, self.call, f"the bounds of the loop {name} come from data; {able}")
         return iv
 
     def listed(self, ivs: Iterable[Value]) -> str:
         """What some loops are called."""
         return ", ".join(self.names[iv] for iv in ivs)
 
-    def loops(self, names: object) -> tuple[Value, ...]:
-        """The counters of several loops."""
+    def loops(self, names: object, *, data: bool = False) -> tuple[Value, ...]:
+        """The counters of several loops; `data` as for one."""
         if isinstance(names, str) or not isinstance(names, Sequence) or not names:
             raise problem(
                 ScheduleError, f'cannot {self.call}: it takes the names of loops, as ("i", "j"), got {literal(names)}'
             )
-        found = tuple(self.loop(name) for name in names)
+        found = tuple(self.loop(name, data=data) for name in names)
         twice = next((name for k, name in enumerate(names) if found[k] in found[:k]), None)
         if twice is not None:
             raise problem(ScheduleError, f"cannot {self.call}: {twice} is given twice")

@@ -130,7 +130,7 @@ def _permute(at: Place, loops: object, *, reassociate: bool) -> Func:
 
 
 def _interchange(at: Place, outer: object, inner: object, *, reassociate: bool) -> Func:
-    first, second = at.loops((outer, inner))
+    first, second = at.loops((outer, inner), data=True)
 
     def interchanged(function: Func, reassociate: bool = reassociate) -> Func:
         return interchange(function, first, second, reassociate=reassociate, module=at.module)
@@ -223,7 +223,7 @@ def _scalar_replace(at: Place, loop: object) -> Func:
 
 
 def _parallel(at: Place, loop: object, *, reassociate: bool) -> Func:
-    iv = at.loop(loop, parallel="there is nothing left to do")
+    iv = at.loop(loop, parallel="there is nothing left to do", data=True)
     return parallelize(at.function, iv, reassociate=reassociate, module=at.module)
 
 
@@ -263,7 +263,7 @@ VERBS: Mapping[str, Row] = {
     "unswitch": lambda at, loop: unswitch(at.function, at.loop(loop)),
     "hoist": lambda at, loop: hoist(at.function, at.loop(loop), at.module),
     "scalar_replace": _scalar_replace,
-    "demote": lambda at, loop: demote(at.function, at.loop(loop), module=at.module),
+    "demote": lambda at, loop: demote(at.function, at.loop(loop, data=True), module=at.module),
     "privatize": lambda at, array, loop: privatize(at.function, at.array(array), at.loop(loop), module=at.module),
     "expand": lambda at, array, loop: expand(at.function, at.array(array), at.loop(loop), module=at.module),
     "parallel": _parallel,

@@ -1,0 +1,118 @@
+"""Loops whose bounds come from data, as those over the rows of a sparse matrix: the steps that need no bounds."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+
+K, M, N = af.symbols("K M N")
+
+
+@af.kernel
+def spmv(row: af.i64[M + 1], col: af.i64[K], val: af.f64[K], x: af.f64[N], y: af.f64[M], n: af.index):
+    with af.for_(n) as t, af.for_(M) as i:  # noqa: F841 - the loop is called so
+        with af.for_(row[i], row[i + 1], iter_args=af.f64(0)) as (k, s):
+            af.yield_(s + val[k] * x[col[k]])
+        y[i] += s * 0.5
+
+
+@af.kernel
+def spmm(row: af.i64[M + 1], col: af.i64[K], val: af.f64[K], x: af.f64[N, N], y: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k, af.for_(N) as j:
+        y[i, j] += val[k] * x[col[k], j]
+
+
+@af.kernel
+def scaled(row: af.i64[M + 1], val: af.f64[K], by: af.f64[M]):
+    with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k:
+        val[k] *= by[i]
+
+
+def matrix(rng):
+    """A sparse matrix of 5 rows, of which one is empty, with 7 columns."""
+    rows = np.array([0, 2, 2, 5, 9, 10])
+    return rows, rng.integers(0, 7, 10), rng.integers(-9, 9, 10).astype("f8")
+
+
+def same(kernel, tuned, *arguments):
+    ours, theirs = ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
+    kernel.interpret(*theirs)
+    for runs in (tuned, tuned.interpret):
+        given = [a.copy() if isinstance(a, np.ndarray) else a for a in ours]
+        runs(*given)
+        for a, b in zip(given, theirs, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda s: s.parallel("i"),
+        lambda s: s.tile(("t", "i"), (2, 2)).parallel("i"),
+        lambda s: s.interchange("t", "i").parallel("i"),
+        lambda s: s.strip_mine("i", 2).unroll("t", 2),
+        lambda s: s.unroll_jam("i", 2),
+        lambda s: s.demote("k").unroll_jam("t", 2),
+        lambda s: s.demote("k").coalesce(("t", "i")).peel("t_i", first=1),
+    ],
+)
+def test_loops_around_take_steps(steps):
+    """Issue 15, 14: loops whose bounds are data (CSR) took no step at all."""
+    rng = np.random.default_rng(3)
+    rows, columns, values = matrix(rng)
+    s = af.Schedule(spmv)
+    steps(s)
+    same(spmv, s.kernel(), rows, columns, values, rng.integers(-9, 9, 7).astype("f8"), np.zeros(5), 3)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        lambda s: s.interchange("k", "j").parallel("j"),
+        lambda s: s.interchange("k", "j").interchange("j", "k"),
+        lambda s: s.strip_mine("j", 2).parallel("i"),
+        lambda s: s.unroll("j", 3).parallel("i"),
+        lambda s: s.parallel("j"),
+    ],
+)
+def test_the_loop_and_those_inside_take_steps(steps):
+    rng = np.random.default_rng(4)
+    rows, columns, values = matrix(rng)
+    s = af.Schedule(spmm)
+    steps(s)
+    same(spmm, s.kernel(), rows, columns, values, rng.integers(-9, 9, (7, 7)).astype("f8"), np.zeros((5, 7)))
+
+
+def test_a_loop_with_bounds_of_data_runs_in_parallel():
+    rows, _, values = matrix(np.random.default_rng(5))
+    s = af.Schedule(scaled).parallel("k")
+    assert "scf.parallel" in s.kernel().mlir()
+    same(scaled, s.kernel(), rows, values, np.arange(5.0))
+    with pytest.raises(af.IllegalTransform):
+        af.Schedule(scaled).parallel("i")  # nobody knows that the rows do not overlap
+
+
+def test_what_needs_the_bounds_is_refused():
+    with pytest.raises(af.IllegalTransform, match="come from data; demote, interchange and parallel do not need"):
+        af.Schedule(spmv).unroll("k", 2)
+    with pytest.raises(af.IllegalTransform, match="it combines values"):
+        af.Schedule(spmv).parallel("k", reassociate=True)
+    with pytest.raises(af.IllegalTransform, match="the loop i does not hold the loop k and nothing else"):
+        af.Schedule(spmm).interchange("i", "k")
+
+    @af.kernel
+    def halved(to: af.i64[1], A: af.f64[N, N]):
+        af.assume(N >= 3)
+        with af.for_(1) as t, af.for_(af.index(to[t])) as k, af.for_(N - 1) as j:
+            A[2, j] = A[2, j + 1] + af.f64(k + 0)
+
+    with pytest.raises(af.IllegalTransform, match=r"it may be that the store A\[2, j\] .* feeds the load"):
+        af.Schedule(halved).interchange("k", "j")
+
+    @af.kernel
+    def within(to: af.i64[9], A: af.f64[9, 9]):
+        with af.for_(9) as i, af.for_(to[i], 9) as k:
+            A[0, i] += 1.0 + af.f64(k + 0)
+
+    with pytest.raises(af.IllegalTransform, match="does not hold the loop k and nothing else"):
+        af.Schedule(within).interchange("i", "k")
