@@ -63,7 +63,8 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
         lines += [
             "Returns 0, or 2 where there is not enough memory, or 3 where an access would leave its",
             f"array: it is not made, {made.failure}[0] is the number of its check, and the index and the sizes",
-            "follow. What the function writes is incomplete then.",
+            "follow. What the function writes is incomplete then. Compile with -fwrapv: an index that",
+            "data gives may overflow before it is checked.",
         ]
     elif plan.has_status:
         lines += ["Returns 0, or 2 where there is not enough memory; then what it writes is incomplete."]

@@ -18,7 +18,7 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.verifier import verify
 from tests.differential import language
 from tests.differential.generator import Program, generate
-from tests.differential.judges import COMPILERS, GCC, by_c, by_mlir
+from tests.differential.judges import CHECKED, COMPILERS, GCC, by_c, by_mlir
 from tests.differential.language_builder import as_program
 from tests.differential.language_meaning import as_executed
 from tests.differential.minimise import minimise
@@ -78,6 +78,11 @@ def test_clang_with_sanitizers_and_the_interpreter_agree():
     how = COMPILERS[-1]
     assert "address,undefined" in str(how)
     require_same(SANITIZED, by_c([program(s) for s in SANITIZED], [expected(s) for s in SANITIZED], how))
+
+
+def test_checks_of_accesses_find_nothing_where_nothing_is_wrong():
+    seeds = some(SEEDS, 12)
+    require_same(seeds, by_c([program(s) for s in seeds], [expected(s) for s in seeds], CHECKED))
 
 
 def test_mlir_and_the_interpreter_agree():
