@@ -42,6 +42,7 @@ bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.text
 	@$(BIN)/python -m benchmarks.analysis
 	@$(BIN)/python -m benchmarks.passes
+	@$(BIN)/python -m benchmarks.boundscheck
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
