@@ -193,6 +193,7 @@ def generate(seed: int) -> Program:
     random = Random(seed)
     trips = random.randint(2, 9)
     maker = _Maker(random, random.randint(trips + LANES, 24), trips)
+    maker.array("n", "N", maker.numbers(maker.n))  # which says what N is
     lines = [line for _ in range(random.randint(1, 4)) for line in maker.statement()]
     if random.random() < 0.25:
         lines = ["with af.for_(2) as again:", *(f"    {line}" for line in lines)]
