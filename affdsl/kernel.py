@@ -6,7 +6,7 @@ import inspect
 import sys
 import weakref
 from collections.abc import Callable, Mapping
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
@@ -14,6 +14,7 @@ from typing import overload
 
 import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
+from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.verifier import verify
 from affdsl.lang.builder import active
@@ -36,6 +37,7 @@ from passes.pipeline import pipeline_for_module
 def kernel(function: Callable[..., object], /, *, boundscheck: bool = False) -> Kernel: ...
 @overload
 def kernel(*, boundscheck: bool = False) -> Callable[[Callable[..., object]], Kernel]: ...
+@plain_traceback
 def kernel(
     function: Callable[..., object] | None = None, /, *, boundscheck: bool = False
 ) -> Kernel | Callable[[Callable[..., object]], Kernel]:
@@ -78,10 +80,11 @@ def kernel(
         raise problem(ProgramTypeError, f"boundscheck is {boundscheck!r}", "it is True or False")
     if function is None:
         namespace = _names_around(user_frame())
-        return lambda function: _kernel(function, namespace, boundscheck=boundscheck)
+        return partial(_kernel, namespace=namespace, boundscheck=boundscheck)
     return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck)
 
 
+@plain_traceback
 def _kernel(function: Callable[..., object], namespace: Mapping[str, object], *, boundscheck: bool) -> Kernel:
     if isinstance(function, staticmethod):
         raise problem(
@@ -102,6 +105,9 @@ class _Called:
     __call__: Callable[..., object]
 
 
+@plain_tracebacks(
+    "_first_call", "__get__", "apply", "mlir", "c", "save_c", "interpret", "graph", "picture", "with_module"
+)
 class Kernel(_Called):
     """A kernel. Call it with NumPy arrays; `mlir()` and `c()` give it as text; `func` is its IR.
 

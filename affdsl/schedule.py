@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from affdsl.errors import AffdslError, InternalError, VerificationError
+from affdsl.frames import plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import with_fields
@@ -39,6 +40,7 @@ Size: TypeAlias = int | str | Index
 """A number; or an argument of the kernel, by its name or its symbol, that it assumes to be from 1 to 2**31 - 1."""
 
 
+@plain_tracebacks()
 class Schedule:
     """How a kernel's loops run: steps that are taken at once, each of which keeps what the kernel does, or is refused.
 

@@ -36,6 +36,7 @@ from typing import Final, Literal, NoReturn, Protocol, cast
 import numpy as np
 
 from affdsl.errors import AffdslError, InternalError
+from affdsl.frames import plain_traceback
 from codegen.arguments import (
     Array,
     ArrayArgument,
@@ -97,6 +98,7 @@ def load(
     if results is None and any(isinstance(result, ArrayResult) for result in signature.results):
         raise InternalError(f"{signature.name}: the library gives arrays but does not export affdsl_results")
 
+    @plain_traceback
     def explain(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
         taken = take_over(arguments, keywords) if status == _REFUSED and take_over is not None else None
         if taken is not None:
