@@ -57,7 +57,7 @@ def test_the_errors_that_the_readme_shows_are_those_that_come(tmp_path, monkeypa
     run_blocks(text, "README.md")
     printed = capsys.readouterr().out.splitlines()
     shown = re.findall(r"print\(error\) +# (.*) \.\.\.$", text, re.M)
-    assert len(shown) == 5
+    assert len(shown) == 4
     for start in shown:
         assert [line for line in printed if line.startswith(start)], start
 
