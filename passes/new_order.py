@@ -7,9 +7,10 @@ them writing, the one that ran first still does. What is not known is not legal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import sub
 from typing import TypeAlias
 
 from affdsl.ir.core import Op
@@ -104,21 +105,27 @@ def new_order(
     carried = {r.value for r in reductions if r.value is not None}
     order = _Order(dependences, time)
     accesses = _accesses(dependences, roots, inside)
+    kept: set[Hashable] = set()
     for source in accesses:
         for sink in accesses:
             if "write" not in (source.kind, sink.kind):
                 continue
             if not dependences.of.storage.may_alias(source.buffer, sink.buffer):
                 continue
+            is_one = source in own and own[source] == own.get(sink)
+            key = (order.kind(source, sink), is_one)
+            if key in kept:
+                continue
             common = dependences.common(source, sink)
             for depth in range(around + 1, common + 2):
                 if depth == common + 1 and source.order >= sink.order:
                     continue
-                if depth <= common and source in own and own[source] == own.get(sink):
+                if depth <= common and is_one:
                     continue
                 found = order.violated(source, sink, depth, common)
                 if found is not None:
                     return found
+            kept.add(key)
     for source, sink, depths in _beyond_memory(dependences, inside, carried):
         common = dependences.common(source, sink)
         for depth in depths:
@@ -174,6 +181,7 @@ class _Order:
         self.dependences = dependences
         self.time = time
         self._times: dict[Access, tuple[Affine, ...]] = {}
+        self._apart: dict[Access, tuple[Relation, tuple[int, ...], tuple[object, ...], tuple[int, ...]]] = {}
         self._relations: dict[tuple[Access, int], tuple[Relation, tuple[str, ...]]] = {}
 
     def violated(self, source: Access, sink: Access, depth: int, common: int) -> Violation | None:
@@ -206,6 +214,30 @@ class _Order:
         if unknown:
             return Violation(found)
         return Violation(found, lambda: self._witness(found, at_source, at_sink))
+
+    def kind(self, source: Access, sink: Access) -> Hashable:
+        """What two accesses have in common with their copies that lie, and run, equally far apart: one answer for all.
+
+        Where neither time has a term, only which comes first counts.
+        """
+        (start, at, first, when), (end, to, second, then) = self._parts(source), self._parts(sink)
+        later = []
+        for k in range(max(len(when), len(then))):
+            a, x = (first[k], when[k]) if k < len(when) else ((), 0)
+            b, y = (second[k], then[k]) if k < len(then) else ((), 0)
+            later.append(x - y if a or b else (x > y) - (x < y))
+        far = tuple(map(sub, at, to))
+        return (source.buffer, sink.buffer, source.ivs, sink.ivs, start, end, far, first, second, tuple(later),
+                source.order < sink.order)  # fmt: skip
+
+    def _parts(self, access: Access) -> tuple[Relation, tuple[int, ...], tuple[object, ...], tuple[int, ...]]:
+        """The relation and the time of an access, each with its constants apart."""
+        found = self._apart.get(access)
+        if found is None:
+            time = self._time_of(access)
+            base, at = access.relation.from_zero
+            found = self._apart[access] = base, at, tuple([e.terms for e in time]), tuple([e.constant for e in time])
+        return found
 
     def _is_plainly_kept(self, source: Access, sink: Access, depth: int, common: int) -> bool:
         """Whether there is no pair, or the distances alone show that all pairs keep their order: isl is not asked."""

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
 from passes.affine_loop_invariant_code_motion.faults import Faults
 from passes.analysis.access import Access, Accesses
 from passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
-from passes.analysis.relations import BUDGET, elements, remembered, same_element, some_point
+from passes.analysis.relations import BUDGET, elements, outer_distances, remembered, same_element, some_point, together
 from passes.analysis.summary import Summaries
 from passes.analysis.trip_count import trip_count
 from passes.effects import NONE, effects
@@ -252,15 +252,19 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
     if a.buffer is not b.buffer:
         return of.storage.may_alias(a.buffer, b.buffer)
 
+    first, second = together(a.relation, b.relation)
+
     def find() -> bool:
+        if around and not outer_distances(first, second, around + 1, around):
+            return False
         with spending(BUDGET):
-            pairs = same_element(a.relation, b.relation)
+            pairs = same_element(first, second)
             for k in range(around):
                 pairs = pairs.equate(Dim.in_, k, Dim.out, k)
             return not pairs.is_empty()
 
     try:
-        return remembered(("meet", a.relation, b.relation, around), find)
+        return remembered(("meet", first, second, around), find)
     except UnknownError:
         return True
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from operator import sub
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
@@ -28,10 +29,12 @@ from passes.analysis.relations import (
     fixed,
     meet,
     named,
+    outer_distances,
     plain_distances,
     remembered,
     same_element,
     some_point,
+    together,
 )
 
 Kind = Literal["flow", "anti", "output", "input"]
@@ -178,6 +181,7 @@ class Dependences:
         self.of = Accesses(function, module)
         self.accesses = self.of.accesses
         self.budget = budget
+        self._depths: dict[object, tuple[int, ...]] = {}
 
     def common(self, source: Access, sink: Access) -> int:
         """How many loops stand around both."""
@@ -219,9 +223,12 @@ class Dependences:
         """The distances, None if there is no pair. Raises UnknownError where isl needs too long."""
         if not common and source.grid is not None and sink.grid is not None:
             return () if overlap(source.grid, sink.grid) else None
+        source, sink = together(source, sink)
         plain = plain_distances(source, sink, depth, common)
         if plain is not None:
             return tuple(Distance(*ends) for ends in plain) or None
+        if common and not outer_distances(source, sink, depth, common):
+            return None
 
         def find() -> tuple[Distance, ...] | None:
             with spending(self.budget):
@@ -230,6 +237,17 @@ class Dependences:
                 return _distances(_pairs(source, sink, depth, common), common)
 
         return remembered(("distances", source, sink, depth, common), find)
+
+    def depths(self, source: Access, sink: Access, first: int = 1) -> tuple[int, ...]:
+        """The depths, from the first on, at which sink depends on source: one answer for each class of copies."""
+        (start, at), (end, to) = source.relation.from_zero, sink.relation.from_zero
+        common, apart = self.common(source, sink), tuple(map(sub, at, to))
+        key = (source.buffer, sink.buffer, start, end, apart, _precedes(source, sink), common, first)
+        found = self._depths.get(key)
+        if found is None:
+            asked = range(first, common + 2)
+            found = self._depths[key] = tuple([d for d in asked if self.at(source, sink, d) is not None])
+        return found
 
     def between(self, source: Access, sink: Access) -> Iterator[Dependence]:
         """The dependences of sink on source, by depth."""
@@ -248,13 +266,21 @@ class Dependences:
     def carried_by(self, iv: Value) -> Iterator[Dependence]:
         """The dependences, but those between two reads, of which the loop of an induction variable is the outermost."""
         inside = [a for a in self.accesses if iv in a.ivs]
+        writes = [a for a in inside if a.kind == "write"]
+        independent: set[object] = set()
         for source in inside:
             depth = source.ivs.index(iv) + 1
-            for sink in inside:
-                if "write" in (source.kind, sink.kind):
-                    found = self.at(source, sink, depth)
-                    if found is not None:
-                        yield found
+            start, at = source.relation.from_zero
+            for sink in inside if source.kind == "write" else writes:
+                end, to = sink.relation.from_zero
+                key = (source.buffer, sink.buffer, start, end, tuple(map(sub, at, to)), source.ivs, sink.ivs)
+                if key in independent:  # as are other copies of the two that lie equally far apart
+                    continue
+                found = self.at(source, sink, depth)
+                if found is None:
+                    independent.add(key)
+                else:
+                    yield found
 
 
 def dependences(function: func.Func, module: func.Module | None = None) -> Dependences:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from typing import TypeAlias
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
@@ -20,6 +20,8 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX, IndexType, MemRefType
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
 from passes.analysis.views import digits, joined
+
+_Position: TypeAlias = "tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,8 @@ class Domain:
     unknown: tuple[str, ...] = ()
     resolved: Mapping[Value | Atom, Affine] = field(default_factory=dict, repr=False)
     """What stands for values met before."""
+    _position: list[_Position] = field(default_factory=list, repr=False)
+    """What `_at_position` found, for all domains of the same points: one access after another asks for it."""
 
     @property
     def is_exact(self) -> bool:
@@ -56,14 +60,13 @@ class Domain:
 
     def relation(self, index: Sequence[Affine]) -> Relation:
         """From these iterations to the elements at index, by position."""
-        new, clauses, params = self._by_position
+        new, clauses, params = self._position[0] if self._position else self._at_position()
         exprs = tuple([e.substitute(new) for e in index])
         stand_ins = set(new.values())
         found = dict.fromkeys((*params, *(v for e in exprs for v in e.values() if v not in stand_ins)))
         return relation(len(self.ivs), len(self.locals), tuple(found), clauses, exprs)
 
-    @cached_property
-    def _by_position(self) -> tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]:
+    def _at_position(self) -> _Position:
         """What stands for the loops and locals in relations, the clauses with that in place, and their parameters."""
         new: dict[Value, Value] = {iv: iterator(k) for k, iv in enumerate(self.ivs)}
         new |= {q: local(k) for k, q in enumerate(self.locals)}
@@ -72,7 +75,8 @@ class Domain:
         )
         stand_ins = set(new.values())
         read = [v for clause in clauses for part in clause for c in part for v in c.values() if v not in stand_ins]
-        return new, clauses, tuple(dict.fromkeys(read))
+        self._position.append((new, clauses, tuple(dict.fromkeys(read))))
+        return self._position[0]
 
     def lacking(self, reason: str) -> Domain:
         """This domain, where something is not known."""
@@ -91,9 +95,14 @@ class Domain:
         """This domain with other fields. Much cheaper than `dataclasses.replace`, which runs the constructor."""
         copy = object.__new__(Domain)
         copy.__dict__.update(self.__dict__)
-        copy.__dict__.pop("_by_position", None)
+        if not new.keys() <= _BESIDE:
+            copy.__dict__["_position"] = []
         copy.__dict__.update(new)
         return copy
+
+
+_BESIDE = frozenset(("unknown", "resolved"))
+"""The fields of a domain that say nothing of where its points are."""
 
 
 class Scope:

@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from operator import sub
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -85,6 +86,29 @@ class Relation:
         """The elements, where they plainly are a grid."""
         return None if self.box is None else grid_of(self.box, self.index)
 
+    @cached_property
+    def from_zero(self) -> tuple[Relation, tuple[int, ...]]:
+        """The relation without the constants of its index, and these: copies that differ by constants share it."""
+        constants = tuple([e.constant for e in self.index])
+        return self if not any(constants) else self._moved(constants, -1), constants
+
+    def moved(self, by: tuple[int, ...]) -> Relation:
+        """The relation to elements that lie so far away."""
+        if not any(by):
+            return self
+        found = self._copies.get(by)
+        if found is None:
+            found = self._copies[by] = self._moved(by, 1)
+        return found
+
+    def _moved(self, by: tuple[int, ...], sign: int) -> Relation:
+        index = tuple([Affine(e.terms, e.constant + sign * n) for e, n in zip(self.index, by, strict=True)])
+        return relation(self.dims, self.locals, self.params, self.clauses, index)
+
+    @cached_property
+    def _copies(self) -> dict[tuple[int, ...], Relation]:
+        return {}
+
 
 _relations: WeakValueDictionary[object, Relation] = WeakValueDictionary()
 
@@ -130,6 +154,16 @@ def forget() -> None:
     _kept.answers.clear()
 
 
+def together(source: Relation, sink: Relation) -> tuple[Relation, Relation]:
+    """Two relations whose pairs of iterations that touch one element are the same, moved so that the sink is at zero.
+
+    Whatever is asked of the pairs is the same for all copies of two accesses that lie equally far apart, as unrolling
+    makes them: a class of pairs has one answer.
+    """
+    (first, at), (second, to) = source.from_zero, sink.from_zero
+    return (first if at == to else first.moved(tuple(map(sub, at, to)))), second
+
+
 def map_from(of: Relation) -> Map:
     """From iterations to elements. Raises UnknownError where isl needs too long."""
     return remembered(("map", of), lambda: _map_from(of))
@@ -152,6 +186,7 @@ def meet(source: Relation, sink: Relation) -> bool:
 
 def same_element(source: Relation, sink: Relation) -> Map:
     """From the iterations of source to those of sink that touch a common element, in whatever order."""
+    source, sink = together(source, sink)
     return remembered(("same", source, sink), lambda: map_from(source).apply_range(map_from(sink).reverse()).coalesce())
 
 
@@ -185,11 +220,14 @@ def outer_distances(source: Relation, sink: Relation, depth: int, common: int) -
         return plain
     fixed: dict[Value, int] = {}
     inputs = {*source.inputs, *sink.inputs}
+    varying = inputs.difference(source.inputs[: min(depth - 1, common)])
     for a, b in zip(source.index, sink.index, strict=True):
         moving = [(atom, factor) for atom, factor in a.terms if not isinstance(atom, Value) or atom in inputs]
         match moving:
             case _ if a.terms != b.terms:
                 continue
+            case _ if a.constant != b.constant and varying.isdisjoint(a.values()):
+                return ()  # what it is made of is the same in both
             case []:
                 if a.constant != b.constant:
                     return ()
