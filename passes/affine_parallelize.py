@@ -22,6 +22,7 @@ from passes.legality import (
     Violation,
     first_legal,
     new_order,
+    order_is_shown,
     refusal,
     substituted,
     text_time,
@@ -30,7 +31,6 @@ from passes.legality import (
 )
 from passes.legality_words import name
 from passes.renaming import renamed
-from passes.running import peeled_first, so_that_it_runs
 from passes.steps import Proposal, Step
 
 MOST_NESTED = 2**32 - 1
@@ -138,7 +138,7 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     """
     what = f"make {name(iv)} parallel"
     dependences = Dependences(func, module)
-    verdict = of_loop(dependences, iv)
+    verdict = _shown(func, iv) if order_is_shown() else of_loop(dependences, iv)
     if verdict is None:
         known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
         raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
@@ -157,6 +157,12 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
 
 
 # --- What can be done
+
+
+def _shown(function: Func, iv: Value) -> Parallelism | None:
+    """The verdict on a loop of which it is known that its iterations may run in any order."""
+    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    return None if loop is None else Parallelism(iv, loop, 0, "unknown" if loop.results else "parallel")
 
 
 def _refusal(verdict: Parallelism) -> str | None:
@@ -219,19 +225,20 @@ def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Depe
 def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: bool) -> Iterator[Proposal]:
     """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
     loop, function = verdict.loop, dependences.of.function
-    as_values = list(_as_values(function, verdict))
+    as_values = list(_as_values(verdict))
+    rounds = any(each.needs_reassociation for each in verdict.reductions)
     if verdict.privatized:
         yield Proposal(tuple(Step("privatize", (buffer.root, verdict.iv)) for buffer in verdict.privatized))
-    # Who allows another rounding wants this loop, whatever it takes.
-    yield from as_values if reassociate else as_values[:1]
+    if reassociate or not rounds:
+        yield from as_values
     nest = [op for op in walk(function) if isinstance(op, affine.For) and op is not loop and _are_nested(loop, op)]
     depth = {op: len(dependences.of.domains[op].ivs) for op in (*nest, loop)}
     nest.sort(key=lambda op: abs(depth[op] - depth[loop]))
     for op in nest[:MOST_NEAR]:
         if _keeps_order(dependences, op, {op.iv: -op.iv}):  # backwards if and only if in any order
-            yield Proposal((Step("parallelize", (op.iv,)),), asks_again=False)
-    if not reassociate:
-        yield from as_values[1:]
+            yield Proposal((Step("parallelize", (op.iv,)),), asks_again=False, is_shown=True)
+    if rounds and not reassociate:  # who allows another rounding wants this loop, others rather another one
+        yield from as_values
     if not isinstance(loop, affine.For):
         return
     if _falls_apart(dependences, loop):
@@ -242,21 +249,16 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
             pair = (outer.iv, inner.iv)
             if _keeps_order(dependences, outer, {outer.iv: inner.iv + outer.iv * factor, inner.iv: -outer.iv}):
                 steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
-                yield Proposal(steps, asks_again=False)
+                # With the wave, no dependence is left within it, so the loops may also be interchanged.
+                yield Proposal(steps, asks_again=False, is_shown=True)
 
 
-def _as_values(function: Func, verdict: Parallelism) -> Iterator[Proposal]:
-    """That sums in memory are carried as values, which takes a loop that certainly runs."""
+def _as_values(verdict: Parallelism) -> Iterator[Proposal]:
+    """That sums in memory are carried as values."""
     in_memory = [each for each in verdict.reductions if each.value is None]
-    if not in_memory or not isinstance(verdict.loop, affine.For):
-        return
-    steps = (Step("scalar_replace", (verdict.iv,)),)
-    options = (("reassociate", True),) * any(each.needs_reassociation for each in in_memory)
-    yield Proposal(steps, options)
-    facts = so_that_it_runs(function, verdict.loop)
-    if facts:
-        yield Proposal(steps, options, assumes=facts)
-    yield from (Proposal((first, *steps), options) for first in peeled_first(function, verdict.loop))
+    if in_memory and isinstance(verdict.loop, affine.For):
+        options = (("reassociate", True),) * any(each.needs_reassociation for each in in_memory)
+        yield Proposal((Step("scalar_replace", (verdict.iv,)),), options)
 
 
 def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:

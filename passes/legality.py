@@ -35,8 +35,8 @@ from passes.steps import Proposal, Step
 
 __all__ = [
     "Candidate", "IllegalTransform", "Request", "Time", "Violation", "carried_reductions", "first_legal",
-    "interchanged", "is_barrier", "new_order", "reassociated", "refusal", "require_order", "reversed_first", "skewed",
-    "substituted", "text_time", "trying", "violated", "with_reassociation",
+    "interchanged", "is_barrier", "new_order", "order_is_shown", "reassociated", "refusal", "require_order",
+    "reversed_first", "skewed", "substituted", "text_time", "trying", "violated", "with_reassociation",
 ]  # fmt: skip
 
 Request: TypeAlias = Callable[..., func.Func]
@@ -126,6 +126,8 @@ def require_order(
     IllegalTransform
         With the dependence that it violates, two iterations, and the first legal candidate.
     """
+    if _is_shown.get():
+        return
     violation = new_order(dependences, root, time, reductions=reductions)
     if violation is None:
         return
@@ -201,7 +203,7 @@ def first_legal(
 
 def _holds(function: func.Func, module: func.Module | None, proposal: Proposal, again: Request) -> bool:
     try:
-        with _silently():
+        with _silently(), _shown(proposal.is_shown):
             function = proposal.before(function)
             for step in proposal.steps:
                 function = step.done_to(function, module)
@@ -237,6 +239,24 @@ def _silently() -> Iterator[None]:
             yield
     finally:
         _is_silent.reset(token)
+
+
+_is_shown = ContextVar("is_shown", default=False)
+
+
+@contextmanager
+def _shown(really: bool) -> Iterator[None]:
+    """Try steps of which the order was shown to be legal before: only what else may be in the way is asked."""
+    token = _is_shown.set(really)
+    try:
+        yield
+    finally:
+        _is_shown.reset(token)
+
+
+def order_is_shown() -> bool:
+    """Whether what is asked for now is known to keep the order that must be kept."""
+    return _is_shown.get()
 
 
 def refusal(op: Op, what: str, reason: str, alternative: str | Proposal = "") -> IllegalTransform:

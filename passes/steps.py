@@ -73,6 +73,8 @@ class Proposal:
 
     Attributes
     ----------
+    is_shown
+        Whether a new order showed that all dependences are kept, so that it need not be asked step by step again.
     assumes
         What the author of the function would have to promise of its arguments, before all else.
     steps
@@ -98,6 +100,7 @@ class Proposal:
     options: tuple[tuple[str, Argument], ...] = ()
     asks_again: bool = True
     assumes: tuple[Constraint, ...] = ()
+    is_shown: bool = False
 
     @property
     def promise(self) -> str:

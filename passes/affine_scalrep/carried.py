@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, func
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.dialects import affine, arith, func, scf
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import IndexType
@@ -17,6 +20,7 @@ from passes.affine_loop_invariant_code_motion.faults import Faults
 from passes.affine_scalrep.variables import variables_replaced
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
+from passes.analysis.storage import Buffer
 from passes.analysis.trip_count import TripCount, trip_count
 from passes.legality import refusal
 from passes.legality_words import name
@@ -39,7 +43,10 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
     before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
     the loop. Where a load is of the same element in each iteration, and nothing else touches it, the store to it
     moves behind the loop. Buffers of one element that the function makes are carried also where they are changed under
-    conditions, and in loops inside of this one.
+    conditions, and in loops inside of this one. If the loop may not run, what would then be stored, or loaded and
+    fail, is put under the condition that it does:
+
+        for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
 
     Raises
     ------
@@ -82,13 +89,14 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
     with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
         warnings.simplefilter("ignore", AnalysisWarning)
         search = _Search(Dependences(function, module), loop)
-        chains = search.chains()
-        if not chains and changed is not None:
-            return function
-        if not chains:
-            what = f"keep in values what loop {name(iv)} loads"
-            raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")
-        new, values = _with_chains(loop, chains, search.sinking(chains))
+        plan = search.plan()
+    if plan is None and changed is not None:
+        return function
+    if plan is None:
+        what = f"keep in values what loop {name(iv)} loads"
+        raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")
+    before, inside, after, values = _with_chains(loop, plan.chains, plan.sinking)
+    new = (_if_it_runs(loop, before, inside, after),) if plan.is_guarded else (*before, inside, *after)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
 
 
@@ -102,6 +110,15 @@ class _Chain:
     iterations: int
 
 
+@dataclass(frozen=True)
+class _Plan:
+    """What becomes of a loop: its chains, the stores that stand behind it, and whether all that is done if it runs."""
+
+    chains: Sequence[_Chain]
+    sinking: Mapping[Op, _Chain]
+    is_guarded: bool
+
+
 class _Search:
     """Looks for what the loads in the body of one loop give."""
 
@@ -113,11 +130,32 @@ class _Search:
         self._accesses = [a for a in dependences.accesses if loop.iv in a.ivs]
         self._at = {a.op: a for a in self._accesses if isinstance(a.op, Load | Store)}
         self._inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
-        self._applied = _written_out(loop)
-        self._trips: TripCount | None = None
+        self._index = _written_out(loop)
         self._faults = Faults(dependences.of)
+        self._is_parallel = any(
+            isinstance(around, affine.Parallel | scf.Parallel) for around in dependences.of.domains[loop].loops
+        )
+        self._writes: dict[Buffer, list[Access]] = defaultdict(list)
+        self._touching: dict[Buffer, list[Access]] = defaultdict(list)
+        for access in self._accesses:
+            self._touching[access.buffer].append(access)
+            if access.kind == "write":
+                self._writes[access.buffer].append(access)
+        self._able: dict[Hashable, list[Load | Store]] = defaultdict(list)
+        for op in reversed(loop.body):
+            if isinstance(op, Load | Store):
+                self._able[isinstance(op, Store), op.memref, self._index[op], _value(op).type].append(op)
 
-    def chains(self) -> list[_Chain]:
+    def plan(self) -> _Plan | None:
+        """What to do with the loads that can be replaced; None if there are none."""
+        chains = self._chains()
+        sinking = self._sinking(chains)
+        is_guarded = not self._runs(1) and (
+            bool(sinking) or self._is_parallel or not all(self._may_load_before(chain, 1) for chain in chains)
+        )
+        return _Plan(chains, sinking, is_guarded) if chains else None
+
+    def _chains(self) -> list[_Chain]:
         """A chain for each load that can be replaced."""
         found: list[_Chain] = []
         for op in self._loop.body:
@@ -134,7 +172,7 @@ class _Search:
             return "the loop has several lower bounds"
         if load.memref in self._inside:
             return "the loop makes the buffer, or the view of it, that it loads from"
-        index = self._composed(load.index)
+        index = self._index[load]
         if any(v in self._inside and v is not self._loop.iv for e in index for v in e.values()):
             return "its subscripts are not known before the loop"
         writers = self._writers(load)
@@ -148,66 +186,65 @@ class _Search:
         producer, iterations = found
         if writers and not self._is_distance(writers[0], self._at[load], iterations):
             return f"it is not certain that it loads what was stored {iterations} iterations before"
-        firsts = _firsts(self._loop, load, index, iterations)
-        if not self._runs(iterations) and not all(self._faults.are_impossible(f, self._loop) for f in firsts):
+        chain = _Chain(load, index, producer, iterations)
+        if iterations > 1 and not self._may_load_before(chain, 2):
             return f"the loop may run less than {iterations} times, and a load before it fail"
-        return _Chain(load, index, producer, iterations)
+        return chain
+
+    def _may_load_before(self, chain: _Chain, first: int) -> bool:
+        """Whether what a load gives from some iteration on may be loaded before the loop, which then need not run."""
+        if self._runs(chain.iterations):
+            return True
+        firsts = _firsts(self._loop, chain.load, chain.index, chain.iterations)[first - 1 :]
+        return not self._is_parallel and all(self._faults.are_impossible(each, self._loop) for each in firsts)
 
     def _writers(self, load: Load) -> list[Access]:
-        """The accesses in the loop that may write what a load of the same run of the loop gives."""
+        """The accesses in the loop that may write what a load of the same run of the loop gives: two, if more do."""
         access = self._at[load]
         may_alias = self._dependences.of.storage.may_alias
-        return [
+        found = (
             a
-            for a in self._accesses
-            if a.kind == "write" and may_alias(a.buffer, access.buffer) and self._depths(a, access)
-        ]
+            for buffer, writes in self._writes.items()
+            if may_alias(buffer, access.buffer)
+            for a in writes
+            if self._depths(a, access)
+        )
+        return list(islice(found, 2))
 
-    def _depths(self, write: Access, read: Access) -> list[int]:
+    def _depths(self, write: Access, read: Access) -> tuple[int, ...]:
         """The depths, from that of the loop on, at which a read depends on a write."""
-        common = self._dependences.common(write, read)
-        depths = range(self._around + 1, common + 2)
-        return [d for d in depths if self._dependences.at(write, read, d) is not None]
+        return self._dependences.depths(write, read, self._around + 1)
 
     def _producer(self, load: Load, index: Index, writers: Sequence[Op]) -> tuple[Load | Store, int] | None:
         """What stored, or if nothing does that, loaded, the elements of a load last, and how many iterations before."""
-        body = self._loop.body[::-1]
-        stores: list[Load | Store] = [op for op in body if isinstance(op, Store) and op in writers]
-        loads: list[Load | Store] = [op for op in body if isinstance(op, Load) and op is not load]
-        able = [
-            op
-            for op in (stores if writers else loads)
-            if op.memref is load.memref and _value(op).type == load.result.type
-        ]
         for iterations in range(1, MOST_ITERATIONS + 1):
             later = {self._loop.iv: self._loop.iv + iterations * self._loop.step}
             wanted = tuple(e.substitute(later) for e in index)
-            for op in able:
-                if self._composed(op.index) == wanted:
+            for op in self._able.get((bool(writers), load.memref, wanted, load.result.type), ()):
+                if op in writers if writers else op is not load:
                     return op, iterations
+            if wanted == index:
+                break
         return None
 
     def _is_distance(self, write: Access, read: Access, iterations: int) -> bool:
         """Whether a read sees an earlier write of the same run of the loop after so many iterations, and not before."""
         depth = self._around + 1
-        if self._depths(write, read) != [depth]:
+        if self._depths(write, read) != (depth,):
             return False
         found = self._dependences.at(write, read, depth)
         return found is not None and found.is_exact and found.distances[-1].low == iterations * self._loop.step
 
-    def _composed(self, index: Index) -> Index:
-        """Subscripts where what affine.apply makes in the body is written out."""
-        while any(v in self._applied for e in index for v in e.values()):
-            index = tuple(e.substitute(self._applied) for e in index)
-        return index
+    @cached_property
+    def _trips(self) -> TripCount:
+        return trip_count(self._loop, self._loop.iv, self._dependences.of)
 
     def _runs(self, iterations: int) -> bool:
-        if self._trips is None:
-            self._trips = trip_count(self._loop, self._loop.iv, self._dependences.of)
         return self._trips.low >= iterations
 
-    def sinking(self, chains: Sequence[_Chain]) -> dict[Op, _Chain]:
+    def _sinking(self, chains: Sequence[_Chain]) -> dict[Op, _Chain]:
         """The stores of chains that may stand behind the loop: nothing else in it needs to see them."""
+        of = self._dependences.of
         replaced = {chain.load for chain in chains}
         found: dict[Op, _Chain] = {}
         for chain in chains:
@@ -215,8 +252,14 @@ class _Search:
             if not isinstance(op, Store) or self._loop.iv in {v for e in chain.index for v in e.values()}:
                 continue
             mine = self._at[op]
-            others = [a for a in self._accesses if a.op is not op and a.op not in replaced]
-            if self._runs(1) and not any(may_meet(self._dependences.of, mine, a, self._around) for a in others):
+            others = (
+                a
+                for buffer, accesses in self._touching.items()
+                if of.storage.may_alias(buffer, mine.buffer)
+                for a in accesses
+                if a.op is not op and a.op not in replaced
+            )
+            if not any(may_meet(of, mine, a, self._around) for a in others):
                 found[op] = chain
         return found
 
@@ -224,15 +267,18 @@ class _Search:
 # --- Below: the new loop
 
 
-def _written_out(loop: affine.For) -> dict[Value, Affine]:
-    """What stands for the values of affine.apply and the constants in the body of a loop, where they are subscripts."""
-    found: dict[Value, Affine] = {}
+def _written_out(loop: affine.For) -> dict[Load | Store, Index]:
+    """The subscripts of the loads and stores in the body of a loop, over values that are not made by affine.apply."""
+    made: dict[Value, Affine] = {}
+    found: dict[Load | Store, Index] = {}
     for op in loop.body:
         match op:
             case affine.Apply(result=result, expr=expr):
-                found[result] = expr
+                made[result] = expr.substitute(made)
             case arith.Constant(result=result, value=int(number)) if isinstance(result.type, IndexType):
-                found[result] = Affine.of(number)
+                made[result] = Affine.of(number)
+            case affine.Load() | affine.VectorLoad() | affine.Store() | affine.VectorStore():
+                found[op] = tuple(e.substitute(made) for e in op.index)
     return found
 
 
@@ -252,8 +298,8 @@ def _firsts(loop: affine.For, load: Load, index: Index, iterations: int) -> list
 
 def _with_chains(
     loop: affine.For, chains: Sequence[_Chain], sinking: Mapping[Op, _Chain]
-) -> tuple[tuple[Op, ...], dict[Value, Value]]:
-    """The loop, with what stands before and behind it, and the values that stand for those of the loads."""
+) -> tuple[tuple[Op, ...], affine.For, tuple[Op, ...], dict[Value, Value]]:
+    """What stands before the loop, the loop, what stands behind it, and the values that stand for the loads'."""
     before: list[Op] = []
     inits: list[Value] = []
     carried: list[Value] = []
@@ -291,4 +337,23 @@ def _with_chains(
         with_fields(store, value=results[newest[chain]], index=chain.index, written=None)
         for store, chain in sinking.items()
     ]
-    return (*before, new, *after), values
+    return tuple(before), new, tuple(after), values
+
+
+def _if_it_runs(loop: affine.For, before: Sequence[Op], new: affine.For, after: Sequence[Op]) -> affine.If:
+    """A loop with what stands around it, done only where it runs: otherwise it gives what it is given.
+
+    What is loaded before it and stored behind it is then touched only by iterations that touch it anyway.
+    """
+    runs = tuple(Constraint(upper - lower - 1) for upper in loop.upper for lower in loop.lower)
+    if not loop.results:
+        return affine.If(runs, (*before, new, *after), location=loop.location)
+    inner = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+    new = with_fields(new, results=(*inner, *new.results[len(inner) :]))
+    return affine.If(
+        runs,
+        (*before, new, *after, affine.Yield(inner, location=loop.location)),
+        (affine.Yield(loop.inits, location=loop.location),),
+        loop.results,
+        location=loop.location,
+    )

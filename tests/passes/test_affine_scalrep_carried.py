@@ -121,12 +121,57 @@ def test_other_results_of_the_loop_stay():
     assert assert_alike(before, after) == 12
 
 
+GUARDED = {
+    "a load that may fail": """affine.for %i = 1 to %n {
+          %a = affine.load %A[%i - 4 + symbol(%n)] : memref<12xf32>
+          %s = arith.addf %a, %x : f32
+          affine.store %s, %A[%i - 3 + symbol(%n)] : memref<12xf32>""",
+    "a store behind the loop": """affine.for %i = 2 to min affine_map<()[s0] -> (s0, 9)>()[%n] {
+          %a = affine.load %A[3] : memref<12xf32>
+          %s = arith.addf %a, %x : f32
+          affine.store %s, %A[3] : memref<12xf32>""",
+    "a loop that gives something": """%r = affine.for %i = 2 to %n iter_args(%t = %x) -> f32 {
+          %a = affine.load %A[3] : memref<12xf32>
+          %s = arith.addf %a, %t : f32
+          affine.store %s, %A[3] : memref<12xf32>
+          affine.yield %s : f32
+        }
+        affine.if affine_set<() : (0 >= 0)>() { affine.store %r, %B[2] : memref<12xf32>""",
+}
+
+
+@pytest.mark.parametrize("name", GUARDED)
+def test_15_what_may_not_run_is_kept_in_values_where_it_runs(name):
+    before, after = replaced(f"{{ {GUARDED[name]} }} return }}")
+    assert any(isinstance(op, affine.If) for op in walk(after))
+    assert inside(after, affine.Load) == 0
+    assert inside(after, affine.Store) == (name == "a load that may fail")
+    assert assert_alike(before, after, (0, 1, 3, 4, 5, 6, 7), size=12, runs=30) == 30
+
+
+def test_15_no_load_before_a_loop_in_a_parallel_one_meets_the_store_of_another_iteration():
+    before, after = replaced("""{
+        affine.parallel (%p) = (0) to (12) {
+          affine.for %i = 0 to affine_map<(d0) -> (11 - d0)>(%p) {
+            %a = affine.load %A[%i] : memref<12xf32>
+            %b = affine.load %A[%i + 1] : memref<12xf32>
+            %c = arith.addf %a, %b : f32
+            affine.store %c, %B[%p] : memref<12xf32>
+          }
+        }
+        return }""")  # fmt: skip
+    (band,) = [op for op in walk(after) if isinstance(op, affine.Parallel)]
+    assert [type(op) for op in band.body][:1] == [affine.If]
+    assert not any(isinstance(op, affine.Load) for op in band.body)
+    assert assert_alike(before, after, size=12) == 12
+
+
 REFUSED = {
     "the loop may not run": (
-        """affine.for %i = 1 to %n {
-          %a = affine.load %A[%i - 1 + symbol(%n)] : memref<12xf32>
+        """affine.for %i = 2 to %n {
+          %a = affine.load %A[%i - 2 + symbol(%n)] : memref<12xf32>
           affine.store %a, %A[%i + symbol(%n)] : memref<12xf32>""",
-        "the loop may run less than 1 times, and a load before it fail",
+        "the loop may run less than 2 times, and a load before it fail",
     ),
     "another store": (
         """affine.for %i = 1 to 9 {

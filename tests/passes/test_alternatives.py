@@ -28,6 +28,7 @@ from passes.legality import (
     trying,
 )
 from passes.reverse import reverse
+from passes.sink import make_perfect
 from passes.steps import PRIMITIVES, Proposal, Step
 from tests.analysis.programs import generate
 from tests.analysis.traced import trace
@@ -292,23 +293,17 @@ def test_a_sum_in_memory_is_carried_as_a_value_first():
 
 def test_what_is_promised_is_part_of_a_proposal():
     f = read("""affine.for %i = 0 to %n {
-      %a = affine.load %A[%i, %i] : memref<?x?xf32>
-      %b = affine.load %B[0] : memref<?xf32>
-      %c = arith.addf %a, %b : f32
-      affine.store %c, %B[0] : memref<?xf32>
-    }""")
+      affine.store %x, %B[%i] : memref<?xf32>
+      affine.for %j = 0 to %m { affine.store %x, %A[%i, %j] : memref<?x?xf32> }
+    }""", "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %m: index, %x: f32")  # fmt: skip
     with pytest.raises(IllegalTransform) as refused:
-        parallelize(f, iv(f, "i"), reassociate=True)
+        make_perfect(f, iv(f, "i"), iv(f, "j"))
     proposal = refused.value.proposal
     assert proposal is not None
-    assert str(proposal) == (
-        "promise n >= 1 (affdsl.assume), then scalar_replace(func, i) first, then the same with reassociate=True"
-    )
+    assert str(proposal) == "promise m >= 1 (affdsl.assume)"
     promising = proposal.before(f)
     assert proposal.before(promising) is promising
-    verify(parallelize(proposal.steps[0].done_to(promising), iv(f, "i"), reassociate=True))
-    with pytest.raises(IllegalTransform):
-        parallelize(proposal.steps[0].done_to(f), iv(f, "i"), reassociate=True)
+    verify(make_perfect(promising, iv(f, "i"), iv(f, "j")))
 
 
 def test_a_parallel_counter_has_no_wavefront():
