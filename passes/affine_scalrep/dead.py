@@ -17,6 +17,7 @@ from passes.affine_scalrep.forward import FLOW_BUDGET
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.flow import Flow
+from passes.analysis.nearby import Nearby
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.storage import Buffer, Storage
 from passes.analysis.views import VIEWS
@@ -60,11 +61,11 @@ class _Search:
         self._dependences.accesses = tuple(a for a in dependences.accesses if a.op not in without)
         self._flow = Flow(self._dependences, FLOW_BUDGET)
         self._final: dict[Buffer, set[Access] | None] = {}
-        self._reads: dict[Buffer, list[Access]] = defaultdict(list)
-        self._writes: dict[Buffer, list[Access]] = defaultdict(list)
+        touching: dict[tuple[str, Buffer], list[Access]] = defaultdict(list)
         for access in self._dependences.accesses:
-            (self._reads if access.kind == "read" else self._writes)[access.buffer].append(access)
-        buffers = {*self._reads, *self._writes}
+            touching[access.kind, access.buffer].append(access)
+        self._nearby = {key: Nearby(accesses) for key, accesses in touching.items()}
+        buffers = {buffer for _, buffer in touching}
         others = dependences.of.storage.others
         self._shared = {a for a in buffers if not buffers.isdisjoint(others(a))}
         self._at = {a.op: a for a in self._dependences.accesses if a.kind == "write"}
@@ -79,13 +80,13 @@ class _Search:
             return True
         stays = buffer.kind != "local" or buffer.escapes or buffer.is_returned
         readers: list[Access] = []
-        for read in self._nearest(self._reads[buffer], store):
+        for read in self._nearest(self._near("read", store), store):
             if self._reaches(store, read):
                 if not any(True for _ in self._between(store, read)):
                     return False
                 readers.append(read)
         if stays or readers:
-            again = (w for w in self._nearest(self._writes[buffer], store) if w is not store)
+            again = (w for w in self._nearest(self._near("write", store), store) if w is not store)
             if not any(self._reaches(store, write) for write in again):
                 return False
         try:
@@ -103,7 +104,7 @@ class _Search:
         if following is None or (end := self._at.get(following)) is None:
             return False
         around = len(store.ivs)
-        reads = self._reads[store.buffer]
+        reads = self._near("read", store)
         first = bisect_right(reads, store.order, key=_order)
         for read in reads[first : bisect_left(reads, end.order, first, key=_order)]:
             if read.ivs[:around] == store.ivs:
@@ -111,6 +112,11 @@ class _Search:
                     if self._dependences.at(store, read, depth) is not None:
                         return False
         return True
+
+    def _near(self, kind: str, store: Access) -> list[Access]:
+        """The reads, or writes, that may touch what a store writes, in the order of the text."""
+        found = self._nearby.get((kind, store.buffer))
+        return [] if found is None else found.to(store)
 
     def _nearest(self, accesses: list[Access], store: Access) -> Iterator[Access]:
         """Some accesses, first those in the outermost loop of a store, and always first those that follow it."""
@@ -121,7 +127,7 @@ class _Search:
 
     def _between(self, store: Access, read: Access) -> Iterator[Access]:
         """The other writes that may run after some iterations of a store and before some of a read that it reaches."""
-        writes = self._writes[store.buffer]  # those that stand there in the text too: between two outermost loops
+        writes = self._near("write", store)  # those that stand there in the text too: between two outermost loops
         first = bisect_left(writes, self._start(store), key=_order)
         for write in writes[first : bisect_right(writes, self._start(read), first, key=self._start)]:
             if write is not store and self._reaches(store, write) and self._reaches(write, read):

@@ -13,6 +13,7 @@ from affdsl.ir.expr import Value
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.flow import Flow
+from passes.analysis.nearby import Nearby
 from passes.analysis.polyhedral import Dim, UnknownError, spending
 from passes.analysis.relations import BUDGET
 from passes.analysis.storage import Buffer
@@ -53,7 +54,7 @@ class _Forwarding:
         self._flow = Flow(dependences, FLOW_BUDGET)
         self._at = {a.op: a for a in dependences.accesses if isinstance(a.op, _AFFINE)}
         self._of_buffer: dict[Buffer, list[Access]] = defaultdict(list)
-        self._writes: dict[Buffer, list[Access]] = {}
+        self._writes: dict[Buffer, Nearby] = {}
         self._stored: dict[Buffer, _Stored] = {}
         for access in dependences.accesses:
             if access.kind == "write":
@@ -122,16 +123,18 @@ class _Forwarding:
         if access.index is not None and not access.domain.locals and access.buffer.type.element == type:
             yield access.buffer, access.index, type
 
-    def _writes_to(self, buffer: Buffer) -> list[Access]:
-        found = self._writes.get(buffer)
-        if found is None:
+    def _writes_to(self, load: Access) -> list[Access]:
+        """The writes that may touch what a load reads, in the order of the text."""
+        buffer = load.buffer
+        nearby = self._writes.get(buffer)
+        if nearby is None:
             found = self._of_buffer[buffer]
             others = [b for b in self._dependences.of.storage.others(buffer) if b in self._of_buffer]
             if others:
                 able = {buffer, *others}
                 found = [a for a in self._dependences.accesses if a.kind == "write" and a.buffer in able]
-            self._writes[buffer] = found
-        return found
+            nearby = self._writes[buffer] = Nearby(found)
+        return nearby.to(load)
 
     def _is_written_between(self, first: Access, load: Access) -> bool:
         """Whether something may write to the elements of a load after an access of them that stands around it.
@@ -140,7 +143,7 @@ class _Forwarding:
         before the load.
         """
         around = len(first.ivs)
-        for write in self._writes_to(load.buffer):
+        for write in self._writes_to(load):
             if write.op is first.op or write.order < first.order or write.ivs[:around] != first.ivs:
                 continue
             common = self._dependences.common(write, load)
@@ -186,12 +189,15 @@ class _Forwarding:
 
     def _one_value(self, load: Access) -> Value | None:
         """The one value that a load may give and that is known where it stands, by a look at all stores."""
-        writes = self._writes_to(load.buffer)
-        stored = self._stored.get(load.buffer)
-        if stored is None or stored.when < len(self.found):
-            values = {self._final(w.op.value) for w in writes if isinstance(w.op, affine.Store)}
-            stored = self._stored[load.buffer] = _Stored(len(self.found), frozenset(values))
-        if self._depths.keys().isdisjoint(stored.values):
+        writes = self._writes_to(load)
+        if load.ivs:
+            stored = self._stored.get(load.buffer)
+            if stored is None or stored.when < len(self.found):
+                values = {self._final(w.op.value) for w in writes if isinstance(w.op, affine.Store)}
+                stored = self._stored[load.buffer] = _Stored(len(self.found), frozenset(values))
+            if self._depths.keys().isdisjoint(stored.values):
+                return None
+        elif not any(isinstance(w.op, affine.Store) and self._final(w.op.value) in self._depths for w in writes):
             return None
         seen = [w for w in writes if any(True for _ in self._dependences.between(w, load))]
         values = {self._final(w.op.value) for w in seen if isinstance(w.op, affine.Store)} & self._depths.keys()

@@ -10,6 +10,7 @@ from typing import TypeVar
 from affdsl.ir.expr import Affine
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences, described
+from passes.analysis.nearby import Nearby
 from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, spending
 from passes.analysis.relations import at_depth, iterator, last_of, map_from, named
 from passes.analysis.storage import Buffer
@@ -77,6 +78,7 @@ class Flow:
         self._storage = dependences.of.storage
         self._depth = max((len(a.ivs) for a in dependences.accesses), default=0)
         self._found: dict[Access, tuple[tuple[LastWrite, ...], Set | None]] = {}
+        self._writes_nearby: dict[Buffer, Nearby] = {}
 
     def all(self) -> Iterator[LastWrite]:
         """The last writes of all reads, in the order of the text."""
@@ -127,6 +129,11 @@ class Flow:
                     found.append((write, pairs.coalesce()))
             return tuple(found)
 
+    def _nearby(self, buffer: Buffer) -> Nearby:
+        if buffer not in self._writes_nearby:
+            self._writes_nearby[buffer] = Nearby(self._writes(buffer))
+        return self._writes_nearby[buffer]
+
     def _writes(self, buffer: Buffer) -> list[Access]:
         """The writes that may touch a buffer. What touches another that may be this one may touch anything of it."""
         return [a for a in self.dependences.accesses if a.kind == "write" and self._storage.may_alias(a.buffer, buffer)]
@@ -136,7 +143,7 @@ class Flow:
         rest = touched.wrap()
         certain: dict[Access, Map] = {}
         doubtful: dict[Access, Map] = {}
-        for write in self._writes(read.buffer):
+        for write in self._nearby(read.buffer).to(read):
             earlier = self._earlier(write, read, touched)
             is_certain = write.is_exact and write.buffer is read.buffer
             pairs = _last(earlier) if is_certain else _union(earlier)

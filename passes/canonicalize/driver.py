@@ -66,6 +66,7 @@ def hoist_constants(graph: Graph) -> None:
     Those that stand at the front already stay in order; each of the others goes before them all.
     """
     unique: dict[Body, dict[object, Node]] = {}
+    at_front: set[Node] = set()
     for node in list(graph.walk()):
         key = _key(node.op)
         if key is None:
@@ -76,9 +77,10 @@ def hoist_constants(graph: Graph) -> None:
         if first is not None:
             graph.replace(node, (next(iter(first.op.defines())),))
             continue
-        if not (node.body is target and (node.before is None or node.before in known.values())):
+        if not (node.body is target and (node.before is None or node.before in at_front)):
             graph.move(node, target, target.first)
         known[key] = node
+        at_front.add(node)
 
 
 def _front(node: Node) -> Body:
