@@ -26,7 +26,7 @@ from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.legality import IllegalTransform as IllegalTransform
 from passes.legality import trying
 from passes.schedule.carried import carrying
-from passes.schedule.history import Step, counted, explained
+from passes.schedule.history import Step, counted, explained, with_gone
 from passes.schedule.loops import ScheduleError as ScheduleError
 from passes.schedule.loops import Tree, find, named, names_of, tree_of, unused
 from passes.schedule.place import Place
@@ -198,7 +198,7 @@ class Schedule:
         """Let the iterations of a loop run in any order, also at once.
 
         With `reassociate`, sums and products of floats may be rounded in another way. What is summed up in an element
-        of an array is carried as a value first: by `scalar_replace`, of a loop that certainly runs.
+        of an array is carried as a value first: by `scalar_replace`.
         """
         return self._take("parallel", loop, reassociate=reassociate)
 
@@ -207,7 +207,10 @@ class Schedule:
         return self._take("hoist", loop)
 
     def scalar_replace(self, loop: str) -> Schedule:
-        """Keep in values, not in memory, what one iteration of a loop leaves for the next ones."""
+        """Keep in values, not in memory, what one iteration of a loop leaves for the next ones.
+
+        Where the loop may not run, it gets a condition, so that it touches nothing then.
+        """
         return self._take("scalar_replace", loop)
 
     def demote(self, loop: str) -> Schedule:
@@ -311,8 +314,8 @@ class Schedule:
         held = at if at is not None else {}
         if not isinstance(held, Mapping):
             raise problem(ScheduleError, f"cannot {what}: at gives numbers by the names of loops, got {held!r}")
-        chosen = {find(now.function, now.names, k, what): held[k] for k in held}
-        first, second = (find(now.function, now.names, name, what) for name in (outer, inner))
+        chosen = {find(now.function, now.names, k, what, now.gone): held[k] for k in held}
+        first, second = (find(now.function, now.names, name, what, now.gone) for name in (outer, inner))
         return iteration_space(Dependences(now.function, now.module), first, second, sizes, at=chosen)
 
     def kernel(self, *, validate: bool = False) -> Kernel:
@@ -382,7 +385,7 @@ class Schedule:
             if not steps:
                 error = found if isinstance(found, IllegalTransform) else error
                 refusal = refused(error, call, self._name, self._kernel.name, now.names)
-                self._history.append(Step(call, here(), now.module, now.names, str(refusal)))
+                self._history.append(Step(call, here(), now.module, now.names, str(refusal), now.gone))
                 raise refusal from None
         except ValueError as error:
             if isinstance(error, AffdslError):
@@ -401,11 +404,13 @@ class Schedule:
 
     def _done(self, call: Call, now: Step) -> Step:
         """A step after another. Raises IllegalTransform as the primitive does, and ValueError for wrong numbers."""
-        place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}")
+        place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}", now.gone)
         whole = filled(place, call)
         with calling(called(now.function, now.names)):
             made = taken(place, whole)
-        return Step(whole, here(), _with_last(now.module, made), names_of(made, now.names))
+        names = names_of(made.function, now.names)
+        gone = with_gone(now, whole, names, made.gone)
+        return Step(whole, here(), _with_last(now.module, made.function), names, gone=gone)
 
     def _done_in_memory(self, call: Call, now: Step) -> list[Step] | IllegalTransform | None:
         """A step that is refused as it is, after those that keep carried values in memory.

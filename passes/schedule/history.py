@@ -12,6 +12,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from passes.schedule.loops import tree_of
 from passes.schedule.verbs import Call
+from passes.settle import Fate
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +31,8 @@ class Step:
         What the loops of that are called.
     error
         Why it was refused, as the user was told; empty if it was not.
+    gone
+        Of the names of loops that this step or one before left out, because they run once or never: that in words.
     """
 
     call: Call
@@ -37,6 +40,7 @@ class Step:
     module: Module = field(repr=False)
     names: Mapping[Value, str] = field(repr=False)
     error: str = ""
+    gone: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def function(self) -> Func:
@@ -95,6 +99,15 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def with_gone(before: Step, call: Call, names: Mapping[Value, str], gone: Mapping[Value, Fate]) -> dict[str, str]:
+    """What became of the loops that are gone after a step, which those that are new may be, too, by their names."""
+    said = dict(before.gone)
+    for iv, fate in gone.items():
+        what = "it runs once, and its body stands in its place" if fate == "runs once" else "it never runs"
+        said[before.names.get(iv, names.get(iv, iv.hint))] = f"{what} (since {call.text})"
+    return said
+
+
 def changes(before: Step, after: Step) -> Iterator[tuple[str, str]]:
     """Which loop was made, changed, moved or taken away, by its name, and that in words."""
     old, new = _rows(before), _rows(after)
@@ -112,7 +125,7 @@ def changes(before: Step, after: Step) -> Iterator[tuple[str, str]]:
             yield name, f"{text}, now {f'inside of {around[-1]}' if around else 'outermost'}"
     for name in old:
         if name not in new:
-            yield name, f"no loop {name} any more"
+            yield name, f"no loop {name} any more{f': {after.gone[name]}' if name in after.gone else ''}"
     still = set(_carrying(after))
     for name in _carrying(before):
         if name in new and name not in still:

@@ -180,8 +180,10 @@ def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
     return Tree(tuple(rows(function, 0)))
 
 
-def find(function: Func, names: Mapping[Value, str], wanted: object, what: str) -> Value:
-    """The counter that a text names.
+def find(
+    function: Func, names: Mapping[Value, str], wanted: object, what: str, gone: Mapping[str, str] | None = None
+) -> Value:
+    """The counter that a text names; `gone` says of names what became of their loops.
 
     Raises
     ------
@@ -206,7 +208,8 @@ def find(function: Func, names: Mapping[Value, str], wanted: object, what: str) 
         )
     raise problem(
         ScheduleError,
-        f"cannot {what}: {function.symbol} has no loop {wanted}{_closest(wanted, known)}",
+        f"cannot {what}: {function.symbol} has no loop {wanted}"
+        f"{f' any more: {gone[wanted]}' if gone and wanted in gone else _closest(wanted, known)}",
         _listed(function, names),
     )
 

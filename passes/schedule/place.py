@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from keyword import iskeyword
 
@@ -29,13 +29,14 @@ MOST = 2**31
 class Place:
     """Where a step is taken: a function, the module that it is the last function of, and what its loops are called.
 
-    `call` is the step as the user wrote it, for messages. `taken` are the names that new loops must not have.
+    `call` is the step as the user wrote it, for messages. `gone` says of names what became of their loops.
     """
 
     function: Func
     module: Module
     names: Mapping[Value, str]
     call: str
+    gone: Mapping[str, str] = field(default_factory=dict)
 
     def loop(self, name: object, *, parallel: str = "", data: bool = False) -> Value:
         """The counter of a loop that steps can change; `parallel` says what is wrong with one that is parallel.
@@ -43,7 +44,7 @@ class Place:
         `data` is whether its bounds may come from data, since the step does not touch them. Raises ScheduleError if
         there is no such loop, IllegalTransform if it is parallel already, or bounded by data where that matters.
         """
-        iv = find(self.function, self.names, name, self.call)
+        iv = find(self.function, self.names, name, self.call, self.gone)
         loop = loop_by(self.function, iv)
         if isinstance(loop, affine.Parallel):
             changes = "its iterations have no order that a step could change; "
@@ -128,11 +129,15 @@ class Place:
             raise problem(
                 ScheduleError,
                 f"cannot {self.call}: {self.function.symbol} has no size or loop {name}"
-                f"{_closest(name, [*sizes, *loops])}",
+                f"{self._what_of(name) or _closest(name, [*sizes, *loops])}",
                 f"its sizes are {', '.join(sizes) or 'numbers only'}"
                 + ('; expressions are made of symbols: affdsl.symbols("N") // 2' if not name.isidentifier() else ""),
             )
         return found
+
+    def _what_of(self, name: str) -> str:
+        """What became of the loop of a name, to follow a message; empty if there never was one."""
+        return f" any more: {self.gone[name]}" if name in self.gone else ""
 
     def array(self, name: object) -> Value:
         """An array by its name: an argument, or one that the kernel allocates.

@@ -37,6 +37,7 @@ from passes.schedule.loops import ScheduleError, loop_by
 from passes.schedule.magnitude import require_small
 from passes.schedule.place import Place
 from passes.schedule.spelling import literal, symbols_in
+from passes.settle import Settled, settled
 from passes.shift import shift
 from passes.sink import make_perfect, sink
 from passes.skew import skew
@@ -90,15 +91,19 @@ def filled(place: Place, call: Call) -> Call:
     return call
 
 
-def taken(place: Place, call: Call) -> Func:
-    """The function after a step.
+SETTLES = frozenset(("tile", "strip_mine", "split", "peel", "skew", "unroll", "unroll_jam", "permute", "interchange"))
+"""The verbs that make bounds, which may say more than their place needs."""
+
+
+def taken(place: Place, call: Call) -> Settled:
+    """The function after a step, and what became of loops that it leaves out.
 
     Raises IllegalTransform as the primitive does, and for numbers that become too large, and ScheduleError for what is
     no loop, size or number.
     """
     made = VERBS[call.verb](place, *call.arguments, **dict(call.options))
     require_small(place.function, made, place.call)
-    return made
+    return settled(made, place.function) if call.verb in SETTLES else Settled(made)
 
 
 # --- The rows

@@ -1,0 +1,168 @@
+"""Bounds after a step say no more than their place needs, loops that run once or never go, and messages say so."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from passes.settle import settled
+from tests.passes.compare import parsed
+
+M, N = af.symbols("M N")
+
+
+@af.kernel
+def floyd(A: af.f64[N, N]):
+    with af.for_(N) as k, af.for_(N) as i, af.for_(N) as j:
+        A[i, j] = af.min(A[i, j], A[i, k] + A[k, j])
+
+
+@af.kernel
+def plain(x: af.f64[N]):
+    with af.for_(N) as j:
+        x[j] += 1.0
+
+
+@af.kernel
+def hundred(x: af.f64[100]):
+    with af.for_(100) as j:
+        x[j] += 1.0
+
+
+def lines(schedule):
+    return [f"{'  ' * row.depth}{row.text}" for row in schedule.loops()]
+
+
+def test_16_a_split_leaves_no_minimum_that_the_loops_around_decide():
+    assert lines(af.Schedule(floyd).split("i", "k")) == [
+        "k = 0 to N",
+        "  i = 0 to k",
+        "    j = 0 to N",
+        "  i_rest = k to N",
+        "    j_2 = 0 to N",
+    ]
+
+
+def test_16_a_loop_of_one_iteration_becomes_its_body():
+    s = af.Schedule(floyd).split("i", "k").peel("i_rest", first=1)
+    assert lines(s) == [
+        "k = 0 to N",
+        "  i = 0 to k",
+        "    j = 0 to N",
+        "  j_3 = 0 to N",
+        "  i_rest = k + 1 to N",
+        "    j_2 = 0 to N",
+    ]
+    rng = np.random.default_rng(16)
+    for n in (0, 1, 2, 5):
+        a = rng.integers(0, 9, (n, n)).astype("f8")
+        b = a.copy()
+        floyd(a)
+        s.kernel(validate=True)(b)
+        assert (a == b).all()
+
+
+def test_16_strips_of_tiles_need_one_minimum():
+    assert lines(af.Schedule(plain).tile(("j",), (256,)).strip_mine("j", 16)) == [
+        "j_tile = 0 to N step 256",
+        "  j_strip = j_tile to min(j_tile + 256, N) step 16",
+        "    j = j_strip to min(N, j_strip + 16)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "left"),
+    [
+        ('split("j", 100)', ["j = 0 to 100"]),
+        ('split("j", 0)', ["j_rest = 0 to 100"]),
+        ('split("j", 99)', ["j = 0 to 99"]),
+        ('tile(("j",), 256)', ["j = 0 to 100"]),
+        ('tile(("j",), 1)', ["j_tile = 0 to 100"]),
+        ('strip_mine("j", 100)', ["j = 0 to 100"]),
+        ('peel("j", last=100)', ["j_last = 0 to 100"]),
+    ],
+)
+def test_16_loops_that_run_once_or_never_go(step, left):
+    s = af.Schedule(hundred)
+    exec(f"s.{step}", {"s": s})
+    assert lines(s) == left
+    x = np.zeros(100)
+    s.kernel(validate=True)(x)
+    assert (x == 1.0).all()
+
+
+def test_16_messages_say_what_became_of_a_loop():
+    s = af.Schedule(hundred).split("j", 100)
+    assert 'no loop j_rest any more: it never runs (since split("j", 100))' not in s.explain()
+    with pytest.raises(
+        af.ScheduleError, match=r"hundred has no loop j_rest any more: it never runs \(since split\(\"j\", 100\)\)"
+    ):
+        s.reverse("j_rest")
+    s.tile(("j",), 100)
+    with pytest.raises(af.ScheduleError, match=r"no loop j_tile any more: it runs once, and its body stands in its"):
+        s.parallel("j_tile")
+    s.strip_mine("j", 1)
+    assert 'no loop j any more: it runs once, and its body stands in its place (since strip_mine("j", 1' in s.explain()
+    with pytest.raises(af.ScheduleError, match="has no size or loop j any more: it runs once"):
+        s.split("j_strip", "j")
+
+
+def test_16_values_that_a_loop_carries_go_on_where_it_runs_once_or_never():
+    before = parsed("""func.func @f(%A: memref<8xf32>, %x: f32) {
+      %r = affine.for %i = 0 to 1 iter_args(%s = %x) -> f32 {
+        %a = affine.load %A[%i] : memref<8xf32>
+        %t = arith.addf %s, %a : f32
+        affine.yield %t : f32
+      }
+      %q = affine.for %j = 3 to 2 iter_args(%s = %r) -> f32 {
+        %t = arith.addf %s, %s : f32
+        affine.yield %t : f32
+      }
+      affine.store %q, %A[7] : memref<8xf32>
+      return
+    }""")
+    made = settled(before.functions[0], parsed("func.func @g() { return }").functions[0])
+    verify(made.function)
+    assert not any(isinstance(op, affine.For) for op in walk(made.function))
+    assert list(made.gone.values()) == ["runs once", "never runs"]
+    a, b = np.arange(8, dtype="f4"), np.arange(8, dtype="f4")
+    run(before.functions[0], a, np.float32(3.0))
+    run(made.function, b, np.float32(3.0))
+    assert (a == b).all()
+
+
+BOUNDS = {
+    "0": lambda i, n: 0, "1": lambda i, n: 1, "2": lambda i, n: 2, "s0": lambda i, n: n, "d0": lambda i, n: i,
+    "d0 + 1": lambda i, n: i + 1, "d0 * 2 - 1": lambda i, n: i * 2 - 1, "s0 - d0": lambda i, n: n - i,
+    "d0 - 2": lambda i, n: i - 2,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lower", BOUNDS)
+def test_16_what_goes_runs_so_often_in_every_place(lower):
+    """Against counting: the inner loop is gone if and only if it runs once, or never, for all small n and all i."""
+    empty = parsed("func.func @g() { return }").functions[0]
+    for first, second in product(BOUNDS, ("d0 + 1", "s0", "2")):
+        upper = f"affine_map<(d0)[s0] -> ({first}, {second})>(%i)[%n]"
+        function = parsed(f"""func.func @f(%A: memref<99xf32>, %n: index, %x: f32) {{
+          affine.for %i = 2 to %n {{
+            affine.for %j = affine_map<(d0)[s0] -> ({lower})>(%i)[%n] to min {upper} {{
+              affine.store %x, %A[%j + 40] : memref<99xf32>
+            }}
+          }}
+          return
+        }}""").functions[0]
+        made = settled(function, empty)
+        counts = set()
+        for n in range(3, 12):
+            for i in range(2, n):
+                low, *high = (BOUNDS[b](i, n) for b in (lower, first, second))
+                counts.add(max(0, min(high) - low))
+        fate = {frozenset({0}): "never runs", frozenset({1}): "runs once"}.get(frozenset(counts))
+        assert next(iter(made.gone.values()), None) == fate, (lower, first, second)
+        verify(made.function)
