@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
 from typing import TypeAlias
@@ -100,7 +100,7 @@ class Proposal:
     options: tuple[tuple[str, Argument], ...] = ()
     asks_again: bool = True
     assumes: tuple[Constraint, ...] = ()
-    is_shown: bool = False
+    is_shown: bool = field(default=False, compare=False)
 
     @property
     def promise(self) -> str:
