@@ -16,11 +16,13 @@ from affdsl.ir.verifier.types import reduction
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.parallelism import Parallelism, of_loop, of_loops
 from passes.analysis.reduction import DECLARED
+from passes.analysis.summary import Summaries
 from passes.legality import (
     IllegalTransform,
     Request,
     Violation,
     first_legal,
+    is_barrier,
     new_order,
     order_is_shown,
     refusal,
@@ -138,7 +140,7 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     """
     what = f"make {name(iv)} parallel"
     dependences = Dependences(func, module)
-    verdict = _shown(func, iv) if order_is_shown() else of_loop(dependences, iv)
+    verdict = _shown(func, iv, module) if order_is_shown() else of_loop(dependences, iv)
     if verdict is None:
         known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
         raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
@@ -159,10 +161,14 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
 # --- What can be done
 
 
-def _shown(function: Func, iv: Value) -> Parallelism | None:
+def _shown(function: Func, iv: Value, module: Module | None) -> Parallelism | None:
     """The verdict on a loop of which it is known that its iterations may run in any order."""
     loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
-    return None if loop is None else Parallelism(iv, loop, 0, "unknown" if loop.results else "parallel")
+    if loop is None:
+        return None
+    summaries = Summaries(module)
+    is_parallel = not loop.results and not any(is_barrier(op, summaries) for op in walk(loop))
+    return Parallelism(iv, loop, 0, "parallel" if is_parallel else "unknown")
 
 
 def _refusal(verdict: Parallelism) -> str | None:
