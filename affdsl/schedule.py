@@ -117,6 +117,7 @@ class Schedule:
         separate: bool = False,
         reassociate: bool = False,
         names: Sequence[str] = (),
+        grid: bool = False,
     ) -> Schedule:
         """Run a band of perfectly nested loops tile by tile.
 
@@ -134,8 +135,11 @@ class Schedule:
             Allow sums in memory to be made in another order, which may round in another way.
         names
             What the loops over tiles are called, instead of `i_tile`, `j_tile`.
+        grid
+            Count tiles: number `i_tile` has the iterations from `i_tile * size` on, wherever the loop starts. Then a
+            wavefront over tiles needs `skew("i_tile", "j_tile", 1)`, whatever the sizes are.
         """
-        return self._take("tile", loops, sizes, separate=separate, reassociate=reassociate, names=names)
+        return self._take("tile", loops, sizes, separate=separate, reassociate=reassociate, names=names, grid=grid)
 
     def strip_mine(self, loop: str, size: int, *, name: str = "") -> Schedule:
         """Run a loop strip by strip, in the same order: `for i` becomes `for i_strip step 32: for i in its strip`."""
@@ -472,7 +476,7 @@ def _with_last(module: Module, function: Func) -> Module:
 
 
 _KINDS: Mapping[str, tuple[type, str]] = {
-    **dict.fromkeys(("reassociate", "separate", "dma"), (bool, "True or False")),
+    **dict.fromkeys(("reassociate", "separate", "dma", "grid"), (bool, "True or False")),
     **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
 }
 """What the options of steps are."""

@@ -109,6 +109,7 @@ def tile(
     separate: bool = False,
     reassociate: bool = False,
     names: Sequence[str] = (),
+    grid: bool = False,
     dependences: Dependences | None = None,
 ) -> Func:
     """Tile a band of perfectly nested loops.
@@ -138,6 +139,9 @@ def tile(
         sums of integers do, may always be combined in another one.
     names
         What the loops over tiles are called; by default as the loops, with `_tile` after it.
+    grid
+        Let the loops over tiles count tiles: number t has the points from t * size to (t + 1) * size, wherever the
+        loop starts. By default tiles start where the loop does, and their loops count points in steps of the size.
     dependences
         Those of the function, if they are known: they also say what its module shows of aliases.
 
@@ -178,12 +182,14 @@ def tile(
 
     def again(other: Func, reassociate: bool = reassociate) -> Func:
         own = Dependences(other, module)
-        return tile(other, ivs, sizes, separate=separate, reassociate=reassociate, names=names, dependences=own)
+        return tile(
+            other, ivs, sizes, separate=separate, reassociate=reassociate, names=names, grid=grid, dependences=own
+        )
 
     band = band_of(function, ivs, f"tile {_listed(ivs)}", module=module, again=again)
     given = [ivs.index(loop.iv) for loop in band]  # sizes and names are those of the loops, in whatever order
     in_order, called = [sizes[k] for k in given], [names[k] for k in given] if names else ()
-    new = _tiled(band, in_order, known, _trips(known), separate, called, reassociate, again)
+    new = _tiled(band, in_order, known, _trips(known), separate, called, reassociate, again, grid=grid)
     return replaced(function, band[0], new)
 
 
@@ -222,9 +228,10 @@ class _Tiles:
     start
         The first point of a tile that is not cut off, over `outer.iv`.
     span, reach
-        How far the next tile is, and how far the last point of a full tile, from its first one.
+        How far the next tile is, and how far at most the last point of a full tile, from its first one.
     low_moves
-        Whether the lower bound of the loop depends on an outer loop of the band.
+        Whether the lower bound of the loop may be above the start: it depends on an outer loop of the band, or the
+        tiles lie on a grid.
     whole
         Whether all tiles are full, or there is one: then the points end at start + span, whatever the bound.
     """
@@ -247,6 +254,8 @@ def _tiled(
     names: Sequence[str],
     reassociate: bool = False,
     again: Request | None = None,
+    *,
+    grid: bool = False,
 ) -> Op:
     by = ", ".join(shown(size) if isinstance(size, Value) else str(size) for size in sizes)
     what = f"tile {_listed([loop.iv for loop in band])} by {by}"
@@ -254,7 +263,8 @@ def _tiled(
     tiles: list[_Tiles] = []
     ends: dict[Value, Ends] = {}
     for loop, size, hint in zip(band, sizes, hints, strict=True):
-        made = _over_tiles(loop, size, hint, ends, trips, what)
+        over = _over_grid if grid else _over_tiles
+        made = over(loop, size, hint, ends, trips, what)
         tiles.append(made)
         cut = () if made.whole else tuple(bound - 1 for bound in _all_points(loop.upper, ends, 1, what, loop))
         ends[loop.iv] = Ends(made.start, (made.start + made.reach, *cut))
@@ -292,6 +302,17 @@ def _over_tiles(
         return _Tiles(loop, outer, Affine.of(iv), span, span - loop.step, low_moves, whole=True)
     whole = trips is not None and not trips.unknown and trips.divisor % size == 0
     return _Tiles(loop, outer, Affine.of(iv), Affine.of(step), Affine.of(step - loop.step), low_moves, whole)
+
+
+def _over_grid(loop: affine.For, size: TileSize, hint: str, ends: dict[Value, Ends], _: Trips, what: str) -> _Tiles:
+    iv = Value(INDEX, hint, loop.iv.location)
+    span = size * Affine.of(loop.step)
+    if span.is_constant and span.constant > MOST:
+        raise refusal(loop, what, f"{size} steps of {shown(loop.iv)} do not fit into 64 bits")
+    lower = tuple(bound // span for bound in _all_points(loop.lower, ends, -1, what, loop))
+    upper = tuple(bound.ceildiv(span) for bound in _all_points(loop.upper, ends, 1, what, loop))
+    outer = replace(loop, iv=iv, lower=lower, upper=upper, step=1, body=(), attributes=(), written=None)
+    return _Tiles(loop, outer, iv * span, span, span - 1, low_moves=True, whole=False)
 
 
 def _written_without(loop: affine.For, ivs: Container[Value]) -> Mapping[str, Applied] | None:
@@ -426,6 +447,10 @@ def _tile_numbers(
     for each, size in zip(tiles, sizes, strict=True):
         if isinstance(size, Value):
             return None
+        if each.start.value is not each.outer.iv:  # tiles on a grid
+            starts[each.outer.iv] = each.loop.iv // each.span
+            numbers.append(starts[each.outer.iv])
+            continue
         lower = tuple(bound.substitute(starts) for bound in each.outer.lower)
         if all(bound.is_constant for bound in lower):
             lower = (max(lower, key=lambda bound: bound.constant),)

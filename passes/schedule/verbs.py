@@ -109,7 +109,9 @@ def taken(place: Place, call: Call) -> Settled:
 # --- The rows
 
 
-def _tile(at: Place, loops: object, sizes: object, *, separate: bool, reassociate: bool, names: Sequence[str]) -> Func:
+def _tile(
+    at: Place, loops: object, sizes: object, *, separate: bool, reassociate: bool, names: Sequence[str], grid: bool
+) -> Func:
     ivs = at.loops(loops)
     given = (sizes,) * len(ivs) if isinstance(sizes, int | str | Index) else sizes
     if not isinstance(given, Sequence) or len(given) != len(ivs):
@@ -118,7 +120,9 @@ def _tile(at: Place, loops: object, sizes: object, *, separate: bool, reassociat
 
     def tiled(function: Func, reassociate: bool = reassociate) -> Func:
         known = Dependences(function, at.module)
-        return tile(function, ivs, wanted, separate=separate, reassociate=reassociate, names=names, dependences=known)
+        return tile(
+            function, ivs, wanted, separate=separate, reassociate=reassociate, names=names, grid=grid, dependences=known
+        )
 
     require_band(at, ivs, f"tile loops {at.listed(ivs)}", tiled)
     return tiled(at.function)

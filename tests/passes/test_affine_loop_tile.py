@@ -183,14 +183,14 @@ func.func @f(%A: memref<?x?xf32>, %n: index, %x: f32) {
 
 
 @pytest.mark.parametrize("name", TRIANGLES)
-@pytest.mark.parametrize("separate", [False, True])
-def test_triangles_do_the_same(name: str, separate: bool) -> None:
+@pytest.mark.parametrize(("separate", "grid"), [(False, False), (True, False), (False, True), (True, True)])
+def test_triangles_do_the_same(name: str, separate: bool, grid: bool) -> None:
     before = triangle(name)
     dependences = Dependences(before)
     bands = [band(op) for op in walk(before) if isinstance(op, affine.For)]
     for ivs in bands:
-        for sizes in ((2, 2, 2), (3, 4, 5)):
-            after = tile(before, ivs, sizes[: len(ivs)], separate=separate, dependences=dependences)
+        for sizes in ((3, 4, 5),) if grid else ((2, 2, 2), (3, 4, 5)):
+            after = tile(before, ivs, sizes[: len(ivs)], separate=separate, dependences=dependences, grid=grid)
             assert_same(before, after, (0, 1, 2, 3, 5, 11))
 
 
@@ -207,11 +207,12 @@ def test_full_tiles_have_no_minimum_and_hold_most_points() -> None:
     assert results(_with(after, choice, emptied), 24) != results(before, 24)
 
 
-def test_bounds_at_small_scope() -> None:
+@pytest.mark.parametrize("grid", [False, True])
+def test_bounds_at_small_scope(grid: bool) -> None:
     """Each point of a band runs once and in the right order, with all kinds of bounds, steps and sizes."""
     random, tiled = Random(5), 0
     cases = list(product(range(-2, 4), range(-2, 4), (1, 2, 3), (1, 2, 3, 4)))
-    for low, high, step, size in random.sample(cases, 140):
+    for low, high, step, size in random.sample(cases, 70 if grid else 140):
         slope, start, stop, other = (random.randint(-2, 2) for _ in range(4))
         inner_step, inner_size = random.choice((1, 1, 2, 3)), random.randint(1, 4)
         text = f"""func.func @f(%A: memref<12x32xi64>, %one: i64) {{
@@ -228,13 +229,14 @@ def test_bounds_at_small_scope() -> None:
         before = parsed(text).functions[0]
         ivs = [op.iv for op in walk(before) if isinstance(op, affine.For)]
         wanted, found = np.zeros((12, 32), np.int64), np.zeros((12, 32), np.int64)
-        after = tile(before, ivs, (size, inner_size), separate=inner_step == 1 or not slope)
+        separate = step == inner_step == 1 if grid else inner_step == 1 or not slope
+        after = tile(before, ivs, (size, inner_size), separate=separate, grid=grid)
         verify(after)
         run(before, wanted, 1)
         run(after, found, 1)
         assert (wanted == found).all(), f"{text}\n{after}"
         tiled += bool(wanted.any())
-    assert tiled > 60
+    assert tiled > (25 if grid else 60)
 
 
 def test_sizes_that_are_symbols() -> None:
@@ -242,8 +244,8 @@ def test_sizes_that_are_symbols() -> None:
         before, after = triangle(name), triangle(name, "%T: index, ")
         ivs = next(band(op) for op in walk(after) if isinstance(op, affine.For))
         symbol = after.args[0]
-        for separate in (False, True):
-            made = tile(after, ivs, [symbol, *[3] * (len(ivs) - 1)], separate=separate)
+        for separate, grid in ((False, False), (True, False), (False, True)):
+            made = tile(after, ivs, [symbol, *[3] * (len(ivs) - 1)], separate=separate, grid=grid)
             verify(made)
             assert mlir_opt(print_op(made))
             for n in (0, 1, 2, 5, 8):
@@ -268,17 +270,19 @@ def sweep(rows: int, columns: int) -> str:
 
 
 @pytest.mark.parametrize("sizes", [(1, 3), (2, 1), (2, 2), (3, 2), (4, 9), (9, 9)])
-def test_exactly_what_keeps_the_result_is_legal(sizes: tuple[int, int]) -> None:
+@pytest.mark.parametrize("grid", [False, True])
+def test_exactly_what_keeps_the_result_is_legal(sizes: tuple[int, int], grid: bool) -> None:
     """Every distance up to 2, with these sizes."""
     start = np.random.default_rng(3).integers(1, 1000, (12, 12))
     refusals = []
     for rows, columns in product(range(-2, 3), range(-2, 3)):
         before = parsed(sweep(rows, columns)).functions[0]
         ivs = band(before.body[0])
-        refusals.append(refused_exactly(under_test, partial(tile, before, ivs, sizes), before, [(start, 1)]))
+        refusals.append(refused_exactly(under_test, partial(tile, before, ivs, sizes, grid=grid), before, [(start, 1)]))
     refused = [refusal for refusal in refusals if refusal is not None]
     assert len(refused) < len(refusals) - 8
-    assert (not refused) == (sizes[0] == 1 or sizes[1] > 8)
+    is_one_column = 2 // sizes[1] == 9 // sizes[1] if grid else sizes[1] > 8
+    assert (not refused) == (sizes[0] == 1 or is_one_column)
     assert all(refusal.witness is not None for refusal in refused)
 
 

@@ -166,3 +166,41 @@ def test_16_what_goes_runs_so_often_in_every_place(lower):
         fate = {frozenset({0}): "never runs", frozenset({1}): "runs once"}.get(frozenset(counts))
         assert next(iter(made.gone.values()), None) == fate, (lower, first, second)
         verify(made.function)
+
+
+@af.kernel
+def seidel(A: af.f64[N, N], steps: af.index):
+    with af.for_(steps) as t, af.for_(1, N - 1) as i, af.for_(1, N - 1) as j:  # noqa: F841 - the name of the loop
+        A[i, j] = (A[i - 1, j] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j]) / 5
+
+
+def test_16_a_wavefront_over_tiles_of_different_sizes_that_lie_on_a_grid():
+    s = af.Schedule(seidel).skew("t", "i", 1).skew("t", "j", 1).tile(("t", "i", "j"), (5, 8, 16), grid=True)
+    assert lines(s)[:2] == [
+        "t_tile = 0 to steps ceildiv 5",
+        "  i_tile = (t_tile * 5 + 1) // 8 to min((N + t_tile * 5 + 2) // 8 + 1, (steps + N + 5) // 8)",
+    ]
+    assert 'names=("t_tile", "i_tile", "j_tile"), grid=True' in str(s)
+    s.skew("t_tile", "i_tile", 1).interchange("t_tile", "i_tile").parallel("t_tile")
+    rng = np.random.default_rng(16)
+    for n, steps in ((2, 3), (3, 1), (9, 4), (40, 13)):
+        a = rng.random((n, n))
+        b = a.copy()
+        seidel(a, steps)
+        s.kernel()(b, steps)
+        assert (a == b).all()
+
+
+def test_16_grid_is_true_or_false():
+    with pytest.raises(af.ScheduleError, match="grid is True or False, got 0"):
+        af.Schedule(hundred).tile(("j",), 8, grid=0)
+
+
+def test_16_a_refused_wavefront_proposes_one_that_can_be_taken():
+    s = af.Schedule(seidel).skew("t", "i", 1).skew("t", "j", 1).tile(("t", "i", "j"), (4, 8, 16))
+    with pytest.raises(af.IllegalTransform) as caught:
+        s.parallel("i_tile")
+    assert (
+        caught.value.alternative == 's.skew("t_tile", "i_tile", 2).interchange("t_tile", "i_tile").parallel("t_tile")'
+    )
+    exec(caught.value.alternative, {"s": s})
