@@ -52,11 +52,14 @@ UNREACHABLE = (
     "-Wno-aggressive-loop-optimizations",
     "-Wno-maybe-uninitialized",
 )
-GCC = C("gcc", ("-O1", *UNREACHABLE))
 CHECKED = C("gcc", ("-O1", "-fopenmp", "-fwrapv", *UNREACHABLE), checked=True)
+LEVELS = tuple(C("gcc", (level, *UNREACHABLE)) for level in ("-O1", "-O2", "-Os"))
+"""People compile what they are given as they like: right at one level is not right at all."""
+GCC = LEVELS[0]
 COMPILERS = (
-    GCC,
+    *LEVELS,
     C("gcc", ("-O2", "-fopenmp", *UNREACHABLE)),
+    C("clang-22", ("-Os",)),
     C("clang-22", ("-O2",)),
     C("gcc", ("-O3", "-march=native", *UNREACHABLE)),
     CHECKED,

@@ -18,7 +18,7 @@ from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
 from affdsl.mlir.printer import print_op
 from codegen.c.emit import emit_jit
-from tests.differential.judges import GCC, STRICT
+from tests.differential.judges import LEVELS, STRICT
 from tests.fuzz.elsewhere import probes
 from tests.fuzz.limit import limited
 from tests.fuzz.mlir import entry_name
@@ -124,17 +124,18 @@ def by_c(items: Sequence[Item]) -> list[str]:
 
 
 def _compiled(texts: Sequence[str], folder: Path) -> dict[int, str]:
-    """Compile texts into objects; gives what the compiler said to those that it refused."""
+    """Compile texts into objects, each at one of the levels; gives what the compiler said to those that it refused."""
     if not texts:
         return {}
     for n, text in enumerate(texts):
         (folder / f"p{n}.c").write_text(f"#define affdsl_entry entry_{n}\n{text}")
-    units = [f"p{n}.c" for n in range(len(texts))]
-    command = [require(GCC.compiler, GCC.flags), *STRICT, *GCC.flags, "-c", *units]
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True)
-    refused = {}
+    said, refused = "", {}
+    for share, how in enumerate(LEVELS):
+        if units := [f"p{n}.c" for n in range(len(texts))][share :: len(LEVELS)]:
+            command = [require(how.compiler, how.flags), *STRICT, *how.flags, "-c", *units]
+            said += subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True).stderr
     for n in range(len(texts)):
-        lines = [line for line in done.stderr.splitlines() if line.startswith(f"p{n}.c")]
+        lines = [line for line in said.splitlines() if line.startswith(f"p{n}.c")]
         if lines or not (folder / f"p{n}.o").exists():
             refused[n] = "compiler: " + "\n".join(lines[:8])
     return refused
