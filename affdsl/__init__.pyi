@@ -70,6 +70,8 @@ from .lang.maths import exp2 as exp2
 from .lang.maths import expm1 as expm1
 from .lang.maths import floor as floor
 from .lang.maths import fma as fma
+from .lang.maths import fmax as fmax
+from .lang.maths import fmin as fmin
 from .lang.maths import fmod as fmod
 from .lang.maths import isfinite as isfinite
 from .lang.maths import isinf as isinf

@@ -13,14 +13,13 @@ HERE = {
     **dict.fromkeys(("where", "if_then_else", "ifelse"), "select"),
     **dict.fromkeys(("when", "cond"), "if_"),
     **dict.fromkeys(("otherwise", "elif_", "orelse"), "else_"),
-    **dict.fromkeys(("minimum", "fmin"), "min"),
-    **dict.fromkeys(("maximum", "fmax"), "max"),
     **dict.fromkeys(("bool", "i1"), "bool_"),
     **dict.fromkeys(("astype", "convert"), "cast"),
     **{f"float{n}": f"f{n}" for n in (16, 32, 64)},
     **{f"{long}{n}": f"{short}{n}" for n in (8, 16, 32, 64) for long, short in (("int", "i"), ("uint", "u"))},
     "half": "f16", "float": "f32", "double": "f64", "bfloat16": "bf16", "intp": "index",
-    "fabs": "abs", "power": "pow", "arctan2": "atan2",
+    "minimum": "min", "maximum": "max", "minnum": "fmin", "maxnum": "fmax", "fabs": "abs", "power": "pow",
+    "arctan2": "atan2",
 }  # fmt: skip
 """Names that other packages have, and ours for what they mean."""
 

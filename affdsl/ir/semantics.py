@@ -2,6 +2,9 @@
 
 Nothing is undefined: integers wrap; x / 0 and x % 0 are 0; a shift by the width or more gives 0 (shrsi: the sign);
 floats are rounded to their type after each operation; a float too large for an integer saturates, and NaN becomes 0.
+The C library's functions are computed in double, and rounded once to a shorter type: also in C, where `atan2f` is not
+`atan2` rounded. All NaN are alike: a signalling one counts as a quiet one (`pow(1, NaN)` is 1), and which NaN comes out
+is left open. In memory, each byte of an i1 that is not 0 is true, and of other odd widths the lower bits count.
 
 A lookup such as `binary("addi", I8)` gives a function on numbers as `affdsl.ir.numeric` holds them. Call those on
 floats under `numeric.quiet()`.

@@ -132,6 +132,16 @@ def max(*xs: Operand) -> Extremum | Scalar:
     return _extremum("max", affine.Max, xs)
 
 
+def fmax(*xs: Operand) -> Scalar:
+    """The largest of floats, where a number wins against NaN (`arith.maxnumf`)."""
+    return _number("fmax", "max", xs)
+
+
+def fmin(*xs: Operand) -> Scalar:
+    """The smallest of floats, where a number wins against NaN (`arith.minnumf`)."""
+    return _number("fmin", "min", xs)
+
+
 def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
     """if_true where condition holds, else if_false; both are computed."""
     if (several := wide(condition, if_true, if_false)) is not None:
@@ -208,6 +218,17 @@ def _extremum(name: str, kind: type[affine.Min] | type[affine.Max], xs: tuple[Op
         a, b = operands(name, result, x)
         result = _pairwise(_KINDS[a.dtype.kind].format(name), a, b)
     return result  # type: ignore[return-value]
+
+
+def _number(name: str, extreme: str, xs: tuple[Operand, ...]) -> Scalar:
+    if len(xs) < 2:
+        raise problem(ProgramTypeError, f"{name} needs two or more numbers, got {len(xs)}")
+    result = xs[0]
+    for x in xs[1:]:
+        a, b = operands(name, result, x)
+        _float(name, a)
+        result = _pairwise(f"{extreme}numf", a, b)
+    return _typed(name, result)
 
 
 _KINDS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}

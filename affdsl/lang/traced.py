@@ -221,13 +221,13 @@ def numpy_problem(function: str, what: str) -> ProgramError:
 
 
 _SAME_IN_NUMPY = frozenset(
-    "cbrt ceil copysign cos cosh exp exp2 expm1 floor fmod isfinite isinf isnan log log10 log1p log2 sin sinh sqrt tan "
-    "tanh trunc".split()
+    "cbrt ceil copysign cos cosh exp exp2 expm1 floor fmax fmin fmod isfinite isinf isnan log log10 log1p log2 sin "
+    "sinh sqrt tan tanh trunc".split()
 )
 _NUMPY_FUNCTIONS = {
     "absolute": "abs", "fabs": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
-    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "maximum": "max", "minimum": "min", "fmax": "max",
-    "fmin": "min", "rint": "roundeven", "where": "select", "power": "pow", "float_power": "pow", "copyto": "copy",
+    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "maximum": "max", "minimum": "min", "rint": "roundeven",
+    "where": "select", "power": "pow", "float_power": "pow", "copyto": "copy",
 }  # fmt: skip
 _UFUNC_OPERATORS = {
     "add": "__radd__", "subtract": "__rsub__", "multiply": "__rmul__", "divide": "__rtruediv__",

@@ -99,12 +99,23 @@ _AFFINE_ANY = {
 }
 """For every b; what is divided by 0 gives 0, and leaves 0."""
 
-_SUM = "if (isnan(a) || isnan(b)) return a + b;\n"
+# Without a branch: compilers make a vector instruction, a comparison and a choice of each line. Numbers that are equal
+# have the same bits, or are two zeros: a sign that both have is that of the larger, one that any has of the smaller.
+_EXTREME = "const T m = {0} ? {1} : {2}, e = a == b ? VALUE(BITS(a) {3} BITS(b)) : m;\nreturn b != b ? {4} : e;"
+# With branches, which the processor foresees where a loop goes on with the result: then it need not wait for it.
+_CARRIED = (
+    "if (a {0} b) return a;\nif (b {0} a) return b;\n"
+    "if (a == b) return VALUE(BITS(a) {1} BITS(b));\nreturn b != b ? {2} : {3};"
+)
 _FLOAT = {
-    "maximum": ("T a, T b", _SUM + "return a > b || (a == b && !signbit(a)) ? a : b;"),
-    "minimum": ("T a, T b", _SUM + "return a < b || (a == b && signbit(a)) ? a : b;"),
-    "maxnum": ("T a, T b", "if (isnan(a)) return b;\nreturn isnan(b) || a > b || (a == b && !signbit(a)) ? a : b;"),
-    "minnum": ("T a, T b", "if (isnan(a)) return b;\nreturn isnan(b) || a < b || (a == b && signbit(a)) ? a : b;"),
+    "maximum": ("T a, T b", _EXTREME.format("b > a", "b", "a", "&", "b")),
+    "minimum": ("T a, T b", _EXTREME.format("b < a", "b", "a", "|", "b")),
+    "maxnum": ("T a, T b", _EXTREME.format("a > b", "a", "b", "&", "a")),
+    "minnum": ("T a, T b", _EXTREME.format("a < b", "a", "b", "|", "a")),
+    "carried_maximum": ("T a, T b", _CARRIED.format(">", "&", "b", "a")),
+    "carried_minimum": ("T a, T b", _CARRIED.format("<", "|", "b", "a")),
+    "carried_maxnum": ("T a, T b", _CARRIED.format(">", "&", "a", "b")),
+    "carried_minnum": ("T a, T b", _CARRIED.format("<", "|", "a", "b")),
     "roundeven": ("T a", "return FABS(a - TRUNC(a)) == HALF ? 2 * ROUND(a / 2) : ROUND(a);"),
 }
 
@@ -219,7 +230,11 @@ def _float_helper(name: str, stem: str, on: str) -> Helper:
     parameters, body = _FLOAT[stem]
     for function in ("fabs", "trunc", "round"):
         body = body.replace(function.upper(), f"{function}{end}")
-    body = body.replace("HALF", f"0.5{end}")
+    body = re.sub(r"\bT\b", type, body.replace("HALF", f"0.5{end}"))
+    if "BITS" in body:
+        bits, value = f"bits_{on}", f"float_{on.replace('f', 'i')}"
+        body = body.replace("BITS", bits).replace("VALUE", value)
+        return Helper(_function(type, name, parameters.replace("T", type), body), (bits, value))
     return Helper(_function(type, name, parameters.replace("T", type), body), headers=("math.h",))
 
 
@@ -358,6 +373,16 @@ _FIXED: dict[str, Helper] = {
         "#else\n"
         "#define affdsl_prefetch(array, index, write, locality) ((void)(array), (void)(index))\n"
         "#endif"
+    ),
+    "is_true": Helper(
+        "/* whether an element is true: bool arrays from elsewhere may hold any byte */\n"
+        + _function("bool", "is_true", "const void *element", "return *(const unsigned char *)element != 0;"),
+        headers=("stdbool.h",),
+    ),
+    "power_f64": Helper(
+        "/* as pow, which takes a signalling NaN for a number that it does not know */\n"
+        + _function("double", "power_f64", "double a, double b", "return a == 1 || b == 0 ? 1 : pow(a, b);"),
+        headers=("math.h",),
     ),
     "mulhi_u64": Helper(
         "/* the upper half of the product */\n"

@@ -58,7 +58,7 @@ class Memory(Checks):
         buffer = self._buffers[op.memref]
         kind = element(buffer.type)
         lvalue = self._element(op, op.memref, _index(op))
-        self._define(op.result, tables.load(kind, lvalue, self.unit, unsigned=buffer.unsigned))
+        self._define(op.result, tables.load_element(kind, lvalue, self.unit, unsigned=buffer.unsigned))
 
     def _store(self, op: affine.Store | memref.Store) -> None:
         buffer = self._buffers[op.memref]
@@ -199,7 +199,7 @@ class Memory(Checks):
             ivs.append(Code(name))
         to = f"{target.name}[{self._place(target, ivs)}]"
         kind = element(source.type)
-        value = tables.load(
+        value = tables.load_element(
             kind, Code(f"{source.name}[{self._place(source, ivs)}]"), self.unit, unsigned=source.unsigned
         )
         self._line(f"{to} = {tables.store(kind, value, self.unit, unsigned=target.unsigned)};")

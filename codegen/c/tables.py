@@ -41,10 +41,10 @@ FUNCTION_OF = {
     "atan2": "atan2", "copysign": "copysign",
     "absf": "fabs", "powf": "pow", "remf": "fmod",
 }  # fmt: skip
-"""Kinds that are a function of math.h, which ends in f for float."""
+"""Kinds that are a function of math.h."""
 
 EXACT = frozenset("absf ceil floor round sqrt trunc copysign remf".split())
-"""Functions whose result, computed in float, is right for narrower floats too."""
+"""Functions whose result is exact, or rounded as the operators of C are: for float they end in f."""
 
 FLOAT_COMPARISON = {"oeq": "==", "ogt": ">", "oge": ">=", "olt": "<", "ole": "<=", "une": "!="}
 NEGATED_COMPARISON = {"ugt": "<=", "uge": "<", "ult": ">=", "ule": ">"}
@@ -91,7 +91,8 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> 
             return _function(kind, type, unit, left, right)
         if kind == "fpowi":
             return call(unit.helper(f"fpowi_{type}"), left, right)
-        return call(unit.helper(f"{HELPER_OF[kind]}_{'f64' if type.name == 'f64' else 'f32'}"), left, right)
+        carried = "carried_" if left.variables or right.variables else ""
+        return call(unit.helper(f"{carried}{HELPER_OF[kind]}_{'f64' if type.name == 'f64' else 'f32'}"), left, right)
     if width(type) == 1 and kind in ("remsi", "remui"):
         return Code("false")
     if width(type) == 1 and kind == "shrsi":
@@ -210,8 +211,20 @@ def extended(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -
     return low, call(unit.helper(f"{stem}_{suffix(type)}"), left, right)
 
 
+def load_element(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
+    """The value of an element in memory. Arrays from elsewhere may hold any byte: of a bool, each that is not 0 is
+    true; of an odd width, the lower bits count."""
+    if isinstance(type, IntegerType) and type.width == 1:
+        place = "&" + element.text if element.level == PRIMARY else element.text.removeprefix("*")
+        return code(f"{unit.helper('is_true')}({place})", PRIMARY, element)
+    value = load(type, element, unit, unsigned=unsigned)
+    if isinstance(type, IntegerType) and type.width != container(type.width):
+        return call(unit.helper(f"extend_i{type.width}"), value)
+    return value
+
+
 def load(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
-    """The value of an element, an argument or a result of a call."""
+    """The value of an argument or a result of a call, or of an element that is no bool."""
     if isinstance(type, FloatType) and type.name in ("f16", "bf16"):
         return call(unit.helper(f"{type.name}_value"), element)
     if not _reads_unsigned(type, unsigned):
@@ -240,16 +253,13 @@ def _call(unit: Unit, function: str, *operands: Code) -> Code:
 
 
 def _function(kind: str, type: FloatType, unit: Unit, *operands: Code) -> Code:
+    """A function of math.h. One that is not exact is computed in double, and rounded once to a shorter type."""
     name = FUNCTION_OF[kind]
-    match type.name:
-        case "f64":
-            return _call(unit, name, *operands)
-        case "f32":
-            return _call(unit, f"{name}f", *operands)
-        case _ if kind in EXACT:
-            return rounded(_call(unit, f"{name}f", *operands), type, unit)
-        case _:
-            return rounded(_call(unit, name, *operands), type, unit)
+    if kind in EXACT:
+        shown = _call(unit, name if type.name == "f64" else f"{name}f", *operands)
+        return rounded(shown, type, unit)
+    shown = call(unit.helper("power_f64"), *operands) if kind == "powf" else _call(unit, name, *operands)
+    return cast("float", shown) if type.name == "f32" else rounded(shown, type, unit)
 
 
 def _compare_floats(predicate: str, left: Code, right: Code, unit: Unit) -> Code:

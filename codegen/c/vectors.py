@@ -83,7 +83,7 @@ class Vectors(Lanes):
 
     def _read_at(self, buffer: Buffer, kind: ScalarType, place: Code) -> Code:
         lvalue = Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables)
-        return tables.load(kind, lvalue, self.unit, unsigned=buffer.unsigned)
+        return tables.load_element(kind, lvalue, self.unit, unsigned=buffer.unsigned)
 
     def _write_at(self, buffer: Buffer, kind: ScalarType, place: Code, value: Code, condition: Code | None) -> None:
         if condition is not None:

@@ -213,7 +213,7 @@ class Views(Calls):
             if self._checking:
                 self._checked(op, op.shape, [number(axis)], [Affine.of(axis)])
             place = self._place(sizes, [number(axis)])
-            stored = tables.load(kind, Code(f"{sizes.name}[{place}]"), self.unit, unsigned=sizes.unsigned)
+            stored = tables.load_element(kind, Code(f"{sizes.name}[{place}]"), self.unit, unsigned=sizes.unsigned)
             shape.append(self._named(cast("int64_t", stored) if kind != INDEX else stored, "size"))
         self._check_product(op, source, list(range(source.type.rank)), shape)
         self._buffers[op.result] = replace(source, type=op.result.type, shape=tuple(shape), whole=_whole(source))
@@ -399,7 +399,7 @@ class Views(Calls):
         self._open(f"for (int64_t {name} = 0; {name} < {elements}; ++{name})")
         self._scope.reserve(name)
         kind = element(source.type)
-        value = tables.load(kind, Code(f"{source.name}[{first}]"), self.unit, unsigned=source.unsigned)
+        value = tables.load_element(kind, Code(f"{source.name}[{first}]"), self.unit, unsigned=source.unsigned)
         self._line(f"{target.name}[{into}] = {tables.store(kind, value, self.unit, unsigned=target.unsigned)};")
         self._close()
 
@@ -485,7 +485,7 @@ class Views(Calls):
         self._directive("#pragma omp critical(affdsl_atomic)")
         self._line("{")
         self._indent += 1
-        self._line(f"{name} = {tables.load(kind, target, self.unit, unsigned=buffer.unsigned)};")
+        self._line(f"{name} = {tables.load_element(kind, target, self.unit, unsigned=buffer.unsigned)};")
         self._line(f"{target} = {tables.store(kind, new, self.unit, unsigned=buffer.unsigned)};")
         self._indent -= 1
         self._line("}")

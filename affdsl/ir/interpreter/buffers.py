@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from affdsl.ir.interpreter.lanes import vector_of
 from affdsl.ir.layouts import row_major
-from affdsl.ir.numeric import Number, dtype, from_bits, number_of, to_bits
+from affdsl.ir.numeric import Number, dtype, from_bits, number_of, to_bits, wrap
 from affdsl.ir.types import FloatType, IntegerType, MemRefType, ScalarType, StridedLayout, VectorType
 
 Index = tuple[int, ...]
@@ -205,6 +205,10 @@ def reader(type: ScalarType | VectorType) -> Callable[..., Any]:
         return lambda array, index: from_bits(int(array.item(index)), type)
     if isinstance(type, FloatType):
         return operator.getitem
+    if type == IntegerType(1):  # an array from elsewhere may hold any byte
+        return lambda array, index: int(array.item(index) != 0)
+    if isinstance(type, IntegerType) and type.width != 8 * stored(type).itemsize:
+        return lambda array, index: wrap(array.item(index), type.width)
     read: Callable[..., Number] = np.ndarray.item
     return read
 

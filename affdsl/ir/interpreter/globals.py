@@ -22,10 +22,12 @@ def global_buffer(definition: memref.Global, op: Op, *, tracked: bool) -> Buffer
     buffer = allocate(shape, element, "memref.global", layout, tracked=tracked)
     value = definition.value
     if value is not None:
-        write, indices = writer(element), list(np.ndindex(*shape))
-        numbers = value if isinstance(value, tuple) else (value,) * len(indices)
-        for index, number in zip(indices, numbers, strict=True):
-            write(buffer.array, index, number_of(number, element))
+        write = writer(element)
+        if not isinstance(value, tuple):
+            write(buffer.array, ..., number_of(value, element))
+        else:
+            for index, number in zip(np.ndindex(*shape), value, strict=True):
+                write(buffer.array, index, number_of(number, element))
         if buffer.written is not None:
             buffer.written[...] = True
     if definition.constant:

@@ -32,10 +32,16 @@ from affdsl.ir.types import (
 from codegen.c.emit import emit_jit
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import call, compile_silently
+from tests.effort import some
 from tests.oracles import require
 
 Case = tuple[str, ScalarType, Callable[[Builder, tuple[Value, ...]], Value], Callable[..., Number]]
 CHECKED = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover", "-fno-math-errno")
+JIT = ("-O3", "-march=native", "-fno-math-errno", "-fno-trapping-math")
+EVERY = [
+    ("gcc", CHECKED), ("clang-22", ("-O1",)), ("gcc", ("-O0",)), ("gcc", ("-O2",)), ("gcc", ("-Os",)), ("gcc", JIT),
+    ("clang-22", ("-O2",)), ("clang-22", ("-Os",)), ("clang-22", JIT),
+]  # fmt: skip
 INTEGERS = [I1, I8, IntegerType(7), I16, I32, IntegerType(33), I64, INDEX]
 FLOATS = [F16, BF16, F32, F64]
 
@@ -49,6 +55,8 @@ def numbers(type: ScalarType) -> list[Number]:
                 float("inf"), float("-inf"), float("nan"), 0.1, 7.7, 257.0, -2049.0, 16777217.0,
             )]  # fmt: skip
             made += [from_bits(b, type) for b in (1, 3, (1 << type.width - 2) - 1, (1 << type.width - 2) + 12345 % 97)]
+            infinity = to_bits(semantics.constant(float("inf"), type), type)
+            made += [from_bits(b, type) for b in (infinity - 1, infinity + 1, infinity + 1 + (1 << type.width - 1))]
         return made
     bits = 64 if type == INDEX else type.width
     if bits <= 8:
@@ -174,29 +182,23 @@ def stored(values: list[Number], type: ScalarType) -> np.ndarray:
     return bits.astype(f"uint{type.width}").view(dtype(type)) if isinstance(type, FloatType) else bits.astype(bool)
 
 
-LOOSE = frozenset(math.FLOAT_UNARY) - {"absf", "ceil", "floor", "round", "roundeven", "rsqrt", "sqrt", "trunc"} | {
-    "atan2",
-    "powf",
-}
-
-
 def agree(name: str, type: ScalarType, expected: np.ndarray, got: np.ndarray, x: np.ndarray, y: np.ndarray) -> None:
     if isinstance(type, FloatType):
         if type == BF16:
             expected, got = ((a.astype("uint32") << 16).view("float32") for a in (expected, got))
         wrong = ~((expected == got) & (np.signbit(expected) == np.signbit(got)) | np.isnan(expected) & np.isnan(got))
-        if name in LOOSE:
-            with quiet():
-                wrong &= ~(np.abs(expected - got) <= 4 * np.spacing(np.abs(expected)))
     else:
         wrong = expected != got
+        if name == "bitcast_i16":  # a NaN of a narrow float is some NaN again, a quiet one
+            quieted = (expected | 0x200 == got) | (expected | 0x40 == got)
+            wrong &= ~((expected & 0x7FFF > 0x7C00) & quieted)
     where = np.flatnonzero(wrong)[:5]
     assert not where.size, f"{name}: {[(x[k], y[k], expected[k], got[k]) for k in where]}"
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+@pytest.mark.parametrize(("compiler", "flags"), some(EVERY, 2), ids=lambda x: x if isinstance(x, str) else x[0])
 @pytest.mark.parametrize("type", [*INTEGERS, *FLOATS], ids=str)
-def test_every_kind(tmp_path: Path, type, compiler):
+def test_every_kind(tmp_path: Path, type, compiler, flags):
     cases = cases_of_floats(type) if isinstance(type, FloatType) else cases_of_integers(type)
     pairs = list(itertools.product(numbers(type), repeat=2))
     if compiler != "gcc" and len(pairs) > 10000:
@@ -214,7 +216,6 @@ def test_every_kind(tmp_path: Path, type, compiler):
     x, y = (stored([pair[k] for pair in pairs], type) for k in (0, 1))
     results = [np.zeros(len(pairs), dtype(out.type.element)) for out in outputs]
     source = emit_jit(m, "kernel", sizes=1)
-    flags = CHECKED if compiler == "gcc" else ("-O1",)
     library = ctypes.CDLL(str(compile_silently(source, tmp_path, require(compiler, flags), *flags)))
     assert call(library, m, "kernel", [x, y, *results], sizes=1)[0] == 0
     for (name, result, _, meaning), got in zip(cases, results, strict=True):
