@@ -13,7 +13,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType
-from codegen.c.globals import GlobalBuffer, global_buffers, used
+from codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
 from codegen.c.names import Scope, function_identifier
 from codegen.c.ranges import Ranges
 from codegen.c.types import element
@@ -82,7 +82,7 @@ def plans(module: func.Module, entry: str, *, sizes: int = 0, checked: bool = Fa
     """The plans of entry and all that it calls, callees first. Raises UnsupportedError for what C
     cannot express. The first `sizes` arguments of entry are sizes, so not negative. `checked` is whether all of them
     check each access."""
-    functions = {f.symbol: f for f in module.functions}
+    functions = {f.symbol: f if checked else with_constants(f, module) for f in module.functions}
     names = Scope()
     found: dict[str, Plan] = {}
     public = functions.get(entry)
