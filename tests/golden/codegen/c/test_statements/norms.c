@@ -3,16 +3,30 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #endif
 
+static inline int64_t bits_f64(double a)
+{
+    int64_t b;
+    memcpy(&b, &a, sizeof b);
+    return b;
+}
+
+static inline double float_i64(int64_t a)
+{
+    double b;
+    memcpy(&b, &a, sizeof b);
+    return b;
+}
+
 static inline double maximum_f64(double a, double b)
 {
-    if (isnan(a) || isnan(b))
-        return a + b;
-    return a > b || (a == b && !signbit(a)) ? a : b;
+    const double m = b > a ? b : a, e = a == b ? float_i64(bits_f64(a) & bits_f64(b)) : m;
+    return b != b ? b : e;
 }
 
 static inline int32_t add_i32(int32_t a, int32_t b)
