@@ -10,7 +10,7 @@ from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import overload
+from typing import Protocol, overload
 
 import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
@@ -283,7 +283,7 @@ class Kernel(_Called):
     def mlir(self) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts."""
         verify(self.module)
-        return str(self.module)
+        return Text(self.module)
 
     def c(self) -> str:
         """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.
@@ -292,7 +292,7 @@ class Kernel(_Called):
         pointer, to where a check that fails is noted, and gives a status, as the header says. What the environment says
         changes nothing of it: what is shipped does not depend on where it was printed.
         """
-        return self._c_source().whole
+        return Text(self._c_source().whole)
 
     def header(self) -> str:
         """The header that goes with `c()`, for C and C++."""
@@ -430,6 +430,22 @@ def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: st
     pack = import_module("affdsl.lang.packed")
     written = Kernel(function, {}, program=pack.unpacked(packed))
     return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
+
+
+class _Printer(Protocol):
+    """What IPython prints with."""
+
+    def text(self, text: str) -> None:
+        """Print."""
+
+
+class Text(str):
+    """Text that a notebook shows as it is, and not as Python would write it."""
+
+    __slots__ = ()
+
+    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
+        printer.text(str(self))
 
 
 def _bounds(program: Program) -> Bounds:

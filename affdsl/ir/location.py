@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from dataclasses import dataclass
+
+_IN_NOTEBOOK = re.compile(r"^<ipython-input-(\d+)-|[/\\]ipykernel_\d+[/\\]\d+\.py$")
+"""What IPython calls the text of a cell: that of a terminal, and that of a notebook, a file that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +24,21 @@ class Location:
     text: str = ""
 
     def __str__(self) -> str:
-        """file:line, relative to the working directory where the file lies inside it."""
+        """file:line, relative to the working directory where the file lies inside it; in a notebook the cell, line."""
         file = self.file
+        if _IN_NOTEBOOK.search(file):
+            return f"{_cell(file)}, line {self.line}"
         if os.path.isabs(file):
             relative = os.path.relpath(file)
             file = file if relative.startswith("..") else relative
         return f"{file}:{self.line}"
+
+
+def _cell(file: str) -> str:
+    """What a person calls a cell: by its number, which IPython knows."""
+    found = _IN_NOTEBOOK.search(file)
+    number = found[1] if found is not None else None
+    if number is None:
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        number = getattr(getattr(shell, "compile", None), "_filename_map", {}).get(file)
+    return f"cell {number}" if number is not None else "a cell"
