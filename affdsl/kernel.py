@@ -10,7 +10,7 @@ from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import Protocol, overload
+from typing import overload
 
 import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
@@ -22,6 +22,7 @@ from affdsl.lang.calls import call, is_traced
 from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
+from affdsl.shown import ShownAsText
 from codegen.c.emit import CSource, emit
 from codegen.jit import compile_program, interpret_program
 from passes.analysis.bounds import Bounds
@@ -432,20 +433,10 @@ def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: st
     return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
 
 
-class _Printer(Protocol):
-    """What IPython prints with."""
-
-    def text(self, text: str) -> None:
-        """Print."""
-
-
-class Text(str):
+class Text(ShownAsText, str):
     """Text that a notebook shows as it is, and not as Python would write it."""
 
     __slots__ = ()
-
-    def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
-        printer.text(str(self))
 
 
 def _bounds(program: Program) -> Bounds:

@@ -21,6 +21,7 @@ from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Index
 from affdsl.lang.source import assigned_name, here, problem
+from affdsl.shown import ShownAsText
 from passes.analysis.dependence import Dependences
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.legality import IllegalTransform as IllegalTransform
@@ -41,7 +42,7 @@ Size: TypeAlias = int | str | Index
 
 
 @plain_tracebacks()
-class Schedule:
+class Schedule(ShownAsText):
     """How a kernel's loops run: steps that are taken at once, each of which keeps what the kernel does, or is refused.
 
     Loops are called by the names of their variables. After a step the inner loops keep their names; new loops have the

@@ -26,9 +26,10 @@ def test_a_place_in_a_notebook_is_a_cell_and_a_line(file, place, monkeypatch):
     assert str(caught.value).startswith(f"{place}: ")
 
 
-def test_c_and_mlir_show_themselves_as_they_are():
-    for text in (gemm.c(), gemm.mlir()):
+def test_what_is_asked_of_a_kernel_shows_itself_as_it_prints():
+    for text in (gemm.c(), gemm.mlir(), gemm.loops(), gemm.check(), af.Schedule(gemm).tile(("k",), 4)):
         shown = []
         text._repr_pretty_(SimpleNamespace(text=shown.append), False)
-        assert shown == [text]
-        assert isinstance(text, str)
+        assert shown == [str(text)]
+        assert "\n" in shown[0]
+    assert isinstance(gemm.c(), str)

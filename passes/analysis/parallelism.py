@@ -12,6 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
+from affdsl.shown import ShownAsText
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.polyhedral import UnknownError, spending
@@ -87,7 +88,7 @@ class Parallelism:
         return ": ".join((f"{shown(self.iv)} is {self.verdict}", *("; ".join(self.why),) * bool(self.why)))
 
 
-class Loops(tuple[Parallelism, ...]):
+class Loops(ShownAsText, tuple[Parallelism, ...]):
     """The verdicts on the loops of a function, in the order of the text. Printed they are a table."""
 
     __slots__ = ()

@@ -22,6 +22,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType
+from affdsl.shown import ShownAsText
 from passes.analysis.bounds.claims import Claim, Demand, Demands, Need
 from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.bounds.outside import Example, Outside
@@ -128,7 +129,7 @@ class Finding:
         return f"{verb}{self.access}: {self.verdict}{more}"
 
 
-class Bounds:
+class Bounds(ShownAsText):
     """What is known of every access of one function."""
 
     def __init__(

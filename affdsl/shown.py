@@ -1,0 +1,21 @@
+"""Objects that a notebook shows as they print, and not as Python would write them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Printer(Protocol):
+    """What IPython prints with."""
+
+    def text(self, text: str) -> None:
+        """Print."""
+
+
+class ShownAsText:
+    """What `str` gives is what a notebook shows."""
+
+    __slots__ = ()
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        printer.text(str(self))
