@@ -9,7 +9,7 @@ HERE = {
     **dict.fromkeys(("prange", "pfor", "par"), "parallel"),
     **dict.fromkeys(("empty", "zeros", "ones", "full", "array", "ndarray", "buffer"), "alloc"),
     **dict.fromkeys(("jit", "njit", "func", "function", "proc", "compile", "prim_func"), "kernel"),
-    **dict.fromkeys(("symbol", "size", "var"), "symbols"),
+    **dict.fromkeys(("symbol", "size"), "symbols"),
     **dict.fromkeys(("where", "if_then_else", "ifelse"), "select"),
     **dict.fromkeys(("when", "cond"), "if_"),
     **dict.fromkeys(("otherwise", "elif_", "orelse"), "else_"),
