@@ -13,7 +13,12 @@ leave its array, which only a library with checks gives. That exports
 
     void affdsl_failure(int64_t *numbers);
 
-which tells the thread that called what failed.
+which tells the thread that called what failed. Or they return 4, with nothing touched, if it is not known whether the
+kernel may run with these sizes. Then Python decides, and tells the library, which remembers it:
+
+    void affdsl_allow(const int64_t *symbols);
+
+`symbols` are the index arguments of the kernel's function, those first that are found in the shapes of arrays.
 
 Two callers implement it. The compiled one (entry.c) takes a fraction of a microsecond; the one in this file, by ctypes,
 a few, and needs no headers of Python or NumPy. They refuse the same calls with the same errors, because the compiled
@@ -27,7 +32,7 @@ import struct
 import sysconfig
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -46,6 +51,7 @@ from codegen.arguments import (
     Scalars,
     Shapes,
     Signature,
+    Value,
     check,
     is_plain,
 )
@@ -64,6 +70,8 @@ class Caller(Protocol):
 
 
 ExplainSizes = Callable[[Shapes, Scalars], None]
+Explain = Callable[[int, tuple[object, ...], Mapping[str, object]], tuple[object]]
+Decide = Callable[[Shapes, Scalars], Sequence[int]]
 TakeOver = Callable[[tuple[object, ...], Mapping[str, object]], tuple[object] | None]
 
 
@@ -73,6 +81,7 @@ def load(
     explain_sizes: ExplainSizes,
     take_over: TakeOver | None = None,
     sites: Sites | None = None,
+    decide: Decide | None = None,
 ) -> Caller:
     """Make a library callable.
 
@@ -90,6 +99,9 @@ def load(
         or None to have them refused. This is how a kernel is called with the placeholders of another one.
     sites
         The checks of accesses in the library, if it has any.
+    decide
+        Called like explain_sizes when the library does not know whether the kernel may run; raises an error that says
+        why not, or gives the index arguments, with which it may.
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
@@ -107,6 +119,22 @@ def load(
             raise _failure(library, sites)
         _explain(signature, explain_sizes, status, arguments, keywords)
 
+    allow = library.address("affdsl_allow")
+    if allow is None or decide is None:
+        return _caller(signature, entry, results, explain)
+
+    def explain_or_allow(status: int, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+        if status != _ASKS:
+            return explain(status, arguments, keywords)
+        symbols = decide(*_sizes_and_scalars(check(signature, arguments, keywords)))
+        _ALLOW(allow)(struct.pack(f"{len(symbols)}q", *symbols))
+        return (caller(*arguments, **keywords),)
+
+    caller = _caller(signature, entry, results, explain_or_allow)
+    return caller
+
+
+def _caller(signature: Signature, entry: int, results: int | None, explain: Explain) -> Caller:
     make = _compiled_caller()
     if make is None:
         return _CtypesCaller(signature, entry, results, explain)
@@ -149,15 +177,18 @@ def _explain(
             "or one of them has a negative size"
         )
     if status == _DISAGREE:
-        shapes = tuple(value.shape for value in values if isinstance(value, np.ndarray))
-        scalars = tuple(value for value in values if not isinstance(value, np.ndarray))
-        explain_sizes(shapes, scalars)
+        explain_sizes(*_sizes_and_scalars(values))
         problem = "the library says that sizes disagree, but no disagreement was found"
     elif status == _REFUSED:
         problem = "entry.c refused arguments in which arguments.py finds no mistake"
     else:
         problem = f"the library returned the unknown status {status}"
     raise InternalError(f"{signature.name}: {problem}; this is a bug of affdsl, please report it with the kernel")
+
+
+def _sizes_and_scalars(values: Sequence[Value]) -> tuple[Shapes, Scalars]:
+    shapes = tuple(value.shape for value in values if isinstance(value, np.ndarray))
+    return shapes, tuple(value for value in values if not isinstance(value, np.ndarray))
 
 
 # The compiled caller --------------------------------------------------------------------------------------------------
@@ -234,7 +265,7 @@ class _CtypesCaller:
         signature: Signature,
         entry: int,
         results: int | None,
-        explain: Callable[[int, tuple[object, ...], Mapping[str, object]], tuple[object]],
+        explain: Explain,
     ) -> None:
         self._signature = signature
         self._entry = _ENTRY(entry)
@@ -260,7 +291,7 @@ class _CtypesCaller:
             addresses += [_address(result) for result in results]
         status = self._entry(self._pack_pointers(*addresses), sizes)
         if status != _FINE:
-            self._explain(status, arguments, keywords)
+            return self._explain(status, arguments, keywords)[0]
         if not results:
             return None
         taken = tuple(
@@ -299,8 +330,10 @@ _FINE: Final = 0
 _DISAGREE: Final = 1
 _OUT_OF_MEMORY: Final = 2
 _OUTSIDE: Final = 3
+_ASKS: Final = 4
 _REFUSED: Final = -1  # by entry.c itself
 
 _ENTRY: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+_ALLOW: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _RESULTS: Final = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 _FAILURE: Final = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
-from affdsl.ir.call_range import call_range
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from affdsl.ir.call_range import call_range, fits
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import IndexType
@@ -41,8 +42,9 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
 
     A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
-    arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where the program
-    asks for it, or AFFDSL_BOUNDSCHECK says so, each access is checked before it is made.
+    arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where only the
+    numbers of a call decide, `bounds` is asked once for each of them. Where the program asks for it, or
+    AFFDSL_BOUNDSCHECK says so, each access is checked before it is made.
 
     Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
     type.
@@ -51,7 +53,8 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     verify(module)
     against = (*bounds.against(), *_too_large(program))
     sites = Sites() if is_checked(program) else None
-    source = emit_jit(module, program.func.symbol, sizes=len(program.sizes), against=against, sites=sites)
+    count, asks = len(program.sizes), bounds.needs_numbers
+    source = emit_jit(module, program.func.symbol, sizes=count, against=against, sites=sites, asks=asks)
     cache = default_cache()
     compiler = cache.compiler()
     # What is computed for a check must not be undefined either: it may be any number that data gives.
@@ -61,7 +64,11 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
         check_sizes(program, shapes, scalars, bounds)
         raise InternalError(f"{program.func.symbol}: the compiled kernel refused sizes that are right: {shapes}")
 
-    return load(library, signature_of(program), explain, take_over, sites)
+    def decide(shapes: Shapes, scalars: Scalars) -> list[int]:
+        known = check_sizes(program, shapes, scalars, bounds)
+        return [number for number in known_arguments(program, known, scalars) if number is not None]
+
+    return load(library, signature_of(program), explain, take_over, sites, decide)
 
 
 def is_checked(program: Program) -> bool:
@@ -153,7 +160,11 @@ def check_sizes(
     _check_results(program, known | numbers)
     if bounds is not None:
         _check_bounds(program, bounds, numbers)
+        _check_computed(program, [c for constraints in bounds.against() for c in constraints], numbers)
     _check_range(program, numbers)
+    _check_computed(program, program.func.assumes, numbers)
+    if bounds is not None:
+        _check_by_numbers(program, bounds, numbers)
     return known
 
 
@@ -191,17 +202,44 @@ def _check_results(program: Program, values: dict[Value, int]) -> None:
 
 def _check_bounds(program: Program, bounds: Bounds, values: dict[Value, int]) -> None:
     """No access leaves its array with these sizes."""
-    for reason in bounds.refusals(values):
+    for reason in bounds.refusals_by_conditions(values):
         raise SizeError(f"{program.func.symbol}: {reason}")
-    # The compiled check computes with 64 bits, and refuses where they are too few.
-    for constraint in (c for constraints in bounds.against() for c in constraints):
-        if _magnitude(constraint.expr, values) >= 2**63:
+
+
+def _check_computed(program: Program, constraints: Sequence[Constraint], values: dict[Value, int]) -> None:
+    """The compiled checks compute with 64 bits, and refuse where they are too few."""
+    for constraint in constraints:
+        if not _is_computed(constraint.expr, values):
             shown = ", ".join(f"{v.hint} = {values[v]}" for v in dict.fromkeys(constraint.values()))
             raise SizeError(f"{program.func.symbol}: {spell_constraint(constraint)} cannot be checked for {shown}")
 
 
+def _check_by_numbers(program: Program, bounds: Bounds, values: dict[Value, int]) -> None:
+    """What is not affine in the sizes keeps to its arrays with these, and fits into 64 bits with large ones, too."""
+    if not bounds.needs_numbers:
+        return
+    functions = {f.symbol: f for f in program.module.functions}
+    sizes = [values.get(argument, 0) for argument in program.func.args]
+    if not fits(program.func, functions, sizes) and fits(program.func, functions, [0] * len(sizes)):
+        shown = ", ".join(f"{v.hint} = {n}" for v, n in values.items())
+        raise SizeError(f"{program.func.symbol}: what it computes with {shown} does not fit into 64 bits")
+    reason = bounds.refusal_by_numbers(values)
+    if reason:
+        raise SizeError(f"{program.func.symbol}: {reason}")
+
+
+_limits: WeakKeyDictionary[Program, tuple[int, list[Value]]] = WeakKeyDictionary()
+
+
 def _limited(program: Program) -> tuple[int, list[Value]]:
     """How large index arguments may be, without their signs, and those for which that counts."""
+    limits = _limits.get(program)
+    if limits is None:
+        limits = _limits[program] = _found_limits(program)
+    return limits
+
+
+def _found_limits(program: Program) -> tuple[int, list[Value]]:
     found = call_range(program.func, {f.symbol: f for f in program.module.functions})
     given = [program.func.args[k] for k in sorted(found.counted) if k >= len(program.sizes)]
     return found.limit, [argument for argument in given if isinstance(argument.type, IndexType)]
@@ -226,15 +264,44 @@ def _check_range(program: Program, values: dict[Value, int]) -> None:
             )
 
 
-def _magnitude(expr: Affine, values: dict[Value, int]) -> int:
-    """No number that occurs while an expression is computed is larger."""
-    total = abs(expr.constant)
-    for atom, factor in expr.terms:
-        inner = (
-            _magnitude(atom.dividend, values) if isinstance(atom, FloorDiv) else abs(Affine.of(atom).evaluate(values))
-        )
-        total += abs(factor) * inner
+def _is_computed(expr: Affine, values: dict[Value, int]) -> bool:
+    """Whether `codegen.c.entry` computes an expression within 64 bits: the same steps in the same order."""
+    try:
+        _computed(expr, values)
+    except OverflowError:
+        return False
+    return True
+
+
+def _computed(expr: Affine, values: dict[Value, int]) -> int:
+    parts = [_fit(_computed_atom(atom, values) * factor) for atom, factor in expr.terms]
+    return _added([*parts, _fit(expr.constant)] if expr.constant or not parts else parts)
+
+
+def _computed_atom(atom: Atom, values: dict[Value, int]) -> int:
+    match atom:
+        case Value():
+            return values[atom]
+        case FloorDiv(dividend, divisor):
+            return _computed(dividend, values) // _computed(Affine.of(divisor), values)
+        case Product(factors):
+            total = _computed_atom(factors[0], values)
+            for factor in factors[1:]:
+                total = _fit(total * _computed_atom(factor, values))
+            return total
+
+
+def _added(parts: Sequence[int]) -> int:
+    total = parts[0]
+    for part in parts[1:]:
+        total = _fit(total + part)
     return total
+
+
+def _fit(number: int) -> int:
+    if not -(2**63) <= number < 2**63:
+        raise OverflowError
+    return number
 
 
 def known_arguments(program: Program, known: dict[Value, int], scalars: Sequence[object]) -> list[int | None]:

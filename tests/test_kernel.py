@@ -269,7 +269,7 @@ def test_a_kernel_is_copied_and_handed_to_another_process_by_name():
     assert b"affine.for" not in pickle.dumps(gemm)
 
 
-def test_a_divisor_that_is_not_positive_stops_no_process():
+def test_a_divisor_that_is_not_positive_is_refused_and_stops_no_process():
     T = af.symbols("T")
 
     @af.kernel
@@ -282,7 +282,8 @@ def test_a_divisor_that_is_not_positive_stops_no_process():
     assert x.tolist() == [2, 0, 1, 3]
     for divisor in (0, -1, -(2**57)):
         x[:] = 7
-        tiled(x, divisor)
+        with pytest.raises(SizeError, match=r"divides by T, which must be at least 1: it needs T >= 1, but T = "):
+            tiled(x, divisor)
         assert x.tolist() == [7, 7, 7, 7]
 
     @af.kernel

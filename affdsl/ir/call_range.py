@@ -51,16 +51,32 @@ def call_range(function: Func, functions: Mapping[str, Func]) -> CallRange:
     """
     counted: set[Value] = set()
 
-    def fits(bits: int) -> bool:
+    def fit(bits: int) -> bool:
         sizes = _Sizes(functions, counted)
         sizes.enter(function, [1 << bits] * len(function.args))
         return sizes.fits
 
-    low, high = (0, MOST_BITS) if fits(0) else (BITS_BESIDE_DATA, BITS_BESIDE_DATA)
+    low, high = (0, MOST_BITS) if fit(0) else (BITS_BESIDE_DATA, BITS_BESIDE_DATA)
     while low < high:
         bits = (low + high + 1) // 2
-        low, high = (bits, high) if fits(bits) else (low, bits - 1)
+        low, high = (bits, high) if fit(bits) else (low, bits - 1)
     return CallRange(1 << low, frozenset(k for k, arg in enumerate(function.args) if arg in counted))
+
+
+def fits(function: Func, functions: Mapping[str, Func], given: Sequence[int]) -> bool:
+    """Whether what loops and subscripts compute is below 2**62 with these arguments; those that are no index have any.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%n: index, %m: index) {
+    ...     affine.for %i = 0 to affine_map<()[a, b] -> (a * b)>()[%n, %m] {}
+    ...     return
+    ... }''').functions[0]
+    >>> fits(f, {}, [2**40, 2]), fits(f, {}, [2**40, 2**40])
+    (True, False)
+    """
+    sizes = _Sizes(functions, set())
+    sizes.enter(function, [abs(n) for n in given])
+    return sizes.fits
 
 
 @dataclass

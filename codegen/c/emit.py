@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
+from codegen.c.allowed import NAMES
 from codegen.c.entry import entry_points
 from codegen.c.header import header
 from codegen.c.names import Scope, comment, function_identifier
@@ -70,17 +71,18 @@ def emit_jit(
     sizes: int = 0,
     against: Sequence[Sequence[Constraint]] = (),
     sites: Sites | None = None,
+    asks: bool = False,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
     A call is refused where all constraints of one of `against` hold. With `sites`, each access is checked before it is
-    made, and its check is added to them.
+    made, and its check is added to them. Where it `asks`, it runs only with numbers that were allowed before.
     """
     found = plans(module, entry, sizes=sizes, checked=sites is not None)
     unit = Unit(sites)
     bodies, prototypes = _functions(found, unit, set(), {})
-    last = entry_points(found[entry], prototypes[entry], sizes, unit, against)
+    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
     return unit.file("\n".join([*bodies, last]))
 
 
@@ -102,9 +104,8 @@ def _functions(
         buffer = next(iter(found.values())).buffers[symbol]
         names.reserve(buffer.name)
         unit.define(buffer.text(unit))
-    names.reserve("affdsl_entry")
-    names.reserve("affdsl_results")
-    names.reserve("affdsl_failure")
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES):
+        names.reserve(name)
     bodies: list[str] = []
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():

@@ -16,6 +16,7 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import IndexType, MemRefType, ScalarType, Type
 from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
+from codegen.c.allowed import allowed
 from codegen.c.expressions import Code, call, number
 from codegen.c.names import Scope
 from codegen.c.plan import Plan, plans, strides_of
@@ -68,14 +69,26 @@ def signature(module: Module, entry: str, *, sizes: int = 0, names: Sequence[str
 
 
 def entry_points(
-    plan: Plan, made: Prototype, sizes: int, unit: Unit, against: Sequence[Sequence[Constraint]] = ()
+    plan: Plan,
+    made: Prototype,
+    sizes: int,
+    unit: Unit,
+    against: Sequence[Sequence[Constraint]] = (),
+    *,
+    asks: bool = False,
 ) -> str:
-    """The text of the entry points of a planned function; they refuse sizes for which all of one of `against` holds."""
+    """The text of the entry points of a planned function; they refuse sizes for which all of one of `against` holds.
+
+    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched.
+    """
     f = plan.func
     _refuse(f, sizes)
     indices = [a for a in f.args if isinstance(a.type, IndexType)]
     parts = [_binder(f, sizes, indices, unit, against)]
     lines = _bind_lines(indices)
+    if asks:
+        parts.append(allowed(len(indices), _EXPORT))
+        lines += ["    if (affdsl_is_allowed(symbols) == 0)", "        return 4;"]
     arguments: list[str] = []
     pointer = 0
     for position, arg in enumerate(f.args):

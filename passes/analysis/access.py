@@ -120,19 +120,25 @@ def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Ac
 
 
 class Accesses:
-    """The accesses of one function, with its values and buffers."""
+    """The accesses of one function, with its values and buffers.
+
+    With `start` it runs there: in loops of another function that calls it, or with numbers for its arguments.
+    """
 
     def __init__(
         self,
         function: func.Func,
         module: func.Module | None = None,
         callees: dict[str, Callee | None] | None = None,
+        start: Domain | None = None,
     ) -> None:
         self.function = function
         self.module = module
         self._callees: dict[str, Callee | None] = {} if callees is None else callees
         """What the functions do that are called, as far as somebody asked."""
         self.scope = Scope(function)
+        if start is not None:
+            self.scope.start = start
         self._summaries = Summaries(module)
         self.storage = Storage(function, self.scope, self._summaries, module)
         self.domains: dict[Op, Domain] = {}

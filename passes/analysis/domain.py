@@ -22,6 +22,8 @@ from passes.analysis.relations import Alternatives, Relation, iterator, local, r
 from passes.analysis.views import digits, joined
 
 _Position: TypeAlias = "tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]"
+NOT_POSITIVE = "divides by a number that is not positive"
+"""How the reason ends for which an expression has no value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,11 @@ class Domain:
     def is_exact(self) -> bool:
         """Whether the statement certainly runs in every iteration of the domain."""
         return not self.unknown
+
+    @property
+    def has_semi_affine(self) -> bool:
+        """Whether something stands for a product or quotient that only the numbers of a call make affine."""
+        return any(not isinstance(atom, Value) for atom in self.resolved)
 
     def relation(self, index: Sequence[Affine]) -> Relation:
         """From these iterations to the elements at index, by position."""
@@ -158,7 +165,7 @@ class Scope:
             expr = expr.substitute({v: e for v, e in new.items() if e.value is not v})
         except ZeroDivisionError:
             made, domain = domain.some("undefined")
-            return Affine.of(made), domain.lacking(f"{spell(expr)} divides by a number that is not positive")
+            return Affine.of(made), domain.lacking(f"{spell(expr)} {NOT_POSITIVE}")
         semi = next(_semi_affine(expr), None)
         while semi is not None:
             stand_in, domain = self._stand_in(semi, domain)

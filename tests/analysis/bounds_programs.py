@@ -165,7 +165,7 @@ def step_of_four(A: af.f64[12]):
 # --- Divisions
 
 
-@wrong("A[i floordiv 2]")
+@wrong("A[i // 2]")
 def half_of_too_much(A: af.f64[N]):
     with af.for_(2 * N + 1) as i:
         A[i // 2] = 0.0
@@ -177,7 +177,7 @@ def half(A: af.f64[N]):
         A[i // 2] = 0.0
 
 
-@wrong("A[i mod 5]", is_error=False)
+@wrong("A[i % 5]", is_error=False)
 def remainder_of_a_larger_number(n: N, A: af.f64[4]):
     with af.for_(N) as i:
         A[i % 5] = 0.0
@@ -189,7 +189,7 @@ def remainder(n: N, A: af.f64[4]):
         A[i % 4] = 0.0
 
 
-@wrong("A[i floordiv 3, i mod 3]")
+@wrong("A[i // 3, i % 3]")
 def rows_of_three(A: af.f64[K, 3]):
     with af.for_(3 * K + 1) as i:
         A[i // 3, i % 3] = 0.0
@@ -201,7 +201,7 @@ def rows_of_three_that_fit(A: af.f64[K, 3]):
         A[i // 3, i % 3] = 0.0
 
 
-@wrong("A[(i - 1) floordiv 2]")
+@wrong("A[(i - 1) // 2]")
 def rounded_down_below_zero(A: af.f64[N]):
     with af.for_(N) as i:
         A[(i - 1) // 2] = 0.0

@@ -204,21 +204,23 @@ def test_arrays_of_the_kernel_are_checked_and_given_back_where_it_fails():
 
 
 @af.kernel(boundscheck=True)
-def every(x: af.f64[N], p: af.index):
+def every(x: af.f64[N], p: af.index, is_wanted: af.bool_[N]):
     with af.for_(N) as i:
-        with af.if_(i % p == 0):
-            x[i] = 1.0
+        with af.if_(is_wanted[i]):  # otherwise the call would be refused: only data decide whether anything is divided
+            with af.if_(i % p == 0):
+                x[i] = 1.0
 
 
 def test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with():
-    in_bounds(every, np.zeros(7), 3)
+    wanted = np.array([False, True, True, True, False, False, True])
+    in_bounds(every, np.zeros(7), 3, wanted)
     for p in (0, -3):
-        error = refused(every, np.zeros(7), p, kind=af.DivisorError)
+        error = refused(every, np.zeros(7), p, wanted, kind=af.DivisorError)
         assert isinstance(error, ZeroDivisionError)
         line = line_of(every, "with af.if_(i % p == 0):")
         words = f":{line}: p is the divisor of a floor division or remainder, and must be positive, but is {p}"
         assert words in str(error)
-    in_bounds(every, np.zeros(0), 0)  # it is not computed
+    in_bounds(every, np.zeros(7), 0, np.zeros(7, np.bool_))  # it is not computed
 
 
 # --- How it is asked for

@@ -1,11 +1,13 @@
 """Whether every access lies inside of its array for all sizes: proved, refuted by an example, or bound to some sizes.
 
 Of each operation that touches elements (and of each view, copy and call) it is asked whether it leaves an array in some
-iteration, for some sizes that the function's contract allows. There are four answers:
+iteration, for some sizes that the function's contract allows; and of each that divides by what is no number, whether it
+divides by one below 1. There are five answers:
 
     proved        never
     violated      whenever it runs at all, or for all but finitely many sizes: the program is wrong
     conditional   for some sizes and not for others: the condition on the sizes is exact
+    by numbers    a product or quotient of sizes stands in the way of a condition; each call decides, with its numbers
     unknown       what it touches, or whether it runs, is known only at run time; or isl needs too long
 """
 
@@ -13,23 +15,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
-from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType
 from affdsl.shown import ShownAsText
-from passes.analysis.bounds.claims import Claim, Demand, Demands, Need
+from passes.analysis.bounds.claims import Claim, Demand, Demands, Key, Need
+from passes.analysis.bounds.numbers import ByNumbers
 from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.bounds.outside import Example, Outside
 from passes.analysis.bounds.size_conditions import (
     alternatives,
     assumption,
+    comparison,
     holds,
+    in_python,
     involved,
     is_finite,
     opposite,
@@ -40,7 +44,10 @@ from passes.analysis.dependence import AnalysisWarning
 from passes.analysis.polyhedral import Set, UnknownError, spending
 from passes.analysis.relations import BUDGET, Alternatives, remembered
 
-Verdict = Literal["proved", "violated", "conditional", "unknown"]
+Verdict = Literal["proved", "violated", "conditional", "by numbers", "unknown"]
+
+MOST_DECIDED = 1000
+"""Of how many calls with different numbers it is remembered what was found."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +59,7 @@ class Finding:
     demand
         The operation, and what it must keep to.
     verdict
-        "proved", "violated", "conditional" or "unknown".
+        "proved", "violated", "conditional", "by numbers" or "unknown".
     against, safe
         Of a conditional one the sizes with which it leaves its array, and those with which it does not.
     condition
@@ -60,7 +67,7 @@ class Finding:
     example
         Of a violated or conditional one: sizes and an iteration with which it leaves its array, checked by evaluating.
     unknown
-        Why nothing more is known.
+        Why nothing more is known, for all sizes.
     """
 
     demand: Demand
@@ -103,27 +110,28 @@ class Finding:
         if self.verdict != "conditional" or not holds(self.against, sizes):
             return ""
         given = ", ".join(f"{v.hint} = {sizes[v]}" for v in _values(self.against))
-        where = f" ({self.location})" if self.location is not None else ""
-        text = f"{self.access}{where} is in bounds only where {self.condition}, but {given}"
+        text = f"{_placed(self.demand)} {_rule(self.demand)} {self.condition}, but {given}"
         try:
             example = None
-            if self.outside is not None and self.example is not None:
+            if self.outside is not None:
                 with spending(BUDGET):
                     found = (self.outside.example(claim, sizes) for claim in self.outside.claims)
                     example = next((e for e in found if e is not None), None)
         except UnknownError:
             example = None
-        return text if example is None else f"{text}: it would {example.said(imperative=True)}"
+        if example is None:
+            return text
+        return f"{text}: it would {example.said(imperative=True)}{_advice(self.demand, example)}"
 
     def __str__(self) -> str:
         match self.verdict:
             case "proved":
                 more = ""
             case "conditional":
-                more = f": inside where {self.condition}"
+                more = f": {'defined' if self.demand.verb == 'divides' else 'inside'} where {self.condition}"
             case "violated":
                 more = f": {self.explained()[0]}"
-            case "unknown":
+            case "by numbers" | "unknown":
                 more = f": {'; '.join(self.unknown)}"
         verb = f"{self.demand.verb} " if self.demand.verb in ("reads", "writes") else ""
         return f"{verb}{self.access}: {self.verdict}{more}"
@@ -141,6 +149,7 @@ class Bounds(ShownAsText):
     ) -> None:
         self.function = function
         self.budget = budget
+        self._decided: dict[tuple[int, ...], str] = {}
         if needs is None:
             needs = _needs(function, module, budget)
         self._demands = Demands(function, module, needs)
@@ -150,6 +159,18 @@ class Bounds(ShownAsText):
         self.sizes = (*(v for v in function.args if isinstance(v.type, IndexType)), *self.extents.values())
         """What a call decides: index arguments and such sizes."""
         self.findings = tuple(map(self._judged, self._demands.demands))
+        indices = [v for v in function.args if isinstance(v.type, IndexType)]
+        self._numbers = ByNumbers(function, module, needs, indices, budget)
+        self._keys = self._by_numbers()
+
+    def _by_numbers(self) -> frozenset[Key]:
+        """Find out which of the unknown findings the numbers of a call decide."""
+        hidden = [f for f in self.findings if f.verdict == "unknown" and f.demand.domain.has_semi_affine]
+        keys = self._numbers.decidable({f.demand.key for f in hidden}) if hidden else frozenset()
+        decided = [f for f in hidden if f.demand.key in keys]
+        if decided:
+            self.findings = tuple(replace(f, verdict="by numbers") if f in decided else f for f in self.findings)
+        return frozenset(f.demand.key for f in decided)
 
     @property
     def violations(self) -> tuple[Finding, ...]:
@@ -162,8 +183,18 @@ class Bounds(ShownAsText):
         return tuple(f for f in self.findings if f.verdict == "conditional")
 
     @property
+    def needs_numbers(self) -> bool:
+        """Whether a call must ask `refusal_by_numbers`."""
+        return bool(self._keys)
+
+    @property
+    def by_numbers(self) -> tuple[Finding, ...]:
+        """The accesses that a call decides with its numbers."""
+        return tuple(f for f in self.findings if f.verdict == "by numbers")
+
+    @property
     def unknown(self) -> tuple[Finding, ...]:
-        """The accesses that are not proved and that no condition on sizes guards."""
+        """The accesses that are not proved and that no call checks."""
         return tuple(f for f in self.findings if f.verdict == "unknown")
 
     @property
@@ -178,14 +209,39 @@ class Bounds(ShownAsText):
     def need(self) -> Need:
         """What a call of the function must keep to."""
         text = " and ".join(dict.fromkeys(f.condition for f in self.conditions))
-        return Need(_distinct(f.against for f in (*self.conditions, *self.violations)), text)
+        against = _distinct(f.against for f in (*self.conditions, *self.violations))
+        unknown = next((f"{f.demand.verb} {f.access}" for f in self.unknown), "")
+        return Need(against, text, self._keys, unknown)
 
     def refusals(self, sizes: Mapping[Value, int]) -> Iterator[str]:
-        """Why the function must not run with these sizes: a reason for each access that would leave its array."""
-        for finding in self.conditions:
-            text = finding.refusal(sizes)
-            if text:
-                yield text
+        """Why the function must not run with these sizes: a reason for each access that would leave its array.
+
+        That which only the numbers decide is asked where no condition is against them, and has one reason.
+        """
+        found = [*self.refusals_by_conditions(sizes)]
+        yield from found or filter(None, [self.refusal_by_numbers(sizes)])
+
+    def refusals_by_conditions(self, sizes: Mapping[Value, int]) -> Iterator[str]:
+        """The reasons that are conditions on the sizes."""
+        yield from filter(None, (finding.refusal(sizes) for finding in self.conditions))
+
+    def refusal_by_numbers(self, sizes: Mapping[Value, int]) -> str:
+        """Why the function must not run with these sizes, of which those that all conditions allow; "" if it may.
+
+        What is found is remembered.
+        """
+        if not self._keys:
+            return ""
+        numbers = {v: sizes[v] for v in self.function.args if isinstance(v.type, IndexType)}
+        key = tuple(numbers.values())
+        found = self._decided.get(key)
+        if found is None:
+            wrong = self._numbers.wrong(self._keys, numbers)
+            found = next((_refused(demand, example, numbers) for demand, example in wrong), "")
+            if len(self._decided) >= MOST_DECIDED:
+                self._decided.clear()
+            self._decided[key] = found
+        return found
 
     def __str__(self) -> str:
         counts = ((len([f for f in self.findings if f.verdict == v]), text) for v, text in _WORDS.items())
@@ -229,9 +285,8 @@ class Bounds(ShownAsText):
         if hopeless is None and demand.unknown:
             return Finding(demand, "unknown", unknown=demand.unknown)
         example = outside.example(hopeless or wrong[0])
-        if example is None:
-            reason = "an assumption that is not affine may exclude the sizes with which it leaves its array"
-            return Finding(demand, "unknown", unknown=(reason,))
+        if example is None:  # an assumption that is not affine may exclude these sizes: each call looks at its own
+            hopeless = None
         if hopeless is None:
             safe = opposite(against, contract, self.sizes)
             running = written(alternatives(reached.subtract(against).gist(reached), self.sizes))
@@ -277,6 +332,7 @@ def bounds(function: func.Func, module: func.Module | None = None) -> Bounds:
 _WORDS = {
     "proved": "proved",
     "conditional": "inside for some sizes, which each call checks",
+    "by numbers": "decided by the numbers of each call",
     "violated": "wrong",
     "unknown": "not proved",
 }
@@ -323,7 +379,7 @@ def _is_hopeless(claim: Claim, reached: Set, against: Set, sizes: Sequence[Value
     safe = reached.subtract(against)
     if safe.is_empty():
         return True
-    if claim.is_fixed or claim.end in ("size", "call"):
+    if claim.is_fixed or claim.end in ("size", "call", "divisor"):
         return False
     about = involved(against.gist(reached), sizes)
     return is_finite(safe, about) and not is_finite(reached, about)
@@ -336,6 +392,9 @@ def _values(condition: Alternatives) -> tuple[Value, ...]:
 def _shown(demand: Demand) -> str:
     op = demand.op
     name = demand.memref.hint or "the array" if demand.memref is not None else "an array"
+    if demand.divisions:
+        exprs = {d.whole: None for d in demand.divisions}
+        return ", ".join(in_python(e) for e in exprs if all(v.hint for v in e.values())) or "a division"
     match op:
         case func.Call(callee=callee):
             return f"the call of {callee}"
@@ -353,11 +412,48 @@ def _shown(demand: Demand) -> str:
         return name
     if any(not v.hint for e in index for v in e.values()) and demand.index is not None and not demand.domain.unknown:
         index = demand.index
-    return f"{name}[{', '.join(spell(e) if all(v.hint for v in e.values()) else '...' for e in index)}]"
+    return f"{name}[{', '.join(in_python(e) if all(v.hint for v in e.values()) else '...' for e in index)}]"
+
+
+def _placed(demand: Demand) -> str:
+    return f"{_shown(demand)} ({demand.op.location})" if demand.op.location is not None else _shown(demand)
+
+
+def _rule(demand: Demand) -> str:
+    """What is said before a condition."""
+    if demand.verb != "divides":
+        return "is in bounds only where"
+    divisors = " and ".join(in_python(d.divisor) for d in demand.divisions)
+    return f"divides by {divisors}, which must be at least 1: it needs"
+
+
+def _advice(demand: Demand, example: Example) -> str:
+    """What to do about a division; for an access out of bounds it is plain what."""
+    if demand.verb != "divides":
+        return ""
+    positive = comparison(Constraint(demand.divisions[example.claim.axis].divisor - 1))
+    return f"; write affdsl.assume({positive}), or put it into affdsl.if_({positive})"
+
+
+def _refused(demand: Demand, example: Example | None, numbers: Mapping[Value, int]) -> str:
+    """Why a function must not run with some numbers."""
+    given = ", ".join(f"{v.hint} = {n}" for v, n in numbers.items())
+    if example is None:
+        return (
+            f"{_placed(demand)} cannot be decided within the budget for {given}; say more about the sizes with "
+            f"affdsl.assume(...), or use smaller ones"
+        )
+    said = f"it would {example.said(imperative=True)}{_advice(demand, example)}"
+    if demand.verb != "divides":
+        return f"{_placed(demand)} is out of bounds with {given}: {said}"
+    divisor = demand.divisions[example.claim.axis].divisor
+    return f"{_placed(demand)} divides by {in_python(divisor)}, which must be at least 1, but with {given} {said}"
 
 
 def _remedy(demand: Demand, example: Example) -> str:
     match example.claim.end:
+        case "divisor":
+            return _advice(demand, example).removeprefix("; ")
         case "lower":
             return "begin the loop later, or put the access into affdsl.if_(...)"
         case "upper":

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
-from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.layouts import kept, strided
 from affdsl.ir.layouts import subview as subview_layout
 from affdsl.ir.spelling import spell_constraint
-from affdsl.ir.types import MemRefType, Type
+from affdsl.ir.traverse import affine_exprs
+from affdsl.ir.types import IndexType, MemRefType, Type
 from passes.analysis.access import Access, Accesses
 from passes.analysis.domain import Domain, Scope
 from passes.analysis.relations import Alternatives
 from passes.analysis.storage import Buffer
 from passes.analysis.views import VIEWS, linear
 
-Verb = Literal["reads", "writes", "views", "copies", "calls"]
-End = Literal["lower", "upper", "size", "call"]
+Verb = Literal["reads", "writes", "views", "copies", "calls", "divides"]
+End = Literal["lower", "upper", "size", "call", "divisor"]
 
 _WITHIN = (memref.Cast, memref.SubView, memref.ExpandShape, memref.CollapseShape)
 """Views whose elements are elements of their source, if they were made rightly."""
@@ -34,7 +35,8 @@ class Claim:
     """That an expression is not negative: a subscript, or what is left of the dimension behind it.
 
     `end` is the side on which the subscript of dimension `axis` would leave it; "size" is of the sizes of two arrays
-    that are copied, "call" of what a function that is called needs.
+    that are copied, "call" of what a function that is called needs, "divisor" of a division by a number that is known
+    only at run time: the dialect defines it for divisors from 1 on.
     """
 
     expr: Affine
@@ -42,6 +44,14 @@ class Claim:
     end: End
     is_fixed: bool = False
     """Whether the dimension has a size that is a number."""
+
+
+@dataclass(frozen=True)
+class Division:
+    """An expression in which something is divided, and by what: as it is written, before anything is put in."""
+
+    whole: Affine
+    divisor: Affine
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +67,7 @@ class Demand:
     domain
         When it runs. All expressions are over its induction variables and locals, and over symbols.
     index
-        The subscripts, those of any lane; None where they are not known.
+        The subscripts, those of any lane; None where they are not known. Of a division the divisors.
     sizes
         Of the array, as far as they are known.
     claims
@@ -79,33 +89,62 @@ class Demand:
     names: tuple[str, ...] = ()
     breaks: tuple[Constraint, ...] = ()
     """With what values, of those with which it runs, the claims do not hold: the arguments of a call."""
+    divisions: tuple[Division, ...] = ()
+    """As they are written, where the operation divides: one for each claim."""
+
+    @property
+    def key(self) -> Key:
+        """What it is about, whatever the numbers are with which it is asked."""
+        return self.op, self.verb == "divides"
+
+
+Key = tuple[Op, bool]
 
 
 @dataclass(frozen=True)
 class Need:
-    """Sizes with which a function must not be called: over its arguments, at least one alternative holds for them."""
+    """What a call of a function must keep to.
+
+    Attributes
+    ----------
+    against
+        Sizes with which it must not be called: over its arguments, at least one alternative holds for them.
+    text
+        What it needs, in words.
+    by_numbers
+        The demands that are decided only when products and quotients of its arguments are numbers.
+    unknown
+        An access of which nothing is known, as it is written; "" if there is none.
+    """
 
     against: Alternatives
     text: str
+    by_numbers: frozenset[Key] = frozenset()
+    unknown: str = ""
 
 
 class Demands(Accesses):
     """The accesses of one function, and what each of them demands.
 
-    `needs` says for each function of the module by its symbol with which sizes it must not be called.
+    `needs` says for each function of the module by its symbol what its calls must keep to. `start` is as in `Accesses`.
     """
 
     def __init__(
-        self, function: func.Func, module: func.Module | None = None, needs: Mapping[str, Need] | None = None
+        self,
+        function: func.Func,
+        module: func.Module | None = None,
+        needs: Mapping[str, Need] | None = None,
+        start: Domain | None = None,
     ) -> None:
         self.demands: list[Demand] = []
         self._needs = needs or {}
         self._functions = {f.symbol: f for f in module.functions} if module is not None else {}
-        super().__init__(function, module)
+        super().__init__(function, module, start=start)
 
     # --- What is written
 
     def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
+        self._divided(op, domain)
         match op:
             case memref.SubView():
                 self._subview(op, domain)
@@ -117,8 +156,12 @@ class Demands(Accesses):
                 self._called(op, domain)
         yield from super()._of(op, domain)
 
+    def _call(self, op: func.Call, domain: Domain) -> Iterator[Access]:
+        yield from ()  # what it touches is for the function that is called to say, as its need
+
     def _element(self, op: Op, kind: str, value: Value, index: Sequence[Affine], domain: Domain) -> Access:
         exprs, domain = self.scope.exprs(index, domain)
+        domain = self._remainders(index, domain)
         access = super()._element(op, kind, value, exprs, domain)
         if isinstance(op, affine.DmaWait | memref.DmaWait) and kind == "write":
             return access  # the tag, which it reads too
@@ -139,6 +182,35 @@ class Demands(Accesses):
             reason = "which elements it touches is known only at run time"
             self.demands.append(Demand(op, verb, buffer.root, domain, unknown=(reason,)))
         return super()._anywhere(op, kind, buffer, domain, is_own=is_own)
+
+    # --- Divisions
+
+    def _divided(self, op: Op, domain: Domain) -> None:
+        """What an operation itself divides by is positive."""
+        if isinstance(op, affine.If):
+            for constraint in op.condition:  # one after the other: the first that does not hold ends the test
+                self._positive(op, divisions([constraint.expr]), domain)
+                (expr,), domain = self.scope.exprs((constraint.expr,), domain)
+                domain = domain.where(((Constraint(expr, constraint.equality),),))
+            return
+        found = divisions(affine_exprs(op))
+        if isinstance(op, affine.DelinearizeIndex):
+            found += [Division(Affine.of(op.linear_index), Affine.of(v)) for v in dict.fromkeys(op.basis)]
+        self._positive(op, found, domain)
+
+    def _remainders(self, index: Sequence[Affine], domain: Domain) -> Domain:
+        """Where what is divided in some subscripts leaves a remainder below the divisor, which is positive there."""
+        for quotient in _quotients(index):
+            divisor = Affine.of(quotient.divisor)
+            (rest, by), domain = self.scope.exprs((quotient.dividend % divisor, divisor), domain)
+            domain = domain.where(((Constraint(rest), Constraint(by - 1 - rest)),))
+        return domain
+
+    def _positive(self, op: Op, found: Sequence[Division], domain: Domain) -> None:
+        if found:
+            divisors, inside = self.scope.exprs([d.divisor for d in found], domain)
+            claims = tuple(Claim(divisor - 1, k, "divisor") for k, divisor in enumerate(divisors))
+            self.demands.append(Demand(op, "divides", None, inside, divisors, (), claims, divisions=tuple(found)))
 
     # --- Subscripts
 
@@ -290,6 +362,12 @@ class Demands(Accesses):
             reason = f"what {op.callee} needs is not known, because it calls itself"
             self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
             return
+        if need.unknown:
+            reason = f"{need.unknown} in {op.callee} is not proved"
+            self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
+        if need.by_numbers:
+            found = Demands(callee, self.module, self._needs, self._start_of(callee, op, domain)).demands
+            self.demands += (demand for demand in found if demand.key in need.by_numbers)
         inner = dict(zip(callee.args, op.args, strict=True))
         about = tuple(dict.fromkeys(v for constraints in need.against for c in constraints for v in c.values()))
         given, domain = self.scope.exprs([Affine.of(v).substitute(inner) for v in about], domain)
@@ -300,6 +378,19 @@ class Demands(Accesses):
             never = Claim(Affine.of(-1), 0, "call")
             demand = Demand(op, "calls", None, inside, given, (), (never,), (), need.text, names, here)
             self.demands.append(demand)
+
+    def _start_of(self, callee: func.Func, op: func.Call, domain: Domain) -> Domain:
+        """Where the body of a function runs that is called: its contract holds, which is a demand of its own."""
+        start = domain
+        for inner, given in zip(callee.args, op.args, strict=True):
+            if isinstance(inner.type, IndexType):
+                expr, start = self.scope.value(given, start)
+                start = start.changed(resolved={**start.resolved, inner: expr})
+        for constraint in callee.promised:
+            (expr,), inside = self.scope.exprs((constraint.expr,), start)
+            if inside.locals == start.locals:
+                start = start.where(((Constraint(expr, constraint.equality),),))
+        return start
 
     def _keeps_contract(self, op: func.Call, callee: func.Func, domain: Domain) -> None:
         """The arguments of a call have the sizes that the function promises itself, and all that it assumes holds."""
@@ -314,6 +405,7 @@ class Demands(Accesses):
                     self.demands.append(Demand(op, "calls", None, domain, unknown=(reason,)))
                 elif size != promised:
                     wanted += [size - promised, promised - size]
+        self._positive(op, divisions(c.expr.substitute(inner) for c in callee.promised), domain)
         for constraint in callee.assumes:
             self._assumed(op, constraint, inner, domain)
         if wanted:
@@ -393,6 +485,40 @@ class Demands(Accesses):
 
 
 # --- Below: helpers
+
+
+def divisions(exprs: Iterable[Affine]) -> list[Division]:
+    """The divisions by what is not a number, those inside others too: one for each divisor.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, p = Value(INDEX, "i"), Value(INDEX, "p")
+    >>> [d.divisor == p + 1 for d in divisions([i % 4, (i % (p + 1)) // 2])]
+    [True]
+    """
+    found: dict[Affine, Division] = {}
+    for expr in exprs:
+        for quotient in _quotients((expr,)):
+            divisor = Affine.of(quotient.divisor)
+            found.setdefault(divisor, Division(expr, divisor))
+    return [*found.values()]
+
+
+def _quotients(exprs: Iterable[Affine]) -> Iterator[FloorDiv]:
+    """The quotients by what is no number, each once."""
+    left: list[Affine | Atom] = [e for e in exprs if any(not isinstance(atom, Value) for atom, _ in e.terms)]
+    found: dict[FloorDiv, None] = {}
+    while left:
+        match left.pop(0):
+            case Affine(terms=terms):
+                left += (atom for atom, _ in terms)
+            case FloorDiv(dividend, divisor) as quotient:
+                if isinstance(divisor, Affine) and quotient not in found:
+                    found[quotient] = None
+                    left.append(divisor)
+                left.append(dividend)
+            case Product(factors):
+                left += factors
+    return iter(found)
 
 
 def _axis_of_source(view: memref.SubView, axis: int) -> int | None:

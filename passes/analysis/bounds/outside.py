@@ -54,6 +54,8 @@ class Example:
         loops = ", ".join(f"{iv.hint or 'a loop'} = {n}" for iv, n in self.iteration.items())
         when = f" when {loops}" if loops else ""
         match self.claim.end, demand.verb:
+            case "divisor", _:
+                return f"{verb} by {self.index[axis]}{when}"
             case "call", _:
                 given = ", ".join(f"{name} = {n}" for name, n in zip(demand.names, self.index, strict=True))
                 return f"{verb} it with {given or 'arguments that do not fit'}{when}"
@@ -220,6 +222,8 @@ class Outside:
         if self.demand.verb == "calls":
             wrong = "leads out of bounds" if self.demand.breaks else "does not keep to what that assumes"
             return f"{access} {wrong}", said
+        if self.demand.verb == "divides":
+            return f"{access} divides by a number that is not positive", said
         if general is None:
             return f"{access} is out of bounds", said
         place, when = general

@@ -104,7 +104,7 @@ def written(condition: Alternatives) -> str:
     """
     if not condition:
         return "never"
-    parts = [" and ".join(map(_comparison, constraints)) or "always" for constraints in condition]
+    parts = [" and ".join(map(comparison, constraints)) or "always" for constraints in condition]
     return parts[0] if len(parts) == 1 else " or ".join(f"({part})" if " and " in part else part for part in parts)
 
 
@@ -117,7 +117,7 @@ def assumption(condition: Alternatives) -> str:
     """
     if len(condition) != 1 or not condition[0]:
         return ""
-    return f"affdsl.assume({', '.join(map(_comparison, condition[0]))})"
+    return f"affdsl.assume({', '.join(map(comparison, condition[0]))})"
 
 
 def is_finite(points: Set, sizes: Sequence[Value]) -> bool:
@@ -140,27 +140,25 @@ def involved(points: Set, sizes: Sequence[Value]) -> tuple[Value, ...]:
     return tuple(found)
 
 
-# --- Below: how
+def in_python(expr: Affine) -> str:
+    """An expression as a person writes it in a kernel.
+
+    >>> from affdsl.ir.types import INDEX
+    >>> i, p = Value(INDEX, "i"), Value(INDEX, "p")
+    >>> in_python(i % p + i // 4)
+    'i % p + i // 4'
+    """
+    return spell(expr).replace(" floordiv ", " // ").replace(" mod ", " % ")
 
 
-def _sum(
-    constant: int,
-    factors: Sequence[int],
-    values: Sequence[Value | None],
-    of_divisions: Sequence[int],
-    divisions: Sequence[Affine],
-) -> Affine:
-    """A row of isl as an expression."""
-    total = Affine.of(constant)
-    for factor, value in zip(factors, values, strict=True):
-        if factor and value is None:
-            raise UnknownError("the condition is about a number that no argument says")
-        total += Affine() if value is None else value * factor
-    return sum((d * factor for factor, d in zip(of_divisions, divisions, strict=True)), total)
+def comparison(constraint: Constraint) -> str:
+    """One constraint with what is added on the left and what is subtracted on the right.
 
-
-def _comparison(constraint: Constraint) -> str:
-    """One constraint with what is added on the left and what is subtracted on the right."""
+    >>> from affdsl.ir.types import INDEX
+    >>> n, m = Value(INDEX, "N"), Value(INDEX, "M")
+    >>> comparison(Constraint(n - m - 1))
+    'N > M'
+    """
     expr, is_equality = constraint.expr, constraint.equality
     more, less, constant = Affine(), Affine(), expr.constant
     if any(isinstance(atom, FloorDiv) for atom, _ in expr.terms):
@@ -180,8 +178,27 @@ def _comparison(constraint: Constraint) -> str:
     return f"{_python(more + max(constant, 0))} {'==' if is_equality else '>='} {_python(less - min(constant, 0))}"
 
 
+# --- Below: how
+
+
+def _sum(
+    constant: int,
+    factors: Sequence[int],
+    values: Sequence[Value | None],
+    of_divisions: Sequence[int],
+    divisions: Sequence[Affine],
+) -> Affine:
+    """A row of isl as an expression."""
+    total = Affine.of(constant)
+    for factor, value in zip(factors, values, strict=True):
+        if factor and value is None:
+            raise UnknownError("the condition is about a number that no argument says")
+        total += Affine() if value is None else value * factor
+    return sum((d * factor for factor, d in zip(of_divisions, divisions, strict=True)), total)
+
+
 def _python(expr: Affine) -> str:
     match expr.terms:
         case ((Value() as value, c),) if c > 1 and not expr.constant:
             return f"{c} * {value.hint}"
-    return spell(expr).replace(" floordiv ", " // ").replace(" mod ", " % ")
+    return in_python(expr)
