@@ -72,13 +72,14 @@ class Names:
     """What each value of one function is called, `%` included.
 
     A name is unique among the values that are in scope with it; a scope that has ended gives its names back.
+    `around`: the names around a function, which nothing in it can mean, but which mlir-opt lets nothing in it have.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, around: Names | None = None) -> None:
         self._names: dict[Value, str] = {}
-        self._used: set[str] = set()
+        self._used: set[str] = set(around._used) if around is not None else set()
         self._suffixes: dict[str, int] = {}
-        self._numbers = {"": 0, "arg": 0}
+        self._numbers: dict[str, int] = dict(around._numbers) if around is not None else {"": 0, "arg": 0}
         self._given: list[tuple[Value, str, int]] = []  # with the base, and its next suffix before
 
     def __call__(self, value: Value) -> str:

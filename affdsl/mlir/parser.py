@@ -26,6 +26,8 @@ from affdsl.mlir.scanner import Scanner
 T = TypeVar("T")
 OpT = TypeVar("OpT", bound=Op)
 DEEPEST_NEST = 256  # as deep as the recursions over IR reach with ease
+DEFAULT_DIALECTS = {"func.func": "func", "llvm.func": "llvm"}
+"""The operations in whose blocks names may leave out their dialect."""
 _UNNAMED = re.compile(r"%(?:arg)?\d+(?:#\d+)?")
 
 
@@ -145,7 +147,10 @@ class Parser(AttributeReader):
     def _begin(
         self, reading: Reading, head: Head, open_ops: list[tuple[Reading | None, Head | None, list[Op]]]
     ) -> None:
-        self.default_dialect.append("func" if head.name == "func.func" else "builtin")
+        is_generic = head.name.startswith('"')  # which says nothing of the names inside
+        self.default_dialect.append(
+            self.default_dialect[-1] if is_generic else DEFAULT_DIALECTS.get(head.name, "builtin")
+        )
         self._ends.append([])
         try:
             next(reading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
 from affdsl.ir.core import Block, Op, set_printer
@@ -124,10 +124,13 @@ class Printer:
             text = f"{text} {location_text(op.location)}"
         self._lines.append("  " * self.depth + text)
 
-    def function(self) -> None:
-        """Begin a function: its names are its own."""
-        self.names = Names()
-        self._in_function = self.depth + 1
+    @contextmanager
+    def function(self) -> Iterator[None]:
+        """A function: its names are its own, and `func.` is understood in its body, nowhere else."""
+        outside = self.names, self._in_function
+        self.names, self._in_function = Names(self.names), self.depth + 1
+        yield
+        self.names, self._in_function = outside
 
     @property
     def shows_locations(self) -> bool:

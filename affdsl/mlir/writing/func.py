@@ -41,7 +41,11 @@ def _attributes(p: Printer, op: func.Func, contract: str = "") -> str:
 
 def write_func(p: Printer, op: func.Func) -> Iterator[Block]:
     """`func.func private @name(%a: type {...}) -> (type {...}) attributes {...} { ... }`"""
-    p.function()
+    with p.function():
+        yield from _function(p, op)
+
+
+def _function(p: Printer, op: func.Func) -> Iterator[Block]:
     names = [p.names.define_argument(v) for v in op.args]
     of_args, of_results, contract = contract_attributes(op, names)
     external = op.external or bool(op.result_types and not op.body)  # nothing returns the results
