@@ -92,6 +92,9 @@ def _with(map: Map, trees: tuple[Tree, ...]) -> Map:
 
 # --- Composition
 
+LONGEST = 500
+"""Positions, numbers and operators of an expression that is composed and flattened: a longer one stays as it is."""
+
 
 def composed(map: Map, facts: Facts) -> Map:
     """map with every operand that affine.apply computes written out, then in canonical form and flattened."""
@@ -99,6 +102,8 @@ def composed(map: Map, facts: Facts) -> Map:
     symbols: list[Value | None] = list(map.symbols)
     trees = map.trees
     while (found := _first_apply(dims, symbols, facts)) is not None:
+        if any(written.is_longer(t, LONGEST) for t in trees):
+            return canonical(map, facts)  # what affine.apply shares would be written out again and again
         place, inner = found
         (expr,) = shifted(inner, len(dims), len(symbols))
         (dims if place[0] == "d" else symbols)[int(place[1:])] = None
@@ -210,11 +215,18 @@ def flatten(tree: Tree, dims: int, symbols: int) -> Tree:
     if not pure:
         tree = _by_symbols(tree)
     form = _Form(dims, symbols)
-    row = form.row(tree)
+    try:
+        row = form.row(tree)
+    except _TooLongError:
+        return tree
     if row is None:
         return tree
     plain = form.tree(row)
     return plain if pure or plain == tree else form.semi_affine_tree(row)
+
+
+class _TooLongError(Exception):
+    """Flattened, an expression would be too long: x mod n reads x twice then, and so does each mod around it."""
 
 
 class _Form:
@@ -304,6 +316,8 @@ class _Form:
         return {self._place(MAKE[operator](self.tree(divided), number // common)): 1}
 
     def _place(self, tree: Tree) -> int:
+        if written.is_longer(tree, LONGEST):
+            raise _TooLongError
         if tree not in self.locals:
             self.locals.append(tree)
         return len(self.places) + self.locals.index(tree)
@@ -352,7 +366,10 @@ def coefficients(tree: Tree, dims: int, symbols: int) -> tuple[int, ...] | None:
     if not is_pure(tree):
         return None
     form = _Form(dims, symbols)
-    row = form.row(tree)
+    try:
+        row = form.row(tree)
+    except _TooLongError:
+        return None
     if row is None or form.locals:
         return None
     return (*[row.get(k, 0) for k in range(dims + symbols)], row.get(-1, 0))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Term, Value
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from passes.affine_positions import are_valid, positions_of
@@ -160,15 +160,7 @@ def _composed(condition: Sequence[Constraint], path: Path) -> tuple[Constraint, 
 
 def _may_fail(expr: Affine) -> bool:
     """Whether an expression divides by what may not be positive."""
-    for atom, _ in expr.terms:
-        match atom:
-            case FloorDiv(dividend, divisor):
-                if isinstance(divisor, Affine) or _may_fail(dividend):
-                    return True
-            case Product(factors):
-                if any(_may_fail(Affine.of(factor)) for factor in factors):
-                    return True
-    return False
+    return any(isinstance(part, FloorDiv) and isinstance(part.divisor, Affine) for part in parts_of(expr))
 
 
 def _unswitched(func: Func, path: Path) -> Func:

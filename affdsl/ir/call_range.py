@@ -146,32 +146,35 @@ class _Sizes:
                     whole = (self._expr(dividend) + self._expr(divisor) * (1 + abs(more))) // abs(factor) + 1
                     self._starts[iv, size] = self._used(whole)
 
-    def _expr(self, expr: Affine) -> int:
+    def _expr(self, expr: Affine, done: dict[Atom, int] | None = None) -> int:
         """How large the parts of an expression get, added up."""
-        total = abs(expr.constant)
+        total, known = abs(expr.constant), {} if done is None else done
         for atom, factor in expr.terms:
-            total += abs(factor) * self._atom(atom)
+            total += abs(factor) * self._atom(atom, known)
         return self._used(total)
 
-    def _atom(self, atom: Atom) -> int:
-        match atom:
-            case Value():
-                return self._value(atom)
-            case FloorDiv(dividend, divisor):
-                return self._expr(dividend) + (self._expr(divisor) if isinstance(divisor, Affine) else 0)
-            case Product(factors):
-                return self._product(factors)
+    def _atom(self, atom: Atom, done: dict[Atom, int]) -> int:
+        if isinstance(atom, Value):
+            return self._value(atom)
+        if atom not in done:
+            match atom:
+                case FloorDiv(dividend, divisor):
+                    size = self._expr(dividend, done)
+                    done[atom] = size + (self._expr(divisor, done) if isinstance(divisor, Affine) else 0)
+                case Product(factors):
+                    done[atom] = self._product(factors, done)
+        return done[atom]
 
-    def _product(self, factors: tuple[Atom, ...]) -> int:
+    def _product(self, factors: tuple[Atom, ...], done: dict[Atom, int]) -> int:
         """A quotient by T, and what counts up to one, is no larger times T than what is divided, and T."""
         if len(factors) == 2:
             for one, other in (factors, factors[::-1]):
                 match one:
                     case FloorDiv(dividend, Affine(((size, factor),), 0) as divisor) if size == other:
-                        return (self._expr(dividend) + self._expr(divisor)) // abs(factor) + 1
+                        return (self._expr(dividend, done) + self._expr(divisor, done)) // abs(factor) + 1
                     case Value() if (one, other) in self._starts:
                         return self._starts[one, other]
-        return prod(map(self._atom, factors))
+        return prod([self._atom(factor, done) for factor in factors])
 
     def _value(self, value: Value) -> int:
         self.counted.add(value)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import count
 from math import gcd
+from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakValueDictionary
 
 from affdsl.ir.location import Location
 
@@ -63,29 +65,104 @@ class Value:
     __radd__, __rmul__ = __add__, __mul__
 
 
-@dataclass(frozen=True)
-class FloorDiv:
+class _Shared:
+    """What is made only once: equal ones are one object, as long as somebody holds it.
+
+    `x mod n` reads x twice, so that an expression doubles with each mod around it, written down as a tree. So that no
+    tool needs time for all of that, parts are shared: compared and hashed by identity, and visited once.
+    """
+
+    @property
+    def weight(self) -> int:
+        """How many atoms it takes to write it down."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)  # type: ignore[attr-defined]
+        return f"{type(self).__name__}({fields if self.weight <= _HEAVIEST_SHOWN else '...'})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), tuple(self.__dict__[name] for name in self.__match_args__))  # type: ignore[attr-defined]
+
+
+_shared: WeakValueDictionary[object, _Shared] = WeakValueDictionary()
+_sharing = Lock()  # two threads must not make two of one
+
+
+_HEAVIEST_SHOWN = 200
+"""Atoms of an expression beyond which repr leaves out what is inside."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class FloorDiv(_Shared):
     """floor(dividend / divisor), an atom. The divisor is a positive number, or (semi-affine) a symbolic expression."""
 
     dividend: Affine
     divisor: int | Affine
+
+    def __new__(cls, dividend: Affine, divisor: int | Affine) -> FloorDiv:
+        """The one that there is, or a new one."""
+        key = (dividend, divisor)
+        with _sharing:
+            found = _shared.get(key)
+            if found is None:
+                found = _shared[key] = object.__new__(cls)
+                found.__dict__.update(dividend=dividend, divisor=divisor)
+        assert isinstance(found, FloorDiv)
+        return found
 
     @cached_property
     def key(self) -> Key:
         """What orders the atoms of an expression."""
         return (1, self.dividend.key, Affine.of(self.divisor).key)
 
+    @cached_property
+    def reads(self) -> tuple[Value, ...]:
+        """Every value in it, in order, once."""
+        divisor = self.divisor.values() if isinstance(self.divisor, Affine) else ()
+        return tuple(dict.fromkeys((*self.dividend.values(), *divisor)))
 
-@dataclass(frozen=True)
-class Product:
+    @cached_property
+    def weight(self) -> int:
+        """How many atoms it takes to write it down, those of its parts included, as often as they stand there."""
+        return 1 + self.dividend.weight + (self.divisor.weight if isinstance(self.divisor, Affine) else 0)
+
+    @cached_property
+    def depth(self) -> int:
+        """How many quotients are inside each other."""
+        return 1 + max([atom.depth for atom, _ in self.dividend.terms if isinstance(atom, FloorDiv)], default=0)
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Product(_Shared):
     """A product of two or more atoms, an atom (semi-affine): at most one factor varies, the others are symbols."""
 
     factors: tuple[Atom, ...]
+
+    def __new__(cls, factors: tuple[Atom, ...]) -> Product:
+        """The one that there is, or a new one."""
+        with _sharing:
+            found = _shared.get(factors)
+            if found is None:
+                found = _shared[factors] = object.__new__(cls)
+                found.__dict__.update(factors=factors)
+        assert isinstance(found, Product)
+        return found
 
     @cached_property
     def key(self) -> Key:
         """What orders the atoms of an expression."""
         return (2, tuple(factor.key for factor in self.factors))
+
+    @cached_property
+    def reads(self) -> tuple[Value, ...]:
+        """Every value in it, in order, once."""
+        return tuple(dict.fromkeys(v for factor in self.factors for v in Affine.of(factor).values()))
+
+    @cached_property
+    def weight(self) -> int:
+        """How many atoms it takes to write it down, those of its parts included, as often as they stand there."""
+        return 1 + sum(Affine.of(factor).weight for factor in self.factors)
 
 
 @dataclass(frozen=True, init=False)
@@ -129,6 +206,11 @@ class Affine:
 
     def __hash__(self) -> int:
         return self._hash
+
+    @cached_property
+    def weight(self) -> int:
+        """How many atoms it takes to write it down, those of its parts included, as often as they stand there."""
+        return sum([1 if isinstance(atom, Value) else atom.weight for atom, _ in self.terms])
 
     @property
     def is_constant(self) -> bool:
@@ -186,12 +268,12 @@ class Affine:
     __radd__, __rmul__ = __add__, __mul__
 
     def values(self) -> Iterator[Value]:
-        """Every value read, in order, repeated where it is read again."""
+        """Every value read, in order, repeated where another term reads it again."""
         for atom, _ in self.terms:
             if isinstance(atom, Value):
                 yield atom
             else:
-                yield from _values(atom)
+                yield from atom.reads
 
     def substitute(self, new: Mapping[Value, Term]) -> Affine:
         """self with values replaced by other expressions."""
@@ -201,17 +283,14 @@ class Affine:
                     return self
                 by = new[value]
                 return Affine(((by, c),), self.constant) if isinstance(by, Value) else Affine.of(by) * c + self.constant
-        if not any(v in new for v in self.values()):
-            return self
-        parts = [(_substitute(atom, new), c) for atom, c in self.terms]
-        return _sum({}, (Affine((), self.constant), 1), *parts)
+        return _substituted(self, new, {})
 
     def evaluate(self, env: Mapping[Value, int]) -> int:
         """The integer that the expression stands for.
 
         Raises ZeroDivisionError where a symbolic divisor is not positive.
         """
-        return self.constant + sum(c * _evaluate(atom, env) for atom, c in self.terms)
+        return _evaluated(self, env, {} if self.weight > _WORTH_REMEMBERING else None)
 
 
 Atom: TypeAlias = Value | FloorDiv | Product
@@ -239,6 +318,24 @@ class Constraint:
         """Whether the constraint is true where the values are as `env` says."""
         number = self.expr.evaluate(env)
         return number == 0 if self.equality else number >= 0
+
+
+def parts_of(*exprs: Affine) -> Iterator[FloorDiv | Product]:
+    """The quotients and products in expressions, and those inside of them: each once, however often it stands there."""
+    seen: set[Atom] = set()
+    left: list[Affine | Atom] = [*exprs]
+    while left:
+        match left.pop():
+            case Affine() as expr:
+                left += [atom for atom, _ in expr.terms]
+            case FloorDiv() as atom if atom not in seen:
+                seen.add(atom)
+                yield atom
+                left += (atom.dividend, Affine.of(atom.divisor))
+            case Product() as atom if atom not in seen:
+                seen.add(atom)
+                yield atom
+                left += atom.factors
 
 
 def _sum(start: dict[Atom, int], *parts: tuple[Affine, int]) -> Affine:
@@ -291,46 +388,56 @@ def _multiples(number: int, divisor: int) -> int:
     return number // divisor if number >= 0 else -(-number // divisor)
 
 
-def _values(atom: Atom) -> Iterator[Value]:
+def _substituted(expr: Affine, new: Mapping[Value, Term], done: dict[Atom, Affine]) -> Affine:
+    """expr with values replaced; `done` remembers the atoms that stand in it several times."""
+    if not any(v in new for v in expr.values()):
+        return expr
+    parts = [(_substitute(atom, new, done), c) for atom, c in expr.terms]
+    return _sum({}, (Affine((), expr.constant), 1), *parts)
+
+
+def _substitute(atom: Atom, new: Mapping[Value, Term], done: dict[Atom, Affine]) -> Affine:
+    if isinstance(atom, Value):
+        return Affine.of(new.get(atom, atom))
+    found = done.get(atom)
+    if found is None:
+        match atom:
+            case FloorDiv(dividend, divisor):
+                by = _substituted(divisor, new, done) if isinstance(divisor, Affine) else divisor
+                found = _substituted(dividend, new, done) // by
+            case Product(factors):
+                found = Affine((), 1)
+                for factor in factors:
+                    found *= _substitute(factor, new, done)
+        done[atom] = found
+    return found
+
+
+_WORTH_REMEMBERING = 40
+"""Atoms of an expression, from which on it is quicker to look up than to compute again."""
+
+
+def _evaluated(expr: Affine, env: Mapping[Value, int], done: dict[Atom, int] | None) -> int:
+    return expr.constant + sum([c * _evaluate(atom, env, done) for atom, c in expr.terms])
+
+
+def _evaluate(atom: Atom, env: Mapping[Value, int], done: dict[Atom, int] | None) -> int:
+    if isinstance(atom, Value):
+        return env[atom]
+    if done is not None and atom in done:
+        return done[atom]
     match atom:
-        case Value():
-            yield atom
-        case FloorDiv(dividend, divisor):
-            yield from dividend.values()
-            if isinstance(divisor, Affine):
-                yield from divisor.values()
-        case Product(factors):
-            for factor in factors:
-                yield from _values(factor)
-
-
-def _substitute(atom: Atom, new: Mapping[Value, Term]) -> Affine:
-    match atom:
-        case Value():
-            return Affine.of(new.get(atom, atom))
-        case FloorDiv(dividend, divisor):
-            by = divisor.substitute(new) if isinstance(divisor, Affine) else divisor
-            return dividend.substitute(new) // by
-        case Product(factors):
-            result = Affine((), 1)
-            for factor in factors:
-                result *= _substitute(factor, new)
-            return result
-
-
-def _evaluate(atom: Atom, env: Mapping[Value, int]) -> int:
-    match atom:
-        case Value():
-            return env[atom]
         case FloorDiv(dividend, int() as divisor):
-            return dividend.evaluate(env) // divisor
+            result = _evaluated(dividend, env, done) // divisor
         case FloorDiv(dividend, divisor):
-            number = Affine.of(divisor).evaluate(env)
+            number = _evaluated(Affine.of(divisor), env, done)
             if number <= 0:
                 raise ZeroDivisionError(f"the divisor of a floordiv or mod must be positive, but is {number}")
-            return dividend.evaluate(env) // number
+            result = _evaluated(dividend, env, done) // number
         case Product(factors):
             result = 1
             for factor in factors:
-                result *= _evaluate(factor, env)
-            return result
+                result *= _evaluate(factor, env, done)
+    if done is not None:
+        done[atom] = result
+    return result

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from affdsl.ir.expr import Affine, Atom, FloorDiv, Product
+from affdsl.ir.expr import Affine, FloorDiv, parts_of
 
 FACTOR, NUMBER = 2**31, 2**62
 """Factors of counters and sizes stay below the first, steps and constants below the second."""
@@ -23,17 +23,10 @@ def factors_and_constants(expr: Affine) -> Iterator[tuple[int, int]]:
     >>> list(factors_and_constants(i * -3 + 7))
     [(0, 7), (3, 0)]
     """
-    left: list[Affine | Atom] = [expr]
-    while left:
-        match left.pop():
-            case Affine() as part:
-                yield 0, abs(part.constant)
-                yield from ((abs(factor), 0) for _, factor in part.terms)
-                left += (atom for atom, _ in part.terms)
-            case FloorDiv(dividend, divisor):
-                left += (dividend, Affine.of(divisor))
-            case Product(factors):
-                left += factors
+    inside = [e for p in parts_of(expr) if isinstance(p, FloorDiv) for e in (p.dividend, Affine.of(p.divisor))]
+    for part in (expr, *inside):
+        yield 0, abs(part.constant)
+        yield from ((abs(factor), 0) for _, factor in part.terms)
 
 
 def is_small(expr: Affine) -> bool:

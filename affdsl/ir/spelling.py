@@ -48,6 +48,10 @@ def spell_constraint(constraint: Constraint, name: Name = hint) -> str:
     return f"{spell(constraint.expr, name)} {'==' if constraint.equality else '>='} 0"
 
 
+_HEAVIEST_SPELLED = 1000
+"""Atoms of the longest expression that a message shows."""
+
+
 def spell(expr: Affine, name: Name = hint) -> str:
     """expr in MLIR's syntax, its values called as `name` says.
 
@@ -58,6 +62,8 @@ def spell(expr: Affine, name: Name = hint) -> str:
     >>> spell(n - 1 - i), spell(7 - i % n)
     ('n - i - 1', '7 - i mod n')
     """
+    if expr.weight > _HEAVIEST_SPELLED:
+        return f"an expression of {', '.join(dict.fromkeys(map(name, expr.values())))} that is too long to show"
     pieces, constant = _pieces(expr)
     text = ""
     if pieces and pieces[0][0] < 0 < constant:
@@ -174,7 +180,8 @@ def _pieces(expr: Affine) -> tuple[list[tuple[int, _Piece]], int]:
 def _mods(expr: Affine) -> tuple[Affine, list[tuple[Atom, int, _Quotient]]]:
     """expr without its remainders k * (x - d * floor(x / d)); these as: the atom whose place it takes, k, x mod d."""
     rest, found = expr, []
-    for atom, c in expr.terms:
+    # The outermost first: (x mod 6) mod 4 is spelled as that, not by x mod 6 and a quotient of it, which doubles it.
+    for atom, c in sorted(expr.terms, key=lambda term: -Affine.of(term[0]).weight):
         for dividend, divisor, floor in _divisions(atom, expr):
             whole = Affine.of(floor) * divisor  # d * floor(x / d)
             share = dict(whole.terms).get(atom)

@@ -145,8 +145,10 @@ def divisor(tree: Tree) -> int:
             return divisor(left) * divisor(right)
         case ("+" | "mod", left, right):
             return gcd(divisor(left), divisor(right))
-        case ("floordiv" | "ceildiv", left, int(number)) if number and divisor(left) and divisor(left) % number == 0:
-            return divisor(left) // abs(number)
+        case ("floordiv" | "ceildiv", left, int(number)) if number:
+            inside = divisor(left)
+            if inside and inside % number == 0:
+                return inside // abs(number)
     return 1
 
 
@@ -159,6 +161,19 @@ def positions(tree: Tree) -> set[str]:
             return {tree}
         case (_, left, right):
             return positions(left) | positions(right)
+
+
+def is_longer(tree: Tree, limit: int) -> bool:
+    """Whether more than so many positions, numbers and operators stand in a tree; it may be far more."""
+    left, count = [tree], 0
+    while left:
+        count += 1
+        if count > limit:
+            return True
+        match left.pop():
+            case (_, first, second):
+                left += (first, second)
+    return False
 
 
 def replace(tree: Tree, new: Callable[[str], Tree]) -> Tree:

@@ -38,8 +38,13 @@ def symbolic_values(exprs: Sequence[Affine], is_dim: Container[Value]) -> set[Va
     """The values that must be symbols where they are not in is_dim: what stands in a divisor, or multiplies another."""
     found: set[Value] = set()
     atoms: list[Atom] = [atom for expr in exprs for atom, _ in expr.terms]
+    seen: set[Atom] = set()
     while atoms:
-        match atoms.pop():
+        atom = atoms.pop()
+        if atom in seen:
+            continue
+        seen.add(atom)
+        match atom:
             case FloorDiv(dividend, divisor):
                 atoms += [atom for atom, _ in dividend.terms]
                 found.update(divisor.values() if isinstance(divisor, Affine) else ())

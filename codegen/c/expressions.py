@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import inf
 
+from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.spelling import spell
 from codegen.c.ranges import Ranges
 from codegen.c.types import integer_literal
 
@@ -110,6 +112,10 @@ class Mod:
 Part = Atom | Mod
 
 
+_HEAVIEST = 20_000
+"""Atoms of an expression that C text may have."""
+
+
 @dataclass(frozen=True)
 class AffineWriter:
     """Writes affine expressions: what each value is called, what is known about it, and where helpers are asked for."""
@@ -119,7 +125,9 @@ class AffineWriter:
     helper: Callable[[str], str]
 
     def expression(self, expr: Affine) -> Code:
-        """expr in C."""
+        """expr in C. Raises UnsupportedError where it would be far too long."""
+        if expr.weight > _HEAVIEST:
+            raise UnsupportedError(f"in C, {spell(expr)}: give parts of it names, by affine.apply")
         return self._sum(*_parts(expr))
 
     def constraint(self, constraint: Constraint) -> Code:

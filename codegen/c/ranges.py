@@ -13,6 +13,10 @@ STEPS = 2
 """How many facts are added up in a proof."""
 
 
+_HEAVIEST = 1000
+"""Atoms of an expression beyond which its ends are not computed."""
+
+
 class Ranges:
     """Lower and upper ends of index values, None where nothing is known; and facts, each an expression that is not
     negative. What is learned inside a block of C is forgotten at its end: `forget(mark)` goes back to `mark()`.
@@ -80,6 +84,8 @@ class Ranges:
 
     def of(self, expr: Affine) -> Interval:
         """The ends of expr."""
+        if expr.weight > _HEAVIEST:
+            return None, None
         low: int | None = expr.constant
         high: int | None = expr.constant
         for atom, c in expr.terms:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from affdsl.ir.core import Op
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, parts_of
 from affdsl.ir.traverse import affine_exprs
 from passes.analysis.bounds.obvious import facts_of, is_obvious
 from passes.analysis.domain import Domain
@@ -31,14 +31,6 @@ def holds(expr: Affine, domain: Domain) -> bool:
 
 def divisors(op: Op) -> Iterator[Affine]:
     """What the affine expressions of an operation divide by that is no number: it must be positive."""
-    left: list[Affine | Atom] = [*affine_exprs(op)]
-    while left:
-        match left.pop():
-            case Affine() as expr:
-                left += (atom for atom, _ in expr.terms)
-            case FloorDiv(dividend, divisor):
-                if not isinstance(divisor, int):
-                    yield Affine.of(divisor)
-                left.append(dividend)
-            case Product(factors):
-                left += factors
+    for part in parts_of(*affine_exprs(op)):
+        if isinstance(part, FloorDiv) and isinstance(part.divisor, Affine):
+            yield part.divisor

@@ -18,6 +18,7 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.magnitude import is_small
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX, IndexType, MemRefType
+from passes.analysis.polyhedral import DEEPEST_QUOTIENT
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
 from passes.analysis.views import digits, joined
 
@@ -166,6 +167,9 @@ class Scope:
         except ZeroDivisionError:
             made, domain = domain.some("undefined")
             return Affine.of(made), domain.lacking(f"{spell(expr)} {NOT_POSITIVE}")
+        if expr.weight > _HEAVIEST:
+            made, domain = domain.some("long")
+            return Affine.of(made), domain.lacking(spell(expr))
         semi = next(_semi_affine(expr), None)
         while semi is not None:
             stand_in, domain = self._stand_in(semi, domain)
@@ -270,7 +274,7 @@ class Scope:
             return known.value, domain
         made, domain = domain.some("semi_affine")
         domain = domain.changed(resolved={**domain.resolved, atom: Affine.of(made)})
-        return made, domain.lacking(f"{spell(Affine.of(atom))} is semi-affine")
+        return made, domain.lacking(f"{spell(Affine.of(atom))} is {_why(atom)}")
 
     # --- Blocks
 
@@ -349,6 +353,15 @@ def _on_steps(iv: Value, lows: Sequence[Affine], step: int) -> Alternatives:
     )
 
 
+_HEAVIEST = 1000
+"""Atoms of an expression beyond which nothing is said of it."""
+
+
+def _why(atom: Atom) -> str:
+    is_division = isinstance(atom, FloorDiv) and isinstance(atom.divisor, int)
+    return f"nested more than {DEEPEST_QUOTIENT} deep" if is_division else "semi-affine"
+
+
 def _negated(constraint: Constraint) -> Iterator[tuple[Constraint, ...]]:
     """The alternatives of which one holds where a constraint does not."""
     if constraint.equality:
@@ -361,12 +374,15 @@ def _clause(constraints: Sequence[Constraint]) -> tuple[Alternatives, ...]:
     return ((affine_ones,),) if affine_ones else ()
 
 
-def _semi_affine(expr: Affine) -> Iterator[Atom]:
+def _semi_affine(expr: Affine, seen: set[Atom] | None = None) -> Iterator[Atom]:
     """The atoms of an expression that isl cannot express, innermost first."""
+    passed: set[Atom] = set() if seen is None else seen
     for atom, _ in expr.terms:
         match atom:
-            case FloorDiv(dividend, int()):
-                yield from _semi_affine(dividend)
+            case FloorDiv(dividend, int()) if atom.depth <= DEEPEST_QUOTIENT:
+                if atom not in passed:
+                    passed.add(atom)
+                    yield from _semi_affine(dividend, passed)
             case FloorDiv() | Product():
                 yield atom
 
@@ -378,15 +394,18 @@ def without_semi_affine(expr: Affine, known: dict[Atom, Value]) -> Affine:
     return expr
 
 
-def _without(expr: Affine, atom: Atom, stand_in: Value) -> Affine:
+def _without(expr: Affine, atom: Atom, stand_in: Value, done: dict[Atom, Affine] | None = None) -> Affine:
     """An expression with a value in place of an atom."""
+    known: dict[Atom, Affine] = {} if done is None else done
     result = Affine((), expr.constant)
     for each, c in expr.terms:
         match each:
             case _ if each == atom:
                 result += stand_in * c
             case FloorDiv(dividend, int() as divisor):
-                result += _without(dividend, atom, stand_in) // divisor * c
+                if each not in known:
+                    known[each] = _without(dividend, atom, stand_in, known) // divisor
+                result += known[each] * c
             case _:
                 result += Affine(((each, c),))
     return result

@@ -235,7 +235,7 @@ class _Question:
         self.constraints = tuple(constraints)
         atoms: dict[Atom, None] = {}
         for expr in (*(c.expr for c in self.constraints), *exprs):
-            _collect(expr, atoms)
+            _collect(expr, atoms, set())
         self.opaque = [atom for atom in atoms if not isinstance(atom, Value)]
         self._columns: _Columns = {atom: (isl.dim_type.in_, k) for k, atom in enumerate(atoms)}
         names = [name_of(a) if isinstance(a, Value) else f"opaque{k}" for k, a in enumerate(atoms)]
@@ -248,11 +248,13 @@ class _Question:
         return _aff(expr, self._local, self._columns)
 
 
-def _collect(expr: Affine, atoms: dict[Atom, None]) -> None:
+def _collect(expr: Affine, atoms: dict[Atom, None], seen: set[Atom]) -> None:
     for atom, _ in expr.terms:
         match atom:
-            case FloorDiv(dividend, int()):
-                _collect(dividend, atoms)
+            case FloorDiv(dividend, int()) if atom.depth <= DEEPEST_QUOTIENT:
+                if atom not in seen:
+                    seen.add(atom)
+                    _collect(dividend, atoms, seen)
             case _:
                 atoms[atom] = None
 
@@ -280,7 +282,12 @@ def _set(constraints: Iterable[Constraint], local: isl.LocalSpace, columns: _Col
     return result.to_set()
 
 
-def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns) -> isl.Aff:
+DEEPEST_QUOTIENT = 10
+"""Quotients inside each other, beyond which isl is not asked: each is a variable there, and tied to all the others."""
+
+
+def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns, done: dict[Atom, isl.Aff] | None = None) -> isl.Aff:
+    floors: dict[Atom, isl.Aff] = {} if done is None else done
     result = isl.Aff.zero_on_domain(local).set_constant_val(number_of(expr.constant))
     for atom, c in expr.terms:
         column = columns.get(atom)
@@ -288,9 +295,14 @@ def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns) -> isl.Aff:
             result = result.add_coefficient_val(*column, number_of(c))
             continue
         match atom:
-            case FloorDiv(dividend, int() as divisor):
-                floor = _aff(dividend, local, columns).scale_down_val(number_of(divisor)).floor()
+            case FloorDiv(dividend, int() as divisor) if atom.depth <= DEEPEST_QUOTIENT:
+                floor = floors.get(atom)
+                if floor is None:
+                    inside = _aff(dividend, local, columns, floors)
+                    floor = floors[atom] = inside.scale_down_val(number_of(divisor)).floor()
                 result = result.add(floor.scale_val(number_of(c)))
+            case FloorDiv(_, int()):
+                raise UnknownError(f"isl is not asked about more than {DEEPEST_QUOTIENT} quotients inside each other")
             case FloorDiv() | Product():
                 raise UnknownError(f"isl cannot express the semi-affine {Affine.of(atom)}")
             case Value():

@@ -218,7 +218,7 @@ def _tableau(
 def _collect(expr: Affine, divisions: dict[Atom, None]) -> None:
     """The floor divisions of an expression, the inner ones first."""
     for atom, _ in expr.terms:
-        if isinstance(atom, FloorDiv):
+        if isinstance(atom, FloorDiv) and atom not in divisions:
             _collect(atom.dividend, divisions)
             divisions[atom] = None
 

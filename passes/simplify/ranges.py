@@ -131,7 +131,7 @@ ANY = Range()
 EMPTY = Range(0, -1)
 
 
-def range_of(expr: Affine, of: RangeOf) -> Range:
+def range_of(expr: Affine, of: RangeOf, done: dict[Atom, Range] | None = None) -> Range:
     """Where expr can lie, given where its values can.
 
     >>> from affdsl.ir.types import INDEX
@@ -140,28 +140,35 @@ def range_of(expr: Affine, of: RangeOf) -> Range:
     Range(low=3, high=82, modulus=1, residue=0)
     """
     result = point(expr.constant)
-    floors = 0
+    floors, known = 0, {} if done is None else done
     for atom, c in expr.terms:
-        result += _of_atom(atom, of).scaled(c)
+        result += _of_atom(atom, of, known).scaled(c)
         floors += isinstance(atom, FloorDiv) and isinstance(atom.divisor, int)
-    if floors and len(expr.terms) > 1:
-        result = result.both(_relaxed_range(expr, of))
+    if floors and len(expr.terms) > 1 and expr.weight <= _HEAVIEST_SUM:
+        result = result.both(_relaxed_range(expr, of, known))
     return result
 
 
-def _of_atom(atom: Atom, of: RangeOf) -> Range:
-    match atom:
-        case Value():
-            return of(atom)
-        case FloorDiv(dividend, int() as divisor):
-            return range_of(dividend, of).floordiv(divisor)
-        case FloorDiv(dividend, divisor):
-            return range_of(dividend, of).floordiv_by(range_of(Affine.of(divisor), of))
-        case Product(factors):
-            result = point(1)
-            for factor in factors:
-                result *= _of_atom(factor, of)
-            return result
+_HEAVIEST_SUM = 100
+"""Atoms of a sum up to which it is tried whether quotients in it cancel: each sum inside of it is tried again."""
+
+
+def _of_atom(atom: Atom, of: RangeOf, done: dict[Atom, Range]) -> Range:
+    if isinstance(atom, Value):
+        return of(atom)
+    result = done.get(atom)
+    if result is None:
+        match atom:
+            case FloorDiv(dividend, int() as divisor):
+                result = range_of(dividend, of, done).floordiv(divisor)
+            case FloorDiv(dividend, divisor):
+                result = range_of(dividend, of, done).floordiv_by(range_of(Affine.of(divisor), of, done))
+            case Product(factors):
+                result = point(1)
+                for factor in factors:
+                    result *= _of_atom(factor, of, done)
+        done[atom] = result
+    return result
 
 
 # --- Sums in which divisions cancel
@@ -176,25 +183,27 @@ class _Relaxed:
     high: Fraction
 
 
-def _relaxed_range(expr: Affine, of: RangeOf) -> Range:
-    relaxed = _relax(expr)
+def _relaxed_range(expr: Affine, of: RangeOf, done: dict[Atom, Range]) -> Range:
+    relaxed = _relax(expr, {})
     low: Fraction | None = relaxed.low
     high: Fraction | None = relaxed.high
     for atom, c in relaxed.coefficients.items():
-        ends = _of_atom(atom, of)
+        ends = _of_atom(atom, of, done)
         first, last = (ends.low, ends.high) if c > 0 else (ends.high, ends.low)
         low = None if low is None or first is None else low + c * first
         high = None if high is None or last is None else high + c * last
     return between(None if low is None else ceil(low), None if high is None else floor(high))
 
 
-def _relax(expr: Affine) -> _Relaxed:
+def _relax(expr: Affine, done: dict[Atom, _Relaxed]) -> _Relaxed:
     result = _Relaxed({}, Fraction(expr.constant), Fraction(expr.constant))
     for atom, c in expr.terms:
         match atom:
             case FloorDiv(dividend, int() as divisor):  # floor(x / d) = (x - r) / d for some r from 0 to d - 1
-                inner = _relax(dividend)
-                inner.low -= _remainder(dividend, divisor)
+                inner = done.get(atom)
+                if inner is None:
+                    inner = done[atom] = _relax(dividend, done)
+                    inner.low -= _remainder(dividend, divisor)
                 factor = Fraction(c, divisor)
                 for a, k in inner.coefficients.items():
                     _add(result.coefficients, a, factor * k)

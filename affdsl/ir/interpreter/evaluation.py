@@ -17,6 +17,8 @@ def evaluator(expr: Affine, complain: Complain = ZeroDivisionError) -> Evaluator
 
     The function raises what `complain` makes of the message where a symbolic divisor is not positive.
     """
+    if expr.weight > _WORTH_REMEMBERING:
+        return lambda env: _evaluated(expr, env, complain)
     k = expr.constant
     match expr.terms:
         case ():
@@ -34,6 +36,17 @@ def evaluator(expr: Affine, complain: Complain = ZeroDivisionError) -> Evaluator
         ((f, c),) = parts
         return lambda env: f(env) * c + k
     return lambda env: sum([f(env) * c for f, c in parts], k)
+
+
+_WORTH_REMEMBERING = 40
+"""Atoms of an expression from which on those that stand in it several times are looked up, as `evaluate` does."""
+
+
+def _evaluated(expr: Affine, env: Mapping[Value, int], complain: Complain) -> int:
+    try:
+        return expr.evaluate(env)
+    except ZeroDivisionError as error:
+        raise complain(str(error)) from None
 
 
 def tuple_of(evaluators: list[Evaluator]) -> Callable[[Mapping[Value, int]], tuple[int, ...]]:

@@ -49,15 +49,23 @@ class Positions:
             elif value in _induction_variables(op):
                 self._positions[value] = Position.DIM
 
+    def bind_top(self, values: Iterable[Value]) -> None:
+        """Take note of the arguments of a block whose own values are symbols, as in a function."""
+        for value in values:
+            self._top.add(value)
+            if value.type == INDEX:
+                self._positions[value] = Position.SYMBOL
+
     def of(self, value: Value) -> Position:
         """Where a value may stand."""
         return self._positions.get(value, Position.NONE) if value.type == INDEX else Position.NONE
 
     def misplaced(self, exprs: Iterable[Affine], *, dims: bool = True) -> Iterator[str]:
         """What is wrong with the values of exprs; dims=False asks less: any index may stand where a dimension may."""
+        seen: set[Atom] = set()
         for expr in exprs:
             for atom, _ in expr.terms:
-                yield from self._misplaced(atom, dims)
+                yield from self._misplaced(atom, dims, seen)
 
     def misplaced_as_written(self, op: Op) -> Iterator[str]:
         """What is wrong with the values that were written as symbols, used or not, and as dimensions without use."""
@@ -117,7 +125,12 @@ class Positions:
             return 0 <= axis < len(shape)
         return self.of(source.sizes[shape[:axis].count(None)]) is Position.SYMBOL
 
-    def _misplaced(self, atom: Atom, dims: bool) -> Iterator[str]:
+    def _misplaced(self, atom: Atom, dims: bool, seen: set[Atom]) -> Iterator[str]:
+        """What is wrong inside of an atom, told once for each of its parts."""
+        if not isinstance(atom, Value):
+            if atom in seen:
+                return
+            seen.add(atom)
         match atom:
             case Value():
                 if atom.type != INDEX:
@@ -125,7 +138,8 @@ class Positions:
                 elif dims and self.of(atom) is Position.NONE:
                     yield f"{shown(atom)} is no dimension and no symbol: {_REASON}"
             case FloorDiv(dividend, divisor):
-                yield from self.misplaced([dividend], dims=dims)
+                for part, _ in dividend.terms:
+                    yield from self._misplaced(part, dims, seen)
                 if isinstance(divisor, Affine):
                     yield from self._not_symbolic(divisor.values(), "a divisor")
                 elif divisor <= 0:
@@ -133,7 +147,7 @@ class Positions:
             case Product(factors):
                 varying = [f for f in factors if not self._is_symbolic(f)]
                 for factor in varying[:1]:
-                    yield from self._misplaced(factor, dims)
+                    yield from self._misplaced(factor, dims, seen)
                 for factor in varying[1:]:
                     yield from self._not_symbolic(Affine.of(factor).values(), "the second varying factor of a product")
 
