@@ -197,7 +197,8 @@ def _check_integer(value: int, kind: Scalar, element: str) -> None:
     if kind.sign == "u" and value < 0:
         raise NotNumbersError(f"{value} does not fit into {element}, which has no negative numbers")
     lowest = 0 if kind.sign == "u" else -(1 << kind.width >> 1)
-    highest = 1 << (kind.width - (kind.sign == "s" or kind.kind == "index"))
+    # Of no bits there is one number, 0.
+    highest = 1 << max(kind.width - (kind.sign == "s" or kind.kind == "index"), 0)
     if not lowest <= value < highest:
         raise NotNumbersError(f"{value} does not fit into {element}")
 

@@ -26,7 +26,7 @@ from affdsl.mlir.scanner import Scanner
 T = TypeVar("T")
 OpT = TypeVar("OpT", bound=Op)
 DEEPEST_NEST = 256  # as deep as the recursions over IR reach with ease
-DEFAULT_DIALECTS = {"func.func": "func", "llvm.func": "llvm"}
+DEFAULT_DIALECTS = {"func.func": "func"}
 """The operations in whose blocks names may leave out their dialect."""
 _UNNAMED = re.compile(r"%(?:arg)?\d+(?:#\d+)?")
 
@@ -458,7 +458,10 @@ class Parser(AttributeReader):
             if not s.is_word:
                 s.fail("expected an operation or '}'")
             name = s.token
-            s.fail(f'the operation {name} is not known here; write it in generic form, "{name}"(...)')
+            s.fail(
+                f'the operation {name} is not known here; write it in generic form, "{name}"(...), as '
+                "mlir-opt --mlir-print-op-generic FILE does"
+            )
         s.advance()
         return reader(self, head)
 

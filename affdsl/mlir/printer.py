@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
+from affdsl.ir.attributes import DenseArrayAttr
 from affdsl.ir.core import Block, Op, set_printer
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -15,8 +16,9 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import tree_of
 from affdsl.ir.types import Type
 from affdsl.ir.written import spell_tree
-from affdsl.mlir.attributes import dictionary_text, location_text
+from affdsl.mlir.attributes import attribute_text, dictionary_text, location_text
 from affdsl.mlir.generic import generic_form
+from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.names import Names, string
 from affdsl.mlir.positions import Positional, map_of, set_of, symbolic_values
 from affdsl.mlir.writing import WRITERS
@@ -251,6 +253,12 @@ class Printer:
     def _generic_op(self, op: Op) -> Iterator[Block] | None:
         """Print an operation at once if it has no regions, or as the blocks that it yields get printed."""
         opaque = op if isinstance(op, Opaque) else generic_form(op, self)
+        if opaque.text:
+            self.line(op, opaque.text)
+            return None
+        if opaque.kind in NAMED and not opaque.regions:
+            self.line(op, f"{self.results(opaque.results)}{self._named(opaque)}")
+            return None
         operands = self.list(opaque.operands)
         successors = f"[{', '.join([f'^{label}' for label in opaque.successors])}]" if opaque.successors else ""
         properties = f" <{dictionary_text(opaque.properties)}>" if opaque.properties else ""
@@ -265,6 +273,24 @@ class Printer:
             return self._generic_regions(op, opaque.kind, regions, start, end)
         self.line(op, start + end)
         return None
+
+    def _named(self, op: Opaque) -> str:
+        """`linalg.matmul ins(%a, %b : type, type) outs(%c : type) -> type`"""
+        said = dict(op.properties)
+        sizes = said.pop("operandSegmentSizes", None)
+        first = int(sizes.items[0]) if isinstance(sizes, DenseArrayAttr) else 1
+        words = [op.kind]
+        words += [f"{name} = {attribute_text(said.pop(name))}" for name in KEYWORDS[:2] if name in said]
+        after = [(name, said.pop(name)) for name in KEYWORDS[2:] if name in said]
+        attributes = (*said.items(), *op.attributes)
+        words += [dictionary_text(attributes)] if attributes else []
+        for word, values in (("ins", op.operands[:first]), ("outs", op.operands[first:])):
+            words += [f"{word}({self.list(values)} : {self.types(values)})"] if values else []
+        for name, numbers in after:
+            words.append(f"{name} = [{', '.join(numbers.items) if isinstance(numbers, DenseArrayAttr) else ''}]")
+        if op.results and op.kind not in NOT_SAID:
+            words.append(f"-> {self.result_types(op.results)}")
+        return " ".join(words)
 
     def _generic_regions(
         self, op: Op, kind: str, regions: Sequence[OpaqueRegion], start: str, end: str

@@ -9,6 +9,8 @@ from affdsl.mlir.parser import Parser, Reader
 from affdsl.mlir.reading import (
     affine,
     arith,
+    foreign,
+    forms,
     kept,
     legacy,
     memref,
@@ -18,6 +20,7 @@ from affdsl.mlir.reading import (
     transfers,
     vector,
     vector_opaque,
+    verbatim,
     views,
 )
 from affdsl.mlir.reading import func as functions
@@ -26,7 +29,7 @@ from affdsl.mlir.reading.generic import read_generic
 READERS: dict[str, Reader] = {
     **functions.READERS, **affine.READERS, **arith.READERS, **memref.READERS, **scf.READERS, **others.READERS,
     **kept.READERS,
-    **structured.READERS, **transfers.READERS, **views.READERS,
+    **forms.READERS, **verbatim.READERS, **foreign.READERS, **structured.READERS, **transfers.READERS, **views.READERS,
     **vector.READERS, **vector_opaque.READERS,
 }  # fmt: skip
 

@@ -286,6 +286,10 @@ class Types:
                 s.advance()
         return "".join([*pieces, text[start:]])
 
+    def is_alias(self, name: str) -> bool:
+        """Whether a name is that of an alias defined above."""
+        return name in self._aliases
+
     def alias_text(self, name: str) -> str:
         """What an alias stands for, as text; the alias is passed."""
         if name.startswith("!"):

@@ -17,11 +17,16 @@ TERMINATORS = frozenset(
 """The operations of DIALECTS that end a block."""
 
 
+AFFINE_SCOPES = frozenset(("func.func", "gpu.func", "gpu.launch"))
+"""The operations in whose own blocks every index is a symbol, whatever it is outside."""
+
+
 class Opaque(Op):
     """results = kind(operands): any operation of MLIR in its generic form.
 
     `properties` are the attributes that belong to the operation itself, `attributes` the others. `regions` holds an
-    `OpaqueRegion` for each region, and `successors` names blocks of the region that holds the operation.
+    `OpaqueRegion` for each region, and `successors` names blocks of the region that holds the operation. Where nothing
+    but its custom form is known, `text` is that, and it has no operands, results and regions.
     """
 
     kind: str
@@ -30,6 +35,7 @@ class Opaque(Op):
     properties: tuple[tuple[str, Attribute], ...] = ()
     regions: Region = ()
     successors: tuple[str, ...] = ()
+    text: str = ""
 
 
 class OpaqueRegion(Op):

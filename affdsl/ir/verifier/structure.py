@@ -9,7 +9,7 @@ from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import TypeAttr
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import func, memref
-from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, symbol_of
+from affdsl.ir.dialects.opaque import AFFINE_SCOPES, Opaque, OpaqueBlock, OpaqueRegion, symbol_of
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown, where
 from affdsl.ir.types import FunctionType
@@ -112,6 +112,7 @@ class _Walk:
         self.defined = defined
         self.visible: set[Value] = set()
         self.problems: list[str] = []
+        self.top: set[Op] = set()  # blocks of opaque operations in which values are symbols
 
     def operation(self, op: Op, parent: Op | None) -> None:
         problems, role = self.problems, roles(type(op))
@@ -143,7 +144,8 @@ class _Walk:
             problems.extend(f"{where(last)}: {text}" for last, text in ends_of(op))
         if role.results:
             self.define(op, op.defines())
-            self.context.positions.define(op, top=isinstance(parent, _TOP))
+            top = isinstance(parent, _TOP) or parent in self.top
+            self.context.positions.define(op, top=top)
 
     def unseen_as_written(self, op: Op, written: Mapping[str, Applied]) -> list[str]:
         """What is wrong with operands of maps that no expression reads: that they are not visible."""
@@ -185,6 +187,9 @@ class _Walk:
             before = {v for b in dominating[block] - {block} for v in inside[b]}
             self.visible.update(before if is_ordered(owner) else everything)
             self.define(region, block.args)
+            if isinstance(owner, Opaque) and owner.kind in AFFINE_SCOPES:
+                self.top.add(block)
+                self.context.positions.bind_top(block.args)
             for op in block.body:
                 self.operation(op, block)
                 self.problems.extend(misplaced(op, owner))

@@ -1,0 +1,56 @@
+llvm.func @spin() {
+  llvm.br ^bb1
+^bb1:
+  llvm.br ^bb1
+}
+func.func @f(%A: memref<4xf32>) {
+  affine.for %i = 0 to 4 {
+    %0 = affine.load %A[%i] : memref<4xf32>
+    affine.store %0, %A[%i] : memref<4xf32>
+  }
+  return
+}
+// -----
+#layout = affine_map<(d0) -> (d0)>
+transform.sequence failures(propagate) {
+^bb0(%root: !transform.any_op):
+  %0 = transform.structured.match ops{["func.func"]} in %root : (!transform.any_op) -> !transform.any_op
+  transform.apply_patterns to %0 {
+    transform.apply_patterns.canonicalization
+  } : !transform.any_op
+}
+func.func @g(%A: memref<4xf32, #layout>) {
+  return
+}
+// -----
+spirv.module Logical GLSL450 {
+  spirv.func @empty() "None" {
+    spirv.Return
+  }
+}
+func.func @h(%n: index) {
+  affine.for %i = 0 to %n {
+  }
+  return
+}
+// -----
+ml_program.func @called(%x: i32) -> i32 {
+  ml_program.return %x : i32
+}
+func.func private @declared()
+// -----
+pdl.pattern : benefit(1) {
+  %0 = operation "foo.op"
+  rewrite %0 {
+    erase %0
+  }
+}
+func.func @k() { return }
+// -----
+emitc.func @plain(%x: i32) -> i32 {
+  return %x : i32
+}
+llvm.comdat @groups {
+  llvm.comdat_selector @any any
+}
+func.func @l() { return }
