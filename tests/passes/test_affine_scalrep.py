@@ -6,6 +6,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk, with_fields
 from passes.affine_scalrep import affine_scalrep
 from passes.analysis.access import Accesses
+from passes.analysis.dependence import Dependences
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
@@ -371,3 +372,29 @@ def test_the_other_buffers_that_may_be_one_are_those_of_each_pair():
             assert {*storage.others(one)} == expected
             found += len(expected)
         assert found == others
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "affine.store %x, %A[$] : memref<900xf32>",
+        "affine.if affine_set<() : (0 >= 0)>() { affine.store %x, %A[$] : memref<900xf32> }",
+    ],
+)
+def test_7_stores_to_other_elements_are_not_asked_about(line, monkeypatch):
+    """In a straight line, the number of questions grows as the number of lines does."""
+    asked = []
+    at = Dependences.at
+
+    def counting(self, source, sink, depth):
+        asked.append((source, sink))
+        return at(self, source, sink, depth)
+
+    monkeypatch.setattr(Dependences, "at", counting)
+    counts = []
+    for n in (40, 80):
+        asked.clear()
+        body = "\n".join(line.replace("$", str(k)) for k in range(n)) + "\n" + line.replace("$", "0")
+        affine_scalrep(parsed(f"func.func @f(%A: memref<900xf32>, %x: f32) {{\n{body}\nreturn }}"))
+        counts.append(len(asked))
+    assert counts[1] <= 2 * counts[0] + 10
