@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -255,11 +255,13 @@ def _projected(access: Access, depth: int) -> Map:
     )
 
 
-def _union(maps: Iterator[Map]) -> Map:
-    found = next(maps)
-    for each in maps:
-        found = found.union(each)
-    return found
+def _union(maps: Iterable[Map]) -> Map:
+    """All of some maps, at least one, joined two by two: isl copies what it joins."""
+    found = list(maps)
+    while len(found) > 1:
+        pairs = [a.union(b) for a, b in zip(found[::2], found[1::2], strict=False)]
+        found = [*pairs, *found[len(pairs) * 2 :]]
+    return found[0]
 
 
 def _anywhere(depth: int, buffer: Buffer) -> Map:
