@@ -14,9 +14,8 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Access
+from passes.analysis.access import Access, met
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.relations import Relation
 from passes.analysis.storage import Buffer
 from passes.remarks import Remarks
 
@@ -97,7 +96,6 @@ class _Side:
     order: int
     is_read: bool
     buffer: Buffer
-    relation: Relation
     outermost: Value | None
     near: frozenset[Buffer]
     """The buffers that may have an element in common with its own."""
@@ -112,9 +110,7 @@ class _Function:
         storage = dependences.of.storage
         near = {b: frozenset(c for c in storage.buffers if storage.may_alias(b, c)) for b in storage.buffers}
         self.sides = {
-            a.op: _Side(
-                self, a, a.order, a.kind == "read", a.buffer, a.relation, next(iter(a.ivs), None), near[a.buffer]
-            )
+            a.op: _Side(self, a, a.order, a.kind == "read", a.buffer, next(iter(a.ivs), None), near[a.buffer])
             for a in dependences.accesses
             if isinstance(a.op, affine.Load | affine.Store)
         }
@@ -137,7 +133,8 @@ def _answers(source: _Side | None, sink: _Side | None) -> Answers:
         return NONE if depths == 1 else ("false",) * depths
     if source.buffer is not sink.buffer:
         return _asked(source, sink, depths)[0]
-    question = (source.relation, sink.relation, depths, source.order < sink.order)
+    first, second = met(source.access, sink.access)
+    question = (first.relation, second.relation, depths, source.order < sink.order)
     known = function.known.get(question)
     if known is not None:
         return known

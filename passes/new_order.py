@@ -19,22 +19,20 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FunctionType
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence, Dependences, Distance, Witness
+from passes.analysis.access import Access, met
+from passes.analysis.dependence import Dependence, Dependences, Distance, Witness, witness_of
 from passes.analysis.order import runs_later
-from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
+from passes.analysis.polyhedral import Map, UnknownError, spending
 from passes.analysis.reduction import Reduction
 from passes.analysis.relations import (
     WITNESS_BUDGET,
     Relation,
     at_depth,
     distances,
-    elements,
     map_from,
     outer_distances,
     remembered,
     same_element,
-    some_point,
 )
 from passes.analysis.storage import Buffer
 from passes.analysis.summary import Summaries
@@ -181,7 +179,7 @@ class _Order:
         self.dependences = dependences
         self.time = time
         self._times: dict[Access, tuple[Affine, ...]] = {}
-        self._apart: dict[Access, tuple[Relation, tuple[int, ...], tuple[object, ...], tuple[int, ...]]] = {}
+        self._apart: dict[Access, tuple[tuple[object, ...], tuple[int, ...]]] = {}
         self._relations: dict[tuple[Access, int], tuple[Relation, tuple[str, ...]]] = {}
 
     def violated(self, source: Access, sink: Access, depth: int, common: int) -> Violation | None:
@@ -189,8 +187,9 @@ class _Order:
         if self._is_plainly_kept(source, sink, depth, common):
             return None
         at_source, at_sink, unknown = self._times_of(source, sink)
+        first, second = met(source, sink)
         one_buffer = source.buffer is sink.buffer
-        unknown = (*source.unknown, *sink.unknown, *unknown)
+        unknown = (*first.unknown, *second.unknown, *unknown)
         if not one_buffer:
             unknown = (*unknown, f"{source.buffer.name} and {sink.buffer.name} may be one buffer")
         ends = tuple(Distance(0, 0) if k < depth - 1 else Distance(None, None) for k in range(common))
@@ -203,7 +202,7 @@ class _Order:
                     return False, ()
                 return True, tuple(Distance(*each) for each in distances(pairs, common))
 
-        key = ("order", source.relation, sink.relation, one_buffer, at_source, at_sink, depth, common)
+        key = ("order", first.relation, second.relation, one_buffer, at_source, at_sink, depth, common)
         try:
             is_wrong, ends = remembered(key, find)
         except UnknownError as error:
@@ -220,7 +219,9 @@ class _Order:
 
         Where neither time has a term, only which comes first counts.
         """
-        (start, at, first, when), (end, to, second, then) = self._parts(source), self._parts(sink)
+        one, other = met(source, sink)
+        (start, at), (end, to) = one.relation.from_zero, other.relation.from_zero
+        (first, when), (second, then) = self._parts(source), self._parts(sink)
         later = []
         for k in range(max(len(when), len(then))):
             a, x = (first[k], when[k]) if k < len(when) else ((), 0)
@@ -230,20 +231,20 @@ class _Order:
         return (source.buffer, sink.buffer, source.ivs, sink.ivs, start, end, far, first, second, tuple(later),
                 source.order < sink.order)  # fmt: skip
 
-    def _parts(self, access: Access) -> tuple[Relation, tuple[int, ...], tuple[object, ...], tuple[int, ...]]:
-        """The relation and the time of an access, each with its constants apart."""
+    def _parts(self, access: Access) -> tuple[tuple[object, ...], tuple[int, ...]]:
+        """The time of an access with its constants apart."""
         found = self._apart.get(access)
         if found is None:
             time = self._time_of(access)
-            base, at = access.relation.from_zero
-            found = self._apart[access] = base, at, tuple([e.terms for e in time]), tuple([e.constant for e in time])
+            found = self._apart[access] = tuple([e.terms for e in time]), tuple([e.constant for e in time])
         return found
 
     def _is_plainly_kept(self, source: Access, sink: Access, depth: int, common: int) -> bool:
         """Whether there is no pair, or the distances alone show that all pairs keep their order: isl is not asked."""
         if source.buffer is not sink.buffer:
             return False
-        apart = outer_distances(source.relation, sink.relation, depth, common)
+        first, second = met(source, sink)
+        apart = outer_distances(first.relation, second.relation, depth, common)
         if common and not apart:
             return True
         scope = self.dependences.of.scope
@@ -262,8 +263,9 @@ class _Order:
         if key not in self._relations:
             exprs = self._time_of(access)
             padded = (*exprs, *[Affine()] * (length - len(exprs)))
-            known, domain = self.dependences.of.scope.exprs(padded, access.domain)
-            unknown = tuple(reason for reason in domain.unknown if reason not in access.domain.unknown)
+            around = access.domain if access.recovered is None else access.recovered.domain
+            known, domain = self.dependences.of.scope.exprs(padded, around)
+            unknown = tuple(reason for reason in domain.unknown if reason not in around.unknown)
             self._relations[key] = domain.relation(known), unknown
         return self._relations[key]
 
@@ -274,25 +276,15 @@ class _Order:
 
     def _witness(self, of: Dependence, at_source: Relation, at_sink: Relation) -> Witness | None:
         """The first two iterations that would run in the wrong order."""
-        first, second = of.source.relation, of.sink.relation
+        source, sink = met(of.source, of.sink)
+        others = (*at_source.params, *at_sink.params)
         try:
             with spending(WITNESS_BUDGET):
                 pairs = _pairs(of.source, of.sink, of.depth, len(of.distances))
                 wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
-                found = some_point(elements(first, second, wrong).wrap())
+                return witness_of(source, sink, wrong, self.dependences.of.scope.semi_affine_facts, others)
         except UnknownError:
             return None
-        if found is None:
-            return None
-        params, point = found
-        names = {name_of(v): v.hint or name_of(v) for r in (first, second, at_source, at_sink) for v in r.params}
-        start, end = first.dims, first.dims + second.dims
-        return Witness(
-            {names.get(name, name): number for name, number in params.items()},
-            point[:start],
-            point[start:end],
-            point[end + of.source.buffer.loops :],
-        )
 
 
 def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[Op]) -> Sequence[Access]:
@@ -304,6 +296,7 @@ def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[
 
 def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
     """The pairs of iterations that touch a common element, or may, at a depth."""
+    source, sink = met(source, sink)
     if source.buffer is sink.buffer:
         return at_depth(same_element(source.relation, sink.relation), depth, common)
     domains = map_from(source.relation).domain(), map_from(sink.relation).domain()

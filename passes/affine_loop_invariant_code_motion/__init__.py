@@ -12,7 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
 from passes.affine_loop_invariant_code_motion.faults import Faults
-from passes.analysis.access import Access, Accesses
+from passes.analysis.access import Access, Accesses, met
 from passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
 from passes.analysis.relations import BUDGET, elements, outer_distances, remembered, same_element, some_point, together
 from passes.analysis.summary import Summaries
@@ -225,6 +225,7 @@ class _Motion:
 
     def _meeting(self, a: Access, b: Access, around: int) -> str:
         """Two iterations in which two accesses touch one element; empty where none are known, or nobody reads it."""
+        a, b = met(a, b)
         if not self._explains or a.buffer is not b.buffer or not (a.is_exact and b.is_exact):
             return ""
         try:
@@ -239,9 +240,10 @@ class _Motion:
             return ""
         params, point = found
         first, both = len(a.ivs), len(a.ivs) + len(b.ivs)
-        element = f"{a.buffer.name}[{', '.join(map(str, point[both + a.buffer.loops :]))}]"
-        names = {name_of(v): name(v) for access in (a, b) for v in access.relation.params}
-        sizes = ", ".join(f"{names[each]} = {number}" for each, number in params.items())
+        symbols = {name_of(v): v for access in (a, b) for v in access.relation.params}
+        numbers = {symbols[each]: number for each, number in params.items()}
+        element = f"{a.buffer.name}[{', '.join(map(str, a.element(point[both:], numbers)))}]"
+        sizes = ", ".join(f"{name(v)} = {number}" for v, number in numbers.items())
         at = dict.fromkeys((iteration_name(a.ivs, point[:first]), iteration_name(b.ivs, point[first:both])))
         where = " and ".join(at)
         return f"e.g. {element} in {where}{f' (for {sizes})' if sizes else ''}"
@@ -251,6 +253,7 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
     """Whether two accesses may touch one element in the same iteration of the outermost `around` loops around both."""
     if a.buffer is not b.buffer:
         return of.storage.may_alias(a.buffer, b.buffer)
+    a, b = met(a, b)
 
     first, second = together(a.relation, b.relation)
 

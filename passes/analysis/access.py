@@ -6,8 +6,8 @@ numbers of which it is said only that they exist.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from affdsl.ir.core import Block, Op
@@ -18,9 +18,10 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
 from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from passes.analysis.domain import Domain, Scope
+from passes.analysis.linearized import Recovered, is_affine, recovered
 from passes.analysis.polyhedral import Map
 from passes.analysis.relations import Relation, map_from, named
-from passes.analysis.storage import Buffer, Storage
+from passes.analysis.storage import Buffer, Storage, is_injective
 from passes.analysis.summary import Summaries
 from passes.analysis.views import Index, digits, linear
 from passes.effects import effects
@@ -56,6 +57,8 @@ class Access:
     index: Index | None
     order: int
     is_own: bool = True
+    recovered: Recovered | None = None
+    """The same by the dimensions that its subscripts hide, where they do: what `met` compares."""
 
     @property
     def ivs(self) -> tuple[Value, ...]:
@@ -79,6 +82,26 @@ class Access:
         return (*self.domain.unknown, *lost)
 
     @cached_property
+    def by_dimensions(self) -> Access:
+        """This access by the dimensions that its subscripts hide."""
+        assert self.recovered is not None
+        return replace(self, domain=self.recovered.domain, index=self.recovered.index)
+
+    def element(self, point: Sequence[int], numbers: Mapping[Value, int]) -> tuple[int, ...]:
+        """The subscripts of an element of its relation, where symbols are these numbers; that of an access that `met`
+        gives is known by the dimensions that subscripts hide."""
+        point = point[self.buffer.loops :]
+        if self.recovered is None or self.index is not self.recovered.index:
+            return tuple(point)
+        left, found = iter(point), []
+        for chain in self.recovered.chains:
+            number = next(left)
+            for size in reversed(chain):
+                number = number * size.evaluate(numbers) + next(left)
+            found.append(number)
+        return tuple(found)
+
+    @cached_property
     def relation(self) -> Relation:
         """From iterations to elements, by position."""
         if self.index is not None:
@@ -99,6 +122,25 @@ class Access:
 
     def __str__(self) -> str:
         return str(self.map())
+
+
+def met(source: Access, sink: Access) -> tuple[Access, Access]:
+    """Two accesses as they are to be compared: by dimensions that their subscripts hide, where that says more.
+
+    Where their relations are asked whether they touch a common element, it is of these.
+    """
+    one, other = source.recovered, sink.recovered
+    if one is None or other is None or source.buffer is not sink.buffer or not (one.is_needed or other.is_needed):
+        return source, sink
+    assert one.chains == other.chains, "all accesses to one buffer are recovered with the same sizes"
+    return source.by_dimensions, sink.by_dimensions
+
+
+def on_one_grid(some: Sequence[Access]) -> tuple[Access, ...]:
+    """Some accesses to one buffer as they are to be compared with each other: as `met` has each pair of them."""
+    if all(a.recovered is not None for a in some) and any(a.recovered and a.recovered.is_needed for a in some):
+        return tuple([a.by_dimensions for a in some])
+    return tuple(some)
 
 
 def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Access, ...]:
@@ -143,7 +185,12 @@ class Accesses:
         self.storage = Storage(function, self.scope, self._summaries, module)
         self.domains: dict[Op, Domain] = {}
         self.order: dict[Op, int] = {}
-        self.accesses: tuple[Access, ...] = tuple(self._in_block(function.body, self.scope.start))
+        self._linearized: dict[Access, tuple[Index, Domain]] = {}
+        found = tuple(self._in_block(function.body, self.scope.start))
+        if self._linearized:
+            shown = recovered(found, self._linearized, self.scope)
+            found = tuple([replace(a, recovered=shown[a]) if a in shown else a for a in found])
+        self.accesses: tuple[Access, ...] = found
 
     @cached_property
     def _by_op(self) -> dict[Op, list[Access]]:
@@ -218,9 +265,21 @@ class Accesses:
     # --- Elements
 
     def _element(self, op: Op, kind: str, value: Value, index: Sequence[Affine], domain: Domain) -> Access:
-        exprs, domain = self.scope.exprs(index, domain)
+        exprs, domain = written = self.scope.polynomials(index, domain)
+        is_linearized = not all(map(is_affine, exprs))
+        if is_linearized:
+            exprs, domain = self.scope.exprs(exprs, domain)
         buffer, found, domain = self.storage.element(value, exprs, domain)
-        return Access(op, kind, buffer, domain, found, self.order[op])
+        access = Access(op, kind, buffer, domain, found, self.order[op])
+        if is_linearized and self._is_same(value, buffer):
+            self._linearized[access] = written
+        return access
+
+    def _is_same(self, value: Value, buffer: Buffer) -> bool:
+        """Whether a memref has the elements of its buffer under the same subscripts."""
+        while isinstance(maker := self.scope.makers.get(value), memref.Cast):
+            value = maker.source
+        return value is buffer.root and isinstance(buffer.type, MemRefType) and is_injective(buffer.type)
 
     def _lanes(self, op: Op, kind: str, value: Value, index: Sequence[Affine], type: Type, domain: Domain) -> Access:
         """As many elements along the last dimensions as a vector has."""
@@ -229,7 +288,7 @@ class Accesses:
             return self._element(op, kind, value, index, domain)
         if any(type.scalable):
             return self._anywhere(op, kind, self.storage.buffer(value), domain)
-        exprs, domain = self.scope.exprs(index, domain)
+        exprs, domain = self.scope.polynomials(index, domain)
         moved = list(exprs)
         for axis, size in zip(range(len(exprs) - type.rank, len(exprs)), type.shape, strict=True):
             lane, domain = _below(size, domain)

@@ -8,16 +8,17 @@ below the last common loop, both run in the same iteration of all of them, the s
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import sub
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
-from affdsl.ir.expr import Value
-from passes.analysis.access import Access, Accesses
+from affdsl.ir.expr import Constraint, Value
+from passes.analysis.access import Access, Accesses, met
 from passes.analysis.grid import overlap
+from passes.analysis.linearized import adjusted
 from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
 from passes.analysis.relations import (
     BUDGET,
@@ -114,6 +115,8 @@ class Dependence:
     depth: int
     distances: tuple[Distance, ...]
     unknown: tuple[str, ...] = ()
+    facts: tuple[Constraint, ...] = field(default=(), repr=False)
+    """What the contract says of the sizes that isl cannot express: a witness has to keep to it."""
 
     @property
     def kind(self) -> Kind:
@@ -140,9 +143,10 @@ class Dependence:
 
         Raises UnknownError where isl needs too long.
         """
+        source, sink = met(self.source, self.sink)
         with spending(BUDGET):
-            pairs = _pairs(self.source.relation, self.sink.relation, self.depth, len(self.distances))
-            params = (*self.source.relation.params, *self.sink.relation.params)
+            pairs = _pairs(source.relation, sink.relation, self.depth, len(self.distances))
+            params = (*source.relation.params, *sink.relation.params)
             return named(pairs, [v.hint for v in self.source.ivs], [f"{v.hint}'" for v in self.sink.ivs], params)
 
     def at_sizes(self, sizes: Mapping[Value, int]) -> tuple[Distance, ...] | None:
@@ -152,8 +156,9 @@ class Dependence:
         """
         if self.source.buffer is not self.sink.buffer:
             return self.distances
+        source, sink = met(self.source, self.sink)
         with spending(BUDGET):
-            pairs = fixed(_pairs(self.source.relation, self.sink.relation, self.depth, len(self.distances)), sizes)
+            pairs = fixed(_pairs(source.relation, sink.relation, self.depth, len(self.distances)), sizes)
             return _distances(pairs, len(self.distances))
 
     def witness(self) -> Witness | None:
@@ -204,20 +209,21 @@ class Dependences:
             return None
         if not self.of.storage.may_alias(source.buffer, sink.buffer):
             return None
-        unknown = tuple(dict.fromkeys((*source.unknown, *sink.unknown)))
+        first, second = met(source, sink)
+        unknown = tuple(dict.fromkeys((*first.unknown, *second.unknown)))
         if source.buffer is not sink.buffer:
             both = f"{source.buffer.name} and {sink.buffer.name} may be one buffer"
             return Dependence(source, sink, depth, _any(depth, common), (*unknown, both))
 
         try:
-            found = self._found(source.relation, sink.relation, depth, common)
+            found = self._found(first.relation, second.relation, depth, common)
         except UnknownError as error:
             reason = f"{error}, for {described(source)} and {described(sink)}"
             warnings.warn(reason, AnalysisWarning, stacklevel=2)
             return Dependence(source, sink, depth, _any(depth, common), (*unknown, reason))
         if found is None:
             return None
-        return Dependence(source, sink, depth, found, unknown)
+        return Dependence(source, sink, depth, found, unknown, self.of.scope.semi_affine_facts)
 
     def _found(self, source: Relation, sink: Relation, depth: int, common: int) -> tuple[Distance, ...] | None:
         """The distances, None if there is no pair. Raises UnknownError where isl needs too long."""
@@ -240,7 +246,8 @@ class Dependences:
 
     def depths(self, source: Access, sink: Access, first: int = 1) -> tuple[int, ...]:
         """The depths, from the first on, at which sink depends on source: one answer for each class of copies."""
-        (start, at), (end, to) = source.relation.from_zero, sink.relation.from_zero
+        one, other = met(source, sink)
+        (start, at), (end, to) = one.relation.from_zero, other.relation.from_zero
         common, apart = self.common(source, sink), tuple(map(sub, at, to))
         key = (source.buffer, sink.buffer, start, end, apart, _precedes(source, sink), common, first)
         found = self._depths.get(key)
@@ -270,9 +277,9 @@ class Dependences:
         independent: set[object] = set()
         for source in inside:
             depth = source.ivs.index(iv) + 1
-            start, at = source.relation.from_zero
             for sink in inside if source.kind == "write" else writes:
-                end, to = sink.relation.from_zero
+                one, other = met(source, sink)
+                (start, at), (end, to) = one.relation.from_zero, other.relation.from_zero
                 key = (source.buffer, sink.buffer, start, end, tuple(map(sub, at, to)), source.ivs, sink.ivs)
                 if key in independent:  # as are other copies of the two that lie equally far apart
                     continue
@@ -299,6 +306,30 @@ def dependences(function: func.Func, module: func.Module | None = None) -> Depen
     ['flow dependence of A at depth 1: [2, 2]']
     """
     return Dependences(function, module)
+
+
+def witness_of(
+    source: Access, sink: Access, pairs: Map, facts: Sequence[Constraint], others: Sequence[Value] = ()
+) -> Witness | None:
+    """The first of some pairs of iterations that touch a common element, with sizes of which the facts hold.
+
+    `others` are parameters beside those of the accesses, which are as `met` gives them. None where none is found.
+    """
+    first, second = source.relation, sink.relation
+    names = {name_of(v): v for v in (*first.params, *second.params, *others)}
+    found = some_point(elements(first, second, pairs).wrap())
+    if found is not None and facts:
+        numbers = {names[name]: n for name, n in found[0].items()}
+        right = adjusted(numbers, facts)
+        if right != numbers:
+            found = some_point(elements(first, second, fixed(pairs, right)).wrap())
+    if found is None:
+        return None
+    params, point = found
+    start, end = first.dims, first.dims + second.dims
+    element = source.element(point[end:], {names[name]: n for name, n in params.items()})
+    shown = {names[name].hint or name: n for name, n in params.items()}
+    return Witness(shown, point[:start], point[start:end], element)
 
 
 def described(access: Access) -> str:
@@ -331,16 +362,8 @@ def _any(depth: int, common: int) -> tuple[Distance, ...]:
 
 
 def _witness(of: Dependence) -> Witness | None:
-    first, second = of.source.relation, of.sink.relation
-    pairs = _pairs(first, second, of.depth, len(of.distances))
-    found = some_point(elements(first, second, pairs).wrap())
-    if found is None:
-        return None
-    params, point = found
-    names = {name_of(v): v.hint or name_of(v) for v in (*first.params, *second.params)}
-    start, end = first.dims, first.dims + second.dims
-    element = point[end + of.source.buffer.loops :]
-    return Witness({names[name]: n for name, n in params.items()}, point[:start], point[start:end], element)
+    source, sink = met(of.source, of.sink)
+    return witness_of(source, sink, _pairs(source.relation, sink.relation, of.depth, len(of.distances)), of.facts)
 
 
 def _above(number: int | None, limit: int) -> bool:

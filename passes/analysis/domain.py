@@ -18,6 +18,7 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.magnitude import is_small
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX, IndexType, MemRefType
+from passes.analysis.linearized import at_least_zero, is_affine
 from passes.analysis.polyhedral import DEEPEST_QUOTIENT
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
 from passes.analysis.views import digits, joined
@@ -121,6 +122,8 @@ class Scope:
         self.makers: dict[Value, Op] = {}
         self.loops_around: dict[Value, int] = {}
         self.starts: list[affine.DmaStart | memref.DmaStart] = []
+        self._products: dict[Value, Affine] = {}
+        """What affine.apply computes with products or quotients of symbols."""
         self.sizes: dict[tuple[Value, int], Value] = {}
         """The symbols for sizes about which nothing is said, by buffer and dimension."""
         self.bound: set[Value] = set()
@@ -129,9 +132,13 @@ class Scope:
                 self.makers[value] = op
                 self.loops_around[value] = loops
             self.bound.update(op.binds())
+            if isinstance(op, affine.Apply) and next(_semi_affine(op.expr), None) is not None:
+                self._products[op.result] = op.expr
             if isinstance(op, affine.DmaStart | memref.DmaStart):
                 self.starts.append(op)
         self.start = Domain(clauses=_clause(function.promised))
+        self.semi_affine_facts = tuple(c for c in function.promised if next(_semi_affine(c.expr), None) is not None)
+        """What the contract says that isl cannot express."""
 
     def add(self, op: Op, loops: int) -> None:
         """Take in an operation that the function does not have, as if it stood in so many loops."""
@@ -155,9 +162,29 @@ class Scope:
 
     def expr(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
         """An expression over the induction variables, locals and symbols of a domain, to which locals are added."""
+        expr, domain = self.polynomial(expr, domain)
+        semi = next(_semi_affine(expr), None)
+        while semi is not None:
+            stand_in, domain = self._stand_in(semi, domain)
+            expr = _without(expr, semi, stand_in)
+            semi = next(_semi_affine(expr), None)
+        return expr, domain
+
+    def polynomials(self, exprs: Sequence[Affine], domain: Domain) -> tuple[tuple[Affine, ...], Domain]:
+        """Expressions as `polynomial` gives each."""
+        found = []
+        for expr in exprs:
+            made, domain = self.polynomial(expr, domain)
+            found.append(made)
+        return tuple(found), domain
+
+    def polynomial(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
+        """As `expr`, with the products and quotients of symbols that isl cannot express."""
         known = (*domain.ivs, *domain.locals)
         if all(atom in known for atom, _ in expr.terms):  # as almost always
             return expr, domain
+        if self._products:
+            expr = self._multiplied_out(expr)
         new: dict[Value, Affine] = {}
         for value in expr.values():
             if value not in new:
@@ -170,12 +197,13 @@ class Scope:
         if expr.weight > _HEAVIEST:
             made, domain = domain.some("long")
             return Affine.of(made), domain.lacking(spell(expr))
-        semi = next(_semi_affine(expr), None)
-        while semi is not None:
-            stand_in, domain = self._stand_in(semi, domain)
-            expr = _without(expr, semi, stand_in)
-            semi = next(_semi_affine(expr), None)
         return expr, domain
+
+    def _multiplied_out(self, expr: Affine) -> Affine:
+        """An expression without the results of affine.apply that have products in them."""
+        while any(v in self._products for v in expr.values()):
+            expr = expr.substitute(self._products)
+        return expr
 
     def value(self, value: Value, domain: Domain) -> tuple[Affine, Domain]:
         """A value over the induction variables, locals and symbols of a domain, to which locals are added."""
@@ -274,7 +302,14 @@ class Scope:
             return known.value, domain
         made, domain = domain.some("semi_affine")
         domain = domain.changed(resolved={**domain.resolved, atom: Affine.of(made)})
+        if isinstance(atom, Product) and self._is_natural(atom):
+            domain = domain.where(((Constraint(Affine.of(made)),),))
         return made, domain.lacking(f"{spell(Affine.of(atom))} is {_why(atom)}")
+
+    def _is_natural(self, atom: Product) -> bool:
+        """Whether a product is plainly not negative: one of sizes, or itself one."""
+        known = {a for c in self.function.promised for a, k in c.expr.terms if _is_at_least_zero(a, k, c)}
+        return atom in known or all(factor in known for factor in atom.factors)
 
     # --- Blocks
 
@@ -308,8 +343,13 @@ class Scope:
                 yield from ((domain, block) for block in op.blocks())
 
     def _constraints(self, constraints: Sequence[Constraint], domain: Domain) -> tuple[tuple[Constraint, ...], Domain]:
-        exprs, domain = self.exprs([c.expr for c in constraints], domain)
-        return tuple(Constraint(e, c.equality) for e, c in zip(exprs, constraints, strict=True)), domain
+        exprs, domain = self.polynomials([c.expr for c in constraints], domain)
+        found = []
+        for expr, constraint in zip(exprs, constraints, strict=True):
+            at_least = None if is_affine(expr) or constraint.equality else at_least_zero(expr, self, domain)
+            same, domain = at_least or self.expr(expr, domain)
+            found.append(Constraint(same, constraint.equality))
+        return tuple(found), domain
 
     def _in_loop(
         self, op: Op, iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step: int, domain: Domain
@@ -372,6 +412,11 @@ def _negated(constraint: Constraint) -> Iterator[tuple[Constraint, ...]]:
 def _clause(constraints: Sequence[Constraint]) -> tuple[Alternatives, ...]:
     affine_ones = tuple(c for c in constraints if next(_semi_affine(c.expr), None) is None)
     return ((affine_ones,),) if affine_ones else ()
+
+
+def _is_at_least_zero(atom: Atom, factor: int, constraint: Constraint) -> bool:
+    """Whether a constraint is that factor * atom is a number, or larger, that is not negative."""
+    return len(constraint.expr.terms) == 1 and factor > 0 and constraint.expr.constant <= 0
 
 
 def _semi_affine(expr: Affine, seen: set[Atom] | None = None) -> Iterator[Atom]:

@@ -13,7 +13,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
 from affdsl.shown import ShownAsText
-from passes.analysis.access import Access
+from passes.analysis.access import Access, on_one_grid
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.reduction import Reduction, Reductions
@@ -245,7 +245,10 @@ def _is_private(iv: Value, buffer: Buffer, dependences: Dependences) -> bool:
     """Whether all that an iteration reads of a buffer it has certainly written before."""
     storage = dependences.of.storage
     inside = [a for a in dependences.accesses if iv in a.ivs and storage.may_alias(a.buffer, buffer)]
-    if any(a.buffer is not buffer or not a.is_exact for a in inside):
+    if any(a.buffer is not buffer for a in inside):
+        return False
+    inside = [*on_one_grid(inside)]
+    if not all(a.is_exact for a in inside):
         return False
     writes = [a for a in inside if a.kind == "write"]
     try:

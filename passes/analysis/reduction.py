@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
-from passes.analysis.access import Access
+from passes.analysis.access import Access, met
 from passes.analysis.combining import COMBINERS, Chains
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.polyhedral import UnknownError, spending
@@ -267,6 +267,7 @@ def _same_element(load: Access, store: Access) -> bool:
         return first.result.type == second.value.type
     if not isinstance(first, _SCALAR) or not isinstance(second, _SCALAR) or load.index is None or store.index is None:
         return False
+    load, store = met(load, store)
 
     def equal() -> bool:
         of_load, of_store = map_from(load.relation), map_from(store.relation)

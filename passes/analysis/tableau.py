@@ -12,7 +12,7 @@ from itertools import product
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access
+from passes.analysis.access import Access, met
 from passes.analysis.dependence import Dependence
 from passes.analysis.polyhedral import Dim, Set, spending
 from passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
@@ -141,7 +141,8 @@ def distance_tableau(dependence: Dependence) -> Tableau:
     0 1 0 = 0
     """
     _refuse_two_buffers(dependence.source, dependence.sink)
-    first, second, common = dependence.source.relation, dependence.sink.relation, len(dependence.distances)
+    source, sink = met(dependence.source, dependence.sink)
+    first, second, common = source.relation, sink.relation, len(dependence.distances)
     with spending(BUDGET):
         pairs = at_depth(same_element(first, second), dependence.depth, common)
         pairs = pairs.project_out(Dim.in_, common, first.dims - common)
@@ -178,6 +179,7 @@ def _refuse_two_buffers(source: Access, sink: Access) -> None:
 
 def _composed(source: Access, sink: Access, order: Iterable[Constraint]) -> Tableau:
     _refuse_two_buffers(source, sink)
+    source, sink = met(source, sink)
     first, second = source.relation, sink.relation
     ivs = tuple(map(iterator, range(first.dims + second.dims)))
     locals = tuple(map(local, range(first.locals + second.locals)))

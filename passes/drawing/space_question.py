@@ -10,7 +10,7 @@ from typing import TypeAlias
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access
+from passes.analysis.access import Access, met
 from passes.analysis.dependence import KINDS, Dependences
 from passes.analysis.domain import Domain
 from passes.analysis.nodes import ivs_of
@@ -92,14 +92,15 @@ class Question:
             for sink in self._inside:
                 kind = KINDS[source.kind, sink.kind]
                 if kind != "input" and source.buffer is sink.buffer:
-                    self._require_sizes(source.relation, sink.relation)
+                    self._require_sizes(*(access.relation for access in met(source, sink)))
                     found.update(self._between(source, sink, kind))
         return tuple(sorted(found, key=lambda arrow: (arrow.source, arrow.sink, arrow.kind)))
 
     def notes(self) -> tuple[str, ...]:
         """What is not known, and what has no arrow."""
         found: dict[str, None] = {}
-        unknown = dict.fromkeys((*self.domain.unknown, *(r for access in self._inside for r in access.unknown)))
+        known = [access if access.recovered is None else access.by_dimensions for access in self._inside]
+        unknown = dict.fromkeys((*self.domain.unknown, *(r for access in known for r in access.unknown)))
         if unknown:
             found[f"some of this may not be there: {'; '.join(unknown)}"] = None
         may_alias = self.dependences.of.storage.may_alias
@@ -125,6 +126,7 @@ class Question:
 
     def _between(self, source: Access, sink: Access, kind: Kind) -> Iterator[Arrow]:
         common = self.dependences.common(source, sink)
+        source, sink = met(source, sink)
         for depth in range(1, common + 2):
             if depth == common + 1 and source.order >= sink.order:
                 continue

@@ -352,8 +352,8 @@ UNKNOWN = {
         ["it may be that", "by my.op", "which elements of B it touches is not known"],
     ),
     "a semi-affine subscript": (
-        "affine.for %i = 0 to %n { affine.store %x, %B[%i * symbol(%n)] : memref<?xf32> }",
-        ["it may be that", "n * i is semi-affine"],
+        "affine.for %i = 0 to %n { affine.store %x, %B[%i floordiv symbol(%n)] : memref<?xf32> }",
+        ["it may be that", "i floordiv n is semi-affine"],
     ),
     "a subscript from memory": (
         """affine.for %i = 0 to %n {

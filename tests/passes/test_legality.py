@@ -128,14 +128,14 @@ def test_several_operations_of_a_block_may_change_places():
           %k = memref.load %I[%i] : memref<?xindex>
           memref.store %x, %B[%k] : memref<?xf32>
         }""", "%k is not affine"),
-        ("affine.for %i = 0 to %n { affine.store %x, %B[%i * symbol(%n)] : memref<?xf32> }", "n * i is semi-affine"),
+        ("affine.for %i = 0 to %n { affine.store %x, %B[%i * symbol(%m)] : memref<?xf32> }", "m * i is semi-affine"),
         ("affine.for %i = 0 to %n { %0 = \"my.op\"() : () -> f32 }", "which elements of B it touches is not known"),
         ("""affine.for %i = 0 to %n { %b = arith.cmpf olt, %x, %x : f32
           scf.if %b { affine.store %x, %B[0] : memref<?xf32> } }""", "the condition is known only at run time"),
     ],
 )  # fmt: skip
 def test_what_is_not_known_is_not_legal(body, reason):
-    of = read(body, "%B: memref<?xf32>, %I: memref<?xindex>, %n: index, %x: f32")
+    of = read(body, "%B: memref<?xf32>, %I: memref<?xindex>, %n: index, %m: index, %x: f32")
     found = new_order(of, outer(of), backwards(of))
     assert found is not None
     assert found.witness is None

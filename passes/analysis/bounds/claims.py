@@ -17,6 +17,7 @@ from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, MemRefType, Type
 from passes.analysis.access import Access, Accesses
 from passes.analysis.domain import Domain, Scope
+from passes.analysis.linearized import at_least_zero, is_affine, is_proved
 from passes.analysis.relations import Alternatives
 from passes.analysis.storage import Buffer
 from passes.analysis.views import VIEWS, linear
@@ -65,7 +66,7 @@ class Demand:
     memref
         The array, or view, on which it is written. None where any may be touched.
     domain
-        When it runs. All expressions are over its induction variables and locals, and over symbols.
+        When it runs. All expressions are over its induction variables and locals, and over symbols. Claims are affine.
     index
         The subscripts, those of any lane; None where they are not known. Of a division the divisors.
     sizes
@@ -160,7 +161,7 @@ class Demands(Accesses):
         yield from ()  # what it touches is for the function that is called to say, as its need
 
     def _element(self, op: Op, kind: str, value: Value, index: Sequence[Affine], domain: Domain) -> Access:
-        exprs, domain = self.scope.exprs(index, domain)
+        exprs, domain = self.scope.polynomials(index, domain)
         domain = self._remainders(index, domain)
         access = super()._element(op, kind, value, exprs, domain)
         if isinstance(op, affine.DmaWait | memref.DmaWait) and kind == "write":
@@ -225,15 +226,28 @@ class Demands(Accesses):
         claims: list[Claim] = []
         unknown: list[str] = []
         for axis, expr in enumerate(index):
-            size, domain = self.size(value, axis, domain)
+            size = self._size_as_written(value, axis)
+            if size is not None:
+                size, domain = self.scope.polynomial(size, domain)
             sizes.append(size)
             is_fixed = type.shape[axis] is not None
-            claims.append(Claim(expr, axis, "lower", is_fixed))
+            wanted, domain = self._affine_claim(expr, domain)
+            claims.append(Claim(wanted, axis, "lower", is_fixed))
             if size is None:
                 unknown.append(f"the size of dimension {axis} of {value.hint or 'the array'} is not known")
             else:
-                claims.append(Claim(size - 1 - expr, axis, "upper", is_fixed))
+                wanted, domain = self._affine_claim(size - 1 - expr, domain)
+                claims.append(Claim(wanted, axis, "upper", is_fixed))
         return tuple(sizes), tuple(claims), domain, tuple(unknown)
+
+    def _affine_claim(self, expr: Affine, domain: Domain) -> tuple[Affine, Domain]:
+        """What is not negative exactly if a polynomial is not; a number where that is proved."""
+        if is_affine(expr):
+            return expr, domain
+        found = at_least_zero(expr, self.scope, domain)
+        if found is not None:
+            return found
+        return (Affine(), domain) if is_proved(expr, self.scope, domain) else self.scope.expr(expr, domain)
 
     def _is_within(self, value: Value) -> bool:
         """Whether each element of a view is an element of its buffer because of how the view is made."""

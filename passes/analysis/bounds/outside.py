@@ -11,6 +11,7 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType, MemRefType
 from passes.analysis.bounds.claims import Claim, Demand
 from passes.analysis.bounds.size_conditions import sizes_where
+from passes.analysis.linearized import adjusted, is_affine
 from passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, number_of
 from passes.analysis.relations import map_from, remembered
 
@@ -93,8 +94,7 @@ class Outside:
         self.function = function
         self.sizes = sizes
         self._extents = extents
-        self._known = tuple(s for s in demand.sizes if s is not None)
-        shown = (*(c.expr for c in claims), *(demand.index or ()), *self._known, *map(Affine.of, demand.domain.locals))
+        shown = (*(c.expr for c in claims), *map(Affine.of, demand.domain.locals))
         self.domain = demand.domain.where((demand.breaks,))
         self.relation = self.domain.relation(shown)
 
@@ -116,7 +116,7 @@ class Outside:
         return not remembered(key, lambda: bool(self._points_against(claim).is_empty()))
 
     def _points(self) -> Set:
-        """Iterations, each with the values of claims, subscripts, sizes and locals there."""
+        """Iterations, each with the values of claims and locals there."""
         return remembered(("points", self.relation), lambda: self._natural(map_from(self.relation).wrap().flatten()))
 
     def _natural(self, points: Set) -> Set:
@@ -170,11 +170,10 @@ class Outside:
 
     def _made(self, claim: Claim, params: dict[Value, int], point: tuple[int, ...]) -> Example | None:
         demand, domain = self.demand, self.domain
-        shown = point[len(domain.ivs) + len(self.claims) :]
-        index, shown = shown[: len(demand.index or ())], shown[len(demand.index or ()) :]
-        known, locals = iter(shown[: len(self._known)]), shown[len(self._known) :]
+        locals = point[len(domain.ivs) + len(self.claims) :]
         iteration = dict(zip(domain.ivs, point, strict=False))
-        env = {**params, **iteration, **dict(zip(domain.locals, locals, strict=True))}
+        inside = {**iteration, **dict(zip(domain.locals, locals, strict=True))}
+        env = {**params, **inside}
         runs = all(any(all(c.holds(env) for c in part) for part in clause) for clause in domain.clauses)
         if not runs or claim.expr.evaluate(env) >= 0:
             raise UnknownError("isl and the evaluation of its answer disagree")
@@ -183,15 +182,26 @@ class Outside:
             for v in self.function.args
             if isinstance(v.type, IndexType)
         }
-        everything = {**params, **arguments}
+        facts = [c for c in self.function.assumes if not is_affine(c.expr)]
+        try:
+            everything = adjusted({**params, **arguments}, facts)
+        except ZeroDivisionError:
+            return None
+        arguments = {v: everything[v] for v in arguments}
+        shown = (*(demand.index or ()), *(s for s in demand.sizes if s is not None))
+        others = dict.fromkeys((v for e in shown for v in e.values()), OTHER_SIZE)  # nothing depends on these
         try:
             shapes = self._shapes(everything)
             allowed = all(c.holds(everything) for c in self.function.assumes)
+            env = {**others, **everything, **inside}
+            allowed &= all(any(all(c.holds(env) for c in part) for part in clause) for clause in domain.clauses)
+            allowed &= claim.expr.evaluate(env) < 0
+            index = tuple(e.evaluate(env) for e in demand.index or ())
+            sizes = tuple(None if s is None else s.evaluate(env) for s in demand.sizes)
         except ZeroDivisionError:
             return None
         if not allowed or any(n < 0 for shape in shapes.values() for n in shape):
             return None
-        sizes = tuple(None if s is None else next(known) for s in demand.sizes)
         return Example(demand, claim, arguments, shapes, iteration, index, sizes)
 
     def _is_size(self, value: Value) -> bool:

@@ -1,0 +1,202 @@
+"""Kernels with linearized subscripts next to the same ones with dimensions: their analyses must be equal.
+
+    python -m tests.linearized.run --count 300 --seed 1
+
+Compared are all dependences (kind, depth, distances, whether they are exact), the verdicts on loops, which loops may be
+made parallel or interchanged, and the bounds: of each access whether it is proved, and for which sizes it is not. Small
+runs are compared with looking at all pairs of accesses, and witnesses with the subscripts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from math import prod
+
+import numpy as np
+
+import affdsl as af
+from affdsl.ir.dialects.affine import Load, Store
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.interpreter import InterpreterError
+from affdsl.ir.types import MemRefType
+from affdsl.kernel import Kernel
+from passes.analysis.bounds import Bounds
+from passes.analysis.bounds.size_conditions import holds
+from passes.analysis.dependence import Dependences, dependences
+from passes.analysis.parallelism import of_loops
+from tests.analysis.brute import ROLES, Brute
+from tests.analysis.traced import Trace, trace
+from tests.linearized.kernels import Recipe, build, recipe
+
+BOX = tuple(product((0, 1, 2, 3), repeat=3))
+"""Sizes N, M and K with which conditions are compared."""
+RUNS = ((3, 4, 2, 2), (2, 5, 3, 1))
+"""Sizes, and repetitions, with which kernels run."""
+
+
+@dataclass
+class Report:
+    """What was compared, what of it was not recovered, and what differs."""
+
+    kernels: int = 0
+    dependences: int = 0
+    brute: int = 0
+    witnesses: int = 0
+    steps: Counter[str] = field(default_factory=Counter)
+    verdicts: Counter[str] = field(default_factory=Counter)
+    unknown: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        steps = ", ".join(f"{n} {step}" for step, n in sorted(self.steps.items()))
+        verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(self.verdicts.items()))
+        return (
+            f"{self.kernels} kernels, each twice: {self.dependences} dependences, bounds of accesses: {verdicts}; "
+            f"steps: {steps}; {self.witnesses} witnesses, {self.brute} questions answered by looking at all pairs\n"
+            f"{len(self.unknown)} linearized kernels with something unknown that has dimensions, {len(self.wrong)} "
+            "differences"
+        )
+
+
+def compare(of: Recipe, report: Report) -> None:
+    """Compare the two kernels that a recipe is."""
+    (linear, body), (dimensions, other) = build(of, linear=True), build(of, linear=False)
+    first, second = dependences(linear.func), dependences(dimensions.func)
+    report.kernels += 1
+    ours, theirs = dict(_shown(first)), dict(_shown(second))
+    report.dependences += len(theirs)
+    if any(not d.is_exact for d in first.all()) and all(d.is_exact for d in second.all()):
+        report.unknown.append(f"seed {of.seed}: dependences")
+    elif ours != theirs:
+        different = {k: (ours.get(k), theirs.get(k)) for k in {**ours, **theirs} if ours.get(k) != theirs.get(k)}
+        report.wrong.append(f"seed {of.seed}: dependences {different}")
+    _compare_bounds(of, linear.func, dimensions.func, report)
+    verdicts = [[loop.verdict for loop in of_loops(found)] for found in (first, second)]
+    if verdicts[0] != verdicts[1]:
+        report.wrong.append(f"seed {of.seed}: loops {verdicts[0]} and {verdicts[1]}")
+    _compare_steps(of, Kernel(body, {}, program=linear), Kernel(other, {}, program=dimensions), report)
+    _compare_witnesses(of, first, report)
+    for numbers in RUNS:
+        _compare_with_pairs(of, linear.func, first, numbers, report)
+
+
+def _shown(found: Dependences) -> Iterator[tuple[tuple[int, int, str, int], tuple[str, bool]]]:
+    place = {access: k for k, access in enumerate(found.accesses)}
+    for each in found.all(inputs=True):
+        key = (place[each.source], place[each.sink], each.kind, each.depth)
+        yield key, ("".join(map(str, each.distances)), each.is_exact)
+
+
+def _compare_bounds(of: Recipe, linear: Func, dimensions: Func, report: Report) -> None:
+    ours, theirs = Bounds(linear), Bounds(dimensions)
+    for one, other in zip(ours.findings, theirs.findings, strict=True):
+        report.verdicts[other.verdict] += 1
+        if one.verdict == "unknown" and other.verdict != "unknown":
+            if of.shape == "larger" and other.verdict != "proved":
+                continue  # an array that is larger than its dimensions may have what lies behind them
+            report.unknown.append(f"seed {of.seed}: {one} instead of {other.verdict}")
+            continue
+        for n, m, k in BOX:
+            at = [{v: {"N": n, "M": m, "K": k}.get(v.hint, 0) for v in b.sizes} for b in (ours, theirs)]
+            allowed, wanted = (not holds(f.against, sizes) for f, sizes in zip((one, other), at, strict=True))
+            if (one.verdict, allowed) != (other.verdict, wanted):
+                report.wrong.append(f"seed {of.seed}: {one} instead of {other}, for {n, m, k}")
+                break
+
+
+def _compare_steps(of: Recipe, linear: Kernel, dimensions: Kernel, report: Report) -> None:
+    """Ask for each loop whether it may be made parallel, and may change places with the one inside of it."""
+    loops = list(af.Schedule(linear).loops())
+    steps: list[tuple[str, ...]] = [("parallel", loop.names[0]) for loop in loops]
+    steps += [
+        ("interchange", outer.names[0], inner.names[0])
+        for outer, inner in pairwise(loops)
+        if inner.depth == outer.depth + 1
+    ]
+    for verb, *names in steps:
+        ours, theirs = (_refusal(kernel, verb, names) for kernel in (linear, dimensions))
+        report.steps[f"{verb} {'refused' if theirs else 'legal'}"] += 1
+        if bool(ours) != bool(theirs):
+            report.wrong.append(f"seed {of.seed}: {verb} {names}: {ours or 'legal'} instead of {theirs or 'legal'}")
+
+
+def _refusal(kernel: Kernel, verb: str, names: list[str]) -> str:
+    try:
+        getattr(af.Schedule(kernel), verb)(*names)
+    except af.IllegalTransform as error:
+        return str(error)
+    return ""
+
+
+def _compare_witnesses(of: Recipe, found: Dependences, report: Report) -> None:
+    """Both iterations of a witness touch the element that it has, by the subscripts as they are written."""
+    for each in found.all():
+        witness = each.witness()
+        if witness is None:
+            if each.is_exact:
+                report.wrong.append(f"seed {of.seed}: no witness of {each}")
+            continue
+        report.witnesses += 1
+        for access, iteration in ((each.source, witness.source), (each.sink, witness.sink)):
+            op = access.op
+            assert isinstance(op, Load | Store)
+            numbers = {v: witness.params.get(v.hint, 1) for v in found.of.function.args}
+            numbers |= dict(zip(access.ivs, iteration, strict=True))
+            if tuple(e.evaluate(numbers) for e in op.index) != witness.element:
+                report.wrong.append(f"seed {of.seed}: {each}: {witness}")
+
+
+def _compare_with_pairs(
+    of: Recipe, function: Func, found: Dependences, numbers: tuple[int, ...], report: Report
+) -> None:
+    """Ask all questions about a run with these sizes, where it does not leave the array."""
+    run = _run(of, function, numbers)
+    if run is None:
+        return
+    brute = Brute(run)
+    by_op = {(access.op, access.kind): access for access in found.accesses}
+    for query in brute.queries():
+        first, second = ROLES[query.kind]
+        each = found.at(by_op[query.source, first], by_op[query.sink, second], query.depth)
+        ours = None if each is None else each.at_sizes(run.symbols)
+        wanted = brute.distances(query)
+        report.brute += 1
+        if (None if ours is None else tuple((d.low, d.high) for d in ours)) != wanted:
+            report.wrong.append(f"seed {of.seed}: {query} with {numbers}: {ours} instead of {wanted}")
+
+
+def _run(of: Recipe, function: Func, numbers: tuple[int, ...]) -> Trace | None:
+    sizes = [f * n + h for n, f, h in zip(numbers, of.factors, of.halos, strict=False)]
+    given = dict(zip("NMKT", numbers, strict=True)) | {"L": prod(sizes)}
+    args = [np.zeros(prod(sizes)) if isinstance(v.type, MemRefType) else given[v.hint] for v in function.args]
+    try:
+        return trace(function, *args)
+    except (InterpreterError, KeyError):  # it leaves the array
+        return None
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.linearized.run", description=__doc__)
+    parser.add_argument("--count", type=int, default=300, help="how many kernels")
+    parser.add_argument("--seed", type=int, default=1, help="the seed of the first")
+    options = parser.parse_args()
+    report = Report()
+    for seed in range(options.seed, options.seed + options.count):
+        compare(recipe(seed), report)
+        if report.kernels % 10 == 0:
+            print(
+                f"{report.kernels} kernels, {len(report.unknown)} unknown, {len(report.wrong)} wrong", file=sys.stderr
+            )
+    print(report)
+    print("\n".join([*report.unknown[:30], *report.wrong[:30]]))
+    return int(bool(report.unknown or report.wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
