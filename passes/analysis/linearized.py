@@ -200,7 +200,7 @@ def _sizes(expr: Affine, scope: Scope, domain: Domain) -> Iterator[Affine]:
             left = list(atom.factors)
             for symbol in lead:
                 left.remove(symbol)
-            for number in dict.fromkeys((1, abs(factor))):
+            for number in (n for n in range(1, min(abs(factor), MOST_CHAINS) + 1) if factor % n == 0):
                 # of i * M and 2 * i: the size may be M + 2
                 more, rest = divmod(terms.get(_product(left), 0) * number, factor)
                 for constant in dict.fromkeys((0 if rest else more, 0)):
