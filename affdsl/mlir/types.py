@@ -32,8 +32,9 @@ from affdsl.mlir.scanner import Scanner
 
 T = TypeVar("T")
 _PLAIN_SHAPED = re.compile(r"[^<>\n]*>")
-_INTEGER = re.compile(r"[su]?i(?:0|[1-9]\d{0,7})")
+_INTEGER = re.compile(r"[su]?i\d+")
 _WIDEST_INTEGER = 16_777_215
+_MOST_DIGITS = 100  # of the width of an integer, zeros before it among them
 _OTHER_FLOATS = frozenset(
     "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU f80 f128 "
     "tf32".split()
@@ -177,11 +178,12 @@ class Types:
         if s.token in FLOAT_WIDTHS:
             type: Type = FloatType(cast("FloatName", s.token))
         elif _INTEGER.fullmatch(s.token):
-            sign, width = s.token.partition("i")[::2]
-            if int(width) > _WIDEST_INTEGER:
+            sign, digits = s.token.partition("i")[::2]
+            width = int(digits) if len(digits) < _MOST_DIGITS else _WIDEST_INTEGER + 1
+            if width > _WIDEST_INTEGER:
                 s.fail(f"the widest integers have {_WIDEST_INTEGER} bits, so there is no {s.token}")
-            known = 1 <= int(width) <= 64
-            type = IntegerType(int(width), cast("Literal['', 's', 'u']", sign)) if known else OpaqueType(s.token)
+            known = 1 <= width <= 64
+            type = IntegerType(width, cast("Literal['', 's', 'u']", sign)) if known else OpaqueType(f"{sign}i{width}")
         elif s.token in _OTHER_FLOATS:
             type = OpaqueType(s.token)
         else:

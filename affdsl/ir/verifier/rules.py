@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from affdsl.ir.attributes import StringAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
@@ -213,7 +214,7 @@ def function(op: func.Func, context: Context) -> Iterator[str]:
 def _external(op: func.Func) -> Iterator[str]:
     if op.body:
         yield "is defined elsewhere, but has a body here"
-    if not op.private:
+    if not op.private and ("sym_visibility", StringAttr("nested")) not in op.attributes:
         yield f"@{op.symbol} is defined elsewhere, so it must be private, not public"
 
 

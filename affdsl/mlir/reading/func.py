@@ -48,12 +48,9 @@ def read_func(p: Parser, head: Head) -> Reading:
     body: Block = ()
     external = not s.accept("{")
     if not external:
-        if parameters and not named:
-            s.fail("a function with a body names its arguments", place)
-        blocks = yield from read_blocks(p, head, len(parameters))
+        blocks = yield from read_blocks(p, head, len(parameters) if named else 0)
         p.check_defined()
-        if blocks and blocks[0].args:
-            s.fail(f"the first block of @{symbol} has arguments that the function does not have", head.offset)
+        args = _arguments(p, symbol, parameters, args, named, blocks, head.offset)
         if len(blocks) > 1:
             s.expect("}")
             p.leave_isolated()
@@ -69,6 +66,28 @@ def read_func(p: Parser, head: Head) -> Reading:
         lambda problem: s.fail(problem, place), symbol, args, body, results, [a.attributes for a in parameters],
         attributes, visibility == "private", external, head.location,
     )  # fmt: skip
+
+
+def _arguments(
+    p: Parser,
+    symbol: str,
+    parameters: Sequence[Parameter],
+    args: tuple[Value, ...],
+    named: bool,
+    blocks: Sequence[OpaqueBlock],
+    offset: int,
+) -> tuple[Value, ...]:
+    """The arguments of a function with a body: named before the body, or by its first block."""
+    if named:
+        return args
+    of_block = blocks[0].args if blocks else ()
+    if parameters and not of_block:
+        text = f"@{symbol} has a body, so its arguments have names, before it or in its first block"
+        p.scanner.fail(text, offset)
+    if tuple([a.type for a in of_block]) != tuple([a.type for a in parameters]):
+        found, wanted = [", ".join([str(a.type) for a in listed]) for listed in (of_block, parameters)]
+        p.scanner.fail(f"the first block of @{symbol} takes ({found}), but the function ({wanted})", offset)
+    return of_block
 
 
 def _of_blocks(

@@ -134,13 +134,13 @@ def write_multi_reduction(p: Printer, op: vector.MultiReduction) -> str:
 
 
 def write_contract(p: Printer, op: vector.Contract) -> str:
-    """`vector.contract {indexing_maps = [...], iterator_types = [...]} %a, %b, %c : ... into f32`"""
+    """`vector.contract {indexing_maps = [...], iterator_types = [...], kind = ...} %a, %b, %c : ... into f32`"""
     maps = OpaqueAttr(f"[{', '.join([_map(p, m).text for m in op.maps])}]")
     kinds = OpaqueAttr("[" + ", ".join([string(kind) for kind in op.iterators]) + "]")
-    more: list[tuple[str, Attribute]] = [("indexing_maps", maps), ("iterator_types", kinds)]
-    said = _said(op, COMBINE, more=more)
+    kind = OpaqueAttr(f"#vector.kind<{op.combine}>")
+    trait = dictionary_text((("indexing_maps", maps), ("iterator_types", kinds), (COMBINE.property, kind)))
     types = f"{p.types((op.left, op.right))} into {p.type(op.result)}"
-    return f"{op.name}{said} {p.list((op.left, op.right, op.acc))} : {types}"
+    return f"{op.name} {trait} {p.list((op.left, op.right, op.acc))}{p.dictionary(op)} : {types}"
 
 
 def write_outer_product(p: Printer, op: vector.OuterProduct) -> str:
