@@ -122,6 +122,8 @@ def test_counts_are_those_of_a_run() -> None:
         ("0 to min affine_map<(d) -> (d, 8)>(%n)", "max(0, min(n, 8))", 0, 8, 1),
         ("0 to min affine_map<(d) -> (d mod 4 + 20, 8)>(%n)", "8", 8, 8, 8),
         ("max affine_map<(d) -> (d, 0)>(%n) to 8", "max(0, min(8 - n, 8))", 0, 8, 1),
+        ("0 to min affine_map<(d) -> (d + 1, d)>(%n)", "max(0, n)", 0, None, 1),
+        ("0 to min affine_map<(d) -> (d + 2, -d)>(%n)", "max(0, min(n + 2, -n))", 0, 1, 1),
     ],
 )
 def test_one_loop(head: str, text: str, low: int, high: int | None, divisor: int) -> None:
@@ -205,6 +207,27 @@ def test_bounds_that_are_values() -> None:
     assert str(smallest) == "e ceildiv 2"
     assert (loaded.low, loaded.high, loaded.divisor, str(loaded)) == (0, None, 1, "unknown")
     assert loaded.unknown == ("the step is known only at run time",)
+
+
+@pytest.mark.parametrize("step", ["%above", "%none", "%below"])
+def test_a_step_that_is_no_positive_number(step: str) -> None:
+    """n + 5 may be 0 although 5 is not."""
+    (count,) = counts(f"""
+        func.func @f(%n: index) {{
+          %zero = arith.constant 0 : index
+          %five = arith.constant 5 : index
+          %none = arith.subi %five, %five : index
+          %below = arith.subi %zero, %five : index
+          %above = arith.addi %n, %five : index
+          scf.for %i = %zero to %n step {step} {{ }}
+          return
+        }}""")
+    assert (count.low, count.high, count.unknown) == (0, None, ("the step is known only at run time",))
+
+
+def test_bounds_that_cross_are_negative_and_bounds_that_meet_are_not() -> None:
+    assert not loop("3 to 3").may_be_negative
+    assert loop("4 to 3").may_be_negative
 
 
 def test_a_bound_that_is_loaded() -> None:
