@@ -166,8 +166,7 @@ def test_what_is_refused_though_it_is_legal():
             except IllegalTransform as error:
                 refused[str(case)] = str(error)
     assert set(refused) == set(FALSE_REFUSALS)
-    assert len(refused) <= 3
-    assert "semi-affine" in refused["linear: parallelize i"]
+    assert len(refused) <= 1
 
 
 # --- What is true, without the service
