@@ -415,13 +415,14 @@ def test_text_of_a_kernel(tmp_path):
     assert repr(matmul) == "<affdsl kernel matmul(A: f32[M, K], B: f32[K, N], C: f32[M, N])>"
     source, header = matmul.save_c(tmp_path)
     assert header.read_text() == matmul.header()
-    assert source.read_text().replace('#include "matmul.h"\n', header.read_text()) == matmul.c()
+    assert matmul.c().endswith(source.read_text().removeprefix('#include "matmul.h"\n\n'))
     assert matmul.__name__ == "matmul"
     assert matmul.__doc__ is None
 
 
 def test_the_c_of_a_kernel_is_one_file():
-    assert matmul.header() in matmul.c()
+    about, _, _ = matmul.c().partition("*/")
+    assert f"{about}*/" in matmul.header()
     flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
     compile_c({"alone.c": matmul.c()}, "gcc", flags)
     compile_c({"matmul.c": matmul.c(), "matmul.h": matmul.header(), "use.c": '#include "matmul.h"\n'}, "gcc", flags)

@@ -11,7 +11,7 @@ from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
 from codegen.c.allowed import NAMES
 from codegen.c.entry import entry_points
-from codegen.c.header import header
+from codegen.c.header import documentation, header
 from codegen.c.names import Scope, comment, function_identifier
 from codegen.c.plan import Plan, plans
 from codegen.c.prototype import Prototype, prototype
@@ -22,16 +22,17 @@ from codegen.c.unit import Unit
 
 @dataclass(frozen=True)
 class CSource:
-    """A C file and its header. `source` includes the header as `<name>.h`."""
+    """A C file and its header. `source` includes the header as `<name>.h`; `about` is what a caller must know."""
 
     source: str
     header: str
     name: str
+    about: str
 
     @property
     def whole(self) -> str:
-        """The C file with the text of its header in it: it needs no other."""
-        return self.including(self.header)
+        """The C file with what a caller must know in place of its header: it needs no other."""
+        return f"{self.about}\n{self.including('').lstrip()}"
 
     def including(self, header: str) -> str:
         """The C file with a text in the place of the line that includes its header."""
@@ -61,7 +62,8 @@ def emit(
     bodies, prototypes = _functions(found, unit, {entry}, comments or {})
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
-    return CSource(source, header(found[entry], prototypes[entry], file, unit.sites), file)
+    about = documentation(found[entry], prototypes[entry], unit.sites)
+    return CSource(source, header(found[entry], prototypes[entry], file, unit.sites), file, about)
 
 
 def emit_jit(
