@@ -60,6 +60,7 @@ def test_every_form_has_a_program():
     ("gpu.launch_func async @m::@k", 2, "gpu.launch_func async is read in generic form only"),
     ("transform.named_sequence @f(%x: !transform.any_op) {", 2, "a bracket is not closed"),
     ("llvm.func @f(i32) %x", 2, "llvm.func is kept as text, and reads no value from outside of it"),
+    ("linalg.generic #gpu.thread<x> outs(%t : tensor<4xf32>)", 2, "expected a dictionary of attributes"),
     ("llvm.func @f(i32))", 2, "this bracket closes none that is open"),
 ])  # fmt: skip
 def test_mistakes_in_foreign_operations_are_shown_in_place(text, line, problem):

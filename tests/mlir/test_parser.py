@@ -199,3 +199,19 @@ def test_aliases_that_double_are_refused_before_they_fill_the_memory():
     doubling = "\n".join(f"#a{n + 1} = [#a{n}, #a{n}]" for n in range(40))
     with pytest.raises(ParseError, match="stands for too much text, more than 100000 words"):
         parse(f"#a0 = [1, 2]\n{doubling}\nfunc.func @f() attributes {{test.a = #a40}} {{ return }}")
+
+
+@pytest.mark.parametrize("type", ["tensor<1xi32>", "vector<1xi32>"])
+def test_the_groups_of_a_parallel_loop_may_be_a_vector(type):
+    text = f"""
+      func.func @f(%n: index) {{
+        "affine.parallel"(%n) <{{lowerBoundsMap = affine_map<() -> (0)>, lowerBoundsGroups = dense<1> : {type},
+            upperBoundsMap = affine_map<()[s0] -> (s0)>, upperBoundsGroups = dense<1> : {type},
+            steps = [1 : i64], reductions = []}}> ({{
+        ^bb0(%i: index):
+          "affine.yield"() : () -> ()
+        }}) : (index) -> ()
+        return
+      }}
+    """
+    assert "affine.parallel (%i) = (0) to (symbol(%n))" in print_op(parse(text))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from affdsl.ir.applied import applied
 from affdsl.ir.attributes import ArrayAttr, Attribute, DenseAttr, IntegerAttr, MapAttr, OpaqueAttr
 from affdsl.ir.dialects import affine, memref
@@ -91,16 +93,19 @@ def _read_parallel(opaque: Opaque, reading: Reading) -> affine.Parallel:
     )  # fmt: skip
 
 
+_COUNTED = re.compile(r"(?:tensor|vector)<(\d+)xi32>")
+"""The types that numbers of groups may have."""
+
+
 def _sizes(opaque: Opaque, attribute: Attribute | None, reading: Reading) -> list[int]:
     match attribute:
-        case DenseAttr(text, OpaqueType(type)) if type.startswith("tensor<") and type.endswith("xi32>"):
-            count = type[7:-5]
+        case DenseAttr(text, type) if found := _COUNTED.fullmatch(str(type)):
+            count = found[1]
             try:
                 items = [int(number(item.strip(), I64)) for item in text.strip("[]").split(",") if item.strip()]
             except NotNumbersError as problem:
                 reading.refuse(opaque, str(problem))
-            if count.isdigit():
-                return items * int(count) if not text.startswith("[") and len(items) == 1 else items
+            return items * int(count) if not text.startswith("[") and len(items) == 1 else items
     reading.refuse(opaque, "affine.parallel needs lowerBoundsGroups and upperBoundsGroups")
 
 

@@ -95,7 +95,7 @@ def _results(p: Parser) -> tuple[Type, ...]:
 def read_linalg_generic(p: Parser, head: Head) -> Reading:
     """`linalg.generic {indexing_maps = [...], iterator_types = [...]} ins(...) outs(...) attrs = {} {...} -> type`"""
     s = p.scanner
-    said = p.dictionary()
+    said = _traits(p)
     own: Properties = [e for e in said if e[0] in ("indexing_maps", "iterator_types", "doc", "library_call")]
     own = [(name, _iterators(a) if name == "iterator_types" else a) for name, a in own]
     rest = [e for e in said if e[0] not in dict(own)]
@@ -106,6 +106,17 @@ def read_linalg_generic(p: Parser, head: Head) -> Reading:
     region = yield from _region(p, head)
     own.append(_segments(ins, outs))
     return _kept(p, head, (*ins, *outs), _results(p), own, tuple(rest), (region,))
+
+
+def _traits(p: Parser) -> Attributes:
+    """`{indexing_maps = ...}`, or the alias `#traits` of such a dictionary"""
+    s, place = p.scanner, p.scanner.start
+    if not s.token.startswith("#"):
+        return p.dictionary()
+    match p.attribute():
+        case DictAttr(items):
+            return items
+    s.fail("expected a dictionary of attributes with indexing_maps and iterator_types", place)
 
 
 def _iterators(attribute: Attribute) -> Attribute:
@@ -251,6 +262,39 @@ def read_launch(p: Parser, head: Head) -> Reading:
     return _kept(p, head, (*operands, *memory), (), own, said, (region,))
 
 
+def _dependences(p: Parser) -> tuple[tuple[Value, ...], tuple[Type, ...]]:
+    """`async [%a, %b]`: what is waited for, and the token that is handed on"""
+    s = p.scanner
+    token = OpaqueType("!gpu.async.token")
+    types: tuple[Type, ...] = (token,) if s.accept("async") else ()
+    uses = p.listed(p.use, "[", "]") if s.token == "[" else ()
+    return p.typed(uses, (token,) * len(uses)), types
+
+
+def read_gpu_order(p: Parser, head: Head) -> Op:
+    """`gpu.memcpy async [%t] %a, %b : type, type`, and what else waits for others and takes its operands alike"""
+    waited, types = _dependences(p)
+    if head.name == "gpu.wait":
+        return _kept(p, head, waited, types, [], p.dictionary())
+    uses = p.uses()
+    said = p.dictionary()
+    p.scanner.expect(":")
+    return _kept(p, head, (*waited, *p.typed(uses, p.type_list())), types, [], said)
+
+
+def read_gpu_alloc(p: Parser, head: Head) -> Op:
+    """`gpu.alloc async [%t] host_shared (%n)[%s] : type`"""
+    s = p.scanner
+    waited, types = _dependences(p)
+    own: Properties = [("hostShared", UnitAttr())] if s.accept("host_shared") else []
+    groups = [p.listed(p.use)]
+    groups.append(p.listed(p.use, "[", "]") if s.token == "[" else ())
+    said = p.dictionary()
+    sizes, symbols = [p.typed(uses, (INDEX,) * len(uses)) for uses in groups]
+    own.append(_segments(waited, sizes, symbols))
+    return _kept(p, head, (*waited, *sizes, *symbols), (p.colon_type(), *types), own, said)
+
+
 def read_gpu_module(p: Parser, head: Head) -> Reading:
     """`gpu.module @name attributes {...} { ... }`"""
     own: Properties = [("sym_name", StringAttr(p.symbol()))]
@@ -387,6 +431,8 @@ READERS: Mapping[str, Reader] = {
     "tensor.generate": read_generate,
     "tensor.pad": read_pad,
     "gpu.launch": read_launch,
+    "gpu.alloc": read_gpu_alloc,
+    **dict.fromkeys(("gpu.dealloc", "gpu.memcpy", "gpu.memset", "gpu.wait"), read_gpu_order),
     "gpu.module": read_gpu_module,
     "gpu.func": read_gpu_func,
     "gpu.launch_func": read_launch_func,

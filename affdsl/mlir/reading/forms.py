@@ -1,22 +1,8 @@
-"""The custom form of operations of other dialects, which are kept as they are: a table of forms, and what reads by it.
-
-A form is made of words:
-
-    %x  %x*         an operand; any number of them, separated by commas
-    <x>  <x*>       the type of an operand or of `result`; of each of several, separated by commas
-    <x,y>           one type, which both have
-    fn              `(types of the operands) -> types of the results`
-    {}              attributes in braces, or none
-    mixed:x         `[4, %n]`: values among numbers, which become the property static_x
-    name:kind       a property, read as KINDS say; `name:unit` is a word that may be left out
-    (? ... ?)       a part that may be left out; it is there if its first word is
-    anything else   stands there as it is
-"""
+"""The custom form of operations of other dialects, which are kept as they are: a table, and what reads by it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from affdsl.ir.attributes import (
     ArrayAttr,
@@ -34,8 +20,10 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.opaque_types import shaped
-from affdsl.ir.types import I1, I64, INDEX, FunctionType, IntegerType, Type
+from affdsl.ir.types import I1, I64, INDEX, FunctionType, IntegerType, Type, VectorType
 from affdsl.mlir.parser import Head, Parser, Reader, Use
+from affdsl.mlir.reading.devices import DEVICES
+from affdsl.mlir.reading.form import Form, names
 from affdsl.mlir.reading.views import mixed
 from affdsl.mlir.scanner import Scanner
 from affdsl.mlir.types import Types
@@ -43,22 +31,6 @@ from affdsl.mlir.types import Types
 I32 = IntegerType(32)
 OPEN = -(2**63)
 """What stands for a number that is a value among those that are known."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """What follows the name of an operation.
-
-    `types` says those that do not stand there: "index", "i1", "x" for that of x, "element x" for that of its elements.
-    `order` are the operands in the order of the generic form, if it is another one; `segments` says that they are
-    counted in operandSegmentSizes. `own` are the properties that may stand among the attributes in braces.
-    """
-
-    text: str
-    types: Mapping[str, str] = field(default_factory=dict)
-    order: str = ""
-    segments: bool = False
-    own: str = ""
 
 
 def _integer(type: Type) -> Callable[[Parser], Attribute]:
@@ -123,6 +95,7 @@ KINDS: Mapping[str, Callable[[Parser], Attribute]] = {
     "llvmfast": _flags("llvm.fastmath"),
     "numbers": _numbers,
     "overflow": _flags("llvm.overflow"),
+    "reduction": _within("gpu<all_reduce_op"),
     "shuffle": _within("gpu<shuffle_mode"),
     "string": lambda p: StringAttr(p.scanner.string()),
     "symbol": lambda p: SymbolAttr(p.symbol_path()),
@@ -130,12 +103,12 @@ KINDS: Mapping[str, Callable[[Parser], Attribute]] = {
 }
 
 
-def _names(prefix: str, names: str, form: Form) -> dict[str, Form]:
-    return {f"{prefix}.{name}": form for name in names.split()}
-
-
 _CAST = Form("%source {} : <source> to <result>")
 _SLICE = "mixed:offsets mixed:sizes mixed:strides {} :"
+_TILED = (
+    "(? outer_dims_perm = outer_dims_perm:numbers ?) inner_dims_pos = inner_dims_pos:numbers "
+    "inner_tiles = mixed:inner_tiles into"
+)
 _OF_RESULT = Form("{} : <result>")
 _INDEX = {"lhs": "index", "rhs": "index", "result": "index"}
 _FAST = "(? fastmath fastmath:fastmath ?)"
@@ -184,7 +157,16 @@ FORMS: Mapping[str, Form] = {
     "bufferization.clone": _CAST,
     "bufferization.dealloc_tensor": Form("%tensor {} : <tensor>"),
     "bufferization.materialize_in_destination": Form("%source in restrict:unit writable:unit %dest {} : fn"),
+    "bufferization.dealloc": Form(
+        "(? ( %memrefs* : <memrefs*> ) if ( %conditions* ) ?) (? retain ( %retained* : <retained*> ) ?) {}",
+        {"conditions": "i1", "result": "i1 each retained"}, segments=True,
+    ),
     # linalg
+    "linalg.pack": Form(
+        f"%source (? padding_value ( %padding_value : <padding_value> ) ?) {_TILED} %dest {{}} : <source> -> <dest>",
+        {"result": "dest"}, "source dest padding_value", segments=True,
+    ),
+    "linalg.unpack": Form(f"%source {_TILED} %dest {{}} : <source> -> <dest>", {"result": "dest"}),
     "linalg.yield": Form("{} (? %values* : <values*> ?)"),
     "linalg.index": Form("dim:i64 {} : <result>"),
     # index
@@ -194,18 +176,18 @@ FORMS: Mapping[str, Form] = {
     "index.casts": _CAST,
     "index.castu": _CAST,
     "index.sizeof": Form("{}", {"result": "index"}),
-    **_names(
+    **names(
         "index",
         "add sub mul divs divu ceildivs ceildivu floordivs rems remu maxs maxu mins minu shl shrs shru and or xor",
         Form("%lhs , %rhs {}", _INDEX),
     ),
     # gpu
-    **_names(
+    **names(
         "gpu",
         "thread_id block_id block_dim grid_dim global_id cluster_id cluster_dim cluster_block_id cluster_dim_blocks",
         Form("dimension:dimension (? upper_bound upper_bound:index ?) {}", {"result": "index"}),
     ),
-    **_names(
+    **names(
         "gpu", "lane_id subgroup_id num_subgroups subgroup_size",
         Form("(? upper_bound upper_bound:index ?) {} (? : <result> ?)", {"result": "index"}),
     ),
@@ -216,29 +198,30 @@ FORMS: Mapping[str, Form] = {
         "mode:shuffle %value , %offset , %width {} : <value>",
         {"offset": "i32", "width": "i32", "result": "value", "result2": "i1"},
     ),
+    "gpu.subgroup_reduce": Form("op:reduction %value uniform:unit {} : fn"),
     "gpu.host_register": Form("%value {} : <value>"),
     "gpu.printf": Form("format:string (? , %args* : <args*> ?) {}"),
     # llvm
     "llvm.mlir.constant": Form("( value:attr ) {} : <result>"),
-    **_names("llvm", "mlir.undef mlir.zero mlir.poison", _OF_RESULT),
+    **names("llvm", "mlir.undef mlir.zero mlir.poison", _OF_RESULT),
     "llvm.mlir.addressof": Form("global_name:symbol {} : <result>"),
-    **_names(
+    **names(
         "llvm", "add sub mul shl",
         Form("%lhs , %rhs (? overflow overflowFlags:overflow ?) {} : <lhs,rhs,result>"),
     ),
-    **_names("llvm", "sdiv udiv lshr ashr", Form("isExact=exact:unit %lhs , %rhs {} : <lhs,rhs,result>")),
-    **_names("llvm", "srem urem and xor", Form("%lhs , %rhs {} : <lhs,rhs,result>")),
+    **names("llvm", "sdiv udiv lshr ashr", Form("isExact=exact:unit %lhs , %rhs {} : <lhs,rhs,result>")),
+    **names("llvm", "srem urem and xor", Form("%lhs , %rhs {} : <lhs,rhs,result>")),
     "llvm.or": Form("isDisjoint=disjoint:unit %lhs , %rhs {} : <lhs,rhs,result>"),
-    **_names("llvm", "fadd fsub fmul fdiv frem", Form("%lhs , %rhs {} : <lhs,rhs,result>", own="fastmathFlags")),
+    **names("llvm", "fadd fsub fmul fdiv frem", Form("%lhs , %rhs {} : <lhs,rhs,result>", own="fastmathFlags")),
     "llvm.fneg": Form("%operand {} : <operand,result>", own="fastmathFlags"),
-    "llvm.icmp": Form("predicate:icmp %lhs , %rhs {} : <lhs,rhs>", {"result": "i1"}),
-    "llvm.fcmp": Form("predicate:fcmp %lhs , %rhs {} : <lhs,rhs>", {"result": "i1"}, own="fastmathFlags"),
-    **_names(
+    "llvm.icmp": Form("predicate:icmp %lhs , %rhs {} : <lhs,rhs>", {"result": "i1 like lhs"}),
+    "llvm.fcmp": Form("predicate:fcmp %lhs , %rhs {} : <lhs,rhs>", {"result": "i1 like lhs"}, own="fastmathFlags"),
+    **names(
         "llvm",
         "bitcast sext trunc inttoptr ptrtoint sitofp fptosi fptoui fpext fptrunc addrspacecast",
         _CAST,
     ),
-    **_names("llvm", "zext uitofp", Form("nonNeg=nneg:unit %source {} : <source> to <result>")),
+    **names("llvm", "zext uitofp", Form("nonNeg=nneg:unit %source {} : <source> to <result>")),
     "llvm.load": Form("volatile_=volatile:unit %address {} : <address> -> <result>", own="alignment nontemporal"),
     "llvm.store": Form(
         "volatile_=volatile:unit %value , %address {} : <value> , <address>", own="alignment nontemporal"
@@ -246,18 +229,22 @@ FORMS: Mapping[str, Form] = {
     "llvm.alloca": Form("inalloca:unit %size x elem_type:type {} : fn", own="alignment"),
     "llvm.select": Form("%condition , %first , %second {} : <condition> , <first,second,result>", own="fastmathFlags"),
     "llvm.freeze": Form("%value {} : <value,result>"),
+    **names(
+        "llvm.intr", "exp exp2 log log2 log10 sqrt pow sin cos fabs floor ceil round rint fma fmuladd maxnum minnum",
+        Form("( %operands* ) {} : fn", own="fastmathFlags"),
+    ),
     # complex
     "complex.create": Form(
         "%real , %imaginary {} : <result>", {"real": "element result", "imaginary": "element result"}
     ),
     "complex.constant": Form("value:attr {} : <result>"),
-    **_names("complex", "re im abs angle", Form(f"%x {_FAST} {{}} : <x>", {"result": "element x"})),
-    **_names(
+    **names("complex", "re im abs angle", Form(f"%x {_FAST} {{}} : <x>", {"result": "element x"})),
+    **names(
         "complex", "neg exp log sqrt rsqrt sin cos tan tanh conj sign expm1 log1p",
         Form(f"%x {_FAST} {{}} : <x,result>"),
     ),
-    **_names("complex", "add sub mul div pow atan2", Form(f"%lhs , %rhs {_FAST} {{}} : <lhs,rhs,result>")),
-    **_names("complex", "eq neq", Form("%lhs , %rhs {} : <lhs,rhs>", {"result": "i1"})),
+    **names("complex", "add sub mul div pow atan2", Form(f"%lhs , %rhs {_FAST} {{}} : <lhs,rhs,result>")),
+    **names("complex", "eq neq", Form("%lhs , %rhs {} : <lhs,rhs>", {"result": "i1"})),
     "complex.bitcast": _CAST,
     # shape, async, omp
     "shape.shape_of": Form("%arg {} : <arg> -> <result>"),
@@ -265,7 +252,8 @@ FORMS: Mapping[str, Form] = {
     "async.create_group": Form("%size {} : <result>", {"size": "index"}),
     "async.add_to_group": Form("%token , %group {} : <token>", {"group": "!async.group", "result": "index"}),
     "async.await_all": Form("%group {}", {"group": "!async.group"}),
-    **_names("omp", "barrier terminator taskwait taskyield", Form("{}")),
+    **names("omp", "barrier terminator taskwait taskyield", Form("{}")),
+    **DEVICES,
 }  # fmt: skip
 """How each operation is written."""
 
@@ -290,9 +278,9 @@ class _Reading:
         """The operation."""
         p, form = self.p, self.form
         self._words(iter(form.text.split()))
-        names = form.order.split() or [w.strip("%*") for w in form.text.split() if w[0] == "%"]
-        names += [w.removeprefix("mixed:") for w in form.text.split() if w.startswith("mixed:")]
-        groups = [self._values(name) for name in names]
+        said = form.order.split() or [w.strip("%*") for w in form.text.split() if w[0] == "%"]
+        said += [w.removeprefix("mixed:") for w in form.text.split() if w.startswith("mixed:")]
+        groups = [self._values(name) for name in said]
         results = [t for name in ("result", "result2") for t in self._types(name, len(self.types.get(name, (1,))))]
         if form.segments:
             sizes = tuple([str(len(group)) for group in groups])
@@ -382,6 +370,11 @@ class _Reading:
                 type = I1
             case ["i32"]:
                 type = I32
+            case ["i1", "like", other]:
+                type = self._types(other, 1)[0]
+                type = VectorType(type.shape, I1, type.scalable) if isinstance(type, VectorType) else I1
+            case ["i1", "each", other]:
+                return (I1,) * len(self.operands.get(other, ()))
             case ["element", other]:
                 type = self._element(self.types[other][0])
             case [other] if other[0] == "!":

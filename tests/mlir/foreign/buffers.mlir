@@ -54,3 +54,14 @@ func.func @kept(%c: i1, %m: memref<8xf32>) {
   }
   return
 }
+// -----
+func.func @freed(%A: memref<8xf32>, %B: memref<?xf32>, %c: i1) -> i1 {
+  affine.for %i = 0 to 8 {
+    %x = affine.load %A[%i] : memref<8xf32>
+    affine.store %x, %B[%i] : memref<?xf32>
+  }
+  %0:2 = bufferization.dealloc (%A, %B : memref<8xf32>, memref<?xf32>) if (%c, %c) retain (%A, %B : memref<8xf32>, memref<?xf32>)
+  bufferization.dealloc (%A : memref<8xf32>) if (%c)
+  bufferization.dealloc
+  return %0#1 : i1
+}

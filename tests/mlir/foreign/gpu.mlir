@@ -78,3 +78,30 @@ func.func @shuffled(%x: f32, %m: memref<*xf32>) -> f32 {
   gpu.host_register %m : memref<*xf32>
   return %s : f32
 }
+// -----
+func.func @reduced(%x: i32, %A: memref<8xi32>) {
+  affine.for %i = 0 to 8 {
+    %0 = gpu.subgroup_reduce add %x : (i32) -> i32
+    %1 = gpu.subgroup_reduce maxsi %0 uniform : (i32) -> i32
+    affine.store %1, %A[%i] : memref<8xi32>
+  }
+  return
+}
+// -----
+func.func @waits(%n: index, %f: f32) {
+  %0 = gpu.wait async
+  %1, %2 = gpu.alloc async [%0] (%n) : memref<?xf32, 1>
+  %3 = gpu.alloc () : memref<8xf32, 1>
+  %4 = gpu.alloc host_shared () : memref<8xf32>
+  %5 = gpu.memcpy async [%2] %3, %3 : memref<8xf32, 1>, memref<8xf32, 1>
+  gpu.memcpy %3, %4 : memref<8xf32, 1>, memref<8xf32>
+  %6 = gpu.memset async [%5, %0] %3, %f : memref<8xf32, 1>, f32
+  gpu.memset %3, %f : memref<8xf32, 1>, f32
+  affine.for %i = 0 to 8 {
+    affine.store %f, %4[%i] : memref<8xf32>
+  }
+  %7 = gpu.dealloc async [%6] %1 : memref<?xf32, 1>
+  gpu.dealloc %3 : memref<8xf32, 1>
+  gpu.wait [%7]
+  return
+}

@@ -105,3 +105,19 @@ func.func @with_maps(%A: memref<8x4xf32>, %B: memref<8x6xf32>, %C: memref<4x6xf3
     ins(%A, %B : memref<8x4xf32>, memref<8x6xf32>) outs(%C : memref<4x6xf32>)
   return
 }
+// -----
+func.func @packed(%a: tensor<?x?xf32>, %d: tensor<?x?x4x?xf32>, %p: f32, %n: index) -> tensor<?x?xf32> {
+  %0 = linalg.pack %a padding_value(%p : f32) inner_dims_pos = [0, 1] inner_tiles = [4, %n] into %d : tensor<?x?xf32> -> tensor<?x?x4x?xf32>
+  %1 = linalg.pack %a padding_value(%p : f32) outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [4, %n] into %d {kept} : tensor<?x?xf32> -> tensor<?x?x4x?xf32>
+  %2 = linalg.unpack %1 outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [4, %n] into %a : tensor<?x?x4x?xf32> -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}
+// -----
+#along = {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+func.func @said_once(%t: tensor<?xf32>, %c: f32) -> tensor<?xf32> {
+  %0 = linalg.generic #along outs (%t : tensor<?xf32>) {
+  ^bb (%x: f32) :
+    linalg.yield %c : f32
+  } -> (tensor<?xf32>)
+  return %0 : tensor<?xf32>
+}

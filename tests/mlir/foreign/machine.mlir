@@ -102,3 +102,28 @@ func.func @threads(%A: memref<8xf32>) {
   }
   return
 }
+// -----
+func.func @functions(%x: f32, %v: vector<4xf32>, %n: vector<4xi32>) {
+  %0 = llvm.intr.exp(%x) : (f32) -> f32
+  %1 = llvm.intr.exp2(%x) : (f32) -> f32
+  %2 = llvm.intr.log(%x) : (f32) -> f32
+  %3 = llvm.intr.log2(%x) : (f32) -> f32
+  %4 = llvm.intr.log10(%x) : (f32) -> f32
+  %5 = llvm.intr.sqrt(%x) : (f32) -> f32
+  %6 = llvm.intr.sin(%x) : (f32) -> f32
+  %7 = llvm.intr.cos(%x) : (f32) -> f32
+  %8 = llvm.intr.fabs(%x) : (f32) -> f32
+  %9 = llvm.intr.floor(%x) : (f32) -> f32
+  %10 = llvm.intr.ceil(%x) : (f32) -> f32
+  %11 = llvm.intr.round(%x) : (f32) -> f32
+  %12 = llvm.intr.rint(%x) : (f32) -> f32
+  %13 = llvm.intr.pow(%x, %x) : (f32, f32) -> f32
+  %14 = llvm.intr.maxnum(%x, %x) : (f32, f32) -> f32
+  %15 = llvm.intr.minnum(%x, %x) : (f32, f32) -> f32
+  %16 = llvm.intr.fma(%x, %x, %x) : (f32, f32, f32) -> f32
+  %17 = llvm.intr.fmuladd(%x, %x, %x) : (f32, f32, f32) -> f32
+  %18 = llvm.intr.exp(%v) {fastmathFlags = #llvm.fastmath<fast>} : (vector<4xf32>) -> vector<4xf32>
+  %19 = llvm.icmp "slt" %n, %n : vector<4xi32>
+  %20 = llvm.fcmp "olt" %v, %v : vector<4xf32>
+  return
+}
