@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.dialects.func import Module
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone_block, map_blocks, walk, with_fields
 from affdsl.ir.verifier.context import Context
@@ -16,7 +17,7 @@ from affdsl.ir.verifier.rules import RULES
 from passes.affine_positions import respelled
 from passes.canonicalize import canonicalize
 from passes.renaming import renamed
-from passes.symbol_dce import references
+from passes.symbol_dce import is_discardable, references, symbol_of
 
 
 def inline(module: Module, *, default_pipeline: str = "canonicalize") -> Module:
@@ -27,8 +28,9 @@ def inline(module: Module, *, default_pipeline: str = "canonicalize") -> Module:
 
     Functions are taken from the bottom of the calls to the top. A call stays if its function has no body here or calls
     itself, directly or through others, if one of them says `no_inline`, and where the rules of the affine dialect do
-    not allow the body: where an operand would be a dimension or symbol and may not be one. Private functions that
-    nothing refers to any more are removed.
+    not allow the body: where an operand would be a dimension or symbol and may not be one. Functions that are not
+    public are removed as mlir-opt does it: those that nothing refers to, and those whose last call is replaced. What
+    only a removed function referred to stays, as there; `symbol_dce` removes it.
 
     Parameters
     ----------
@@ -50,23 +52,41 @@ def inline(module: Module, *, default_pipeline: str = "canonicalize") -> Module:
       }
     }
     """
+    from_outside = {path[-1] for op in walk(module) for path in references(op) if len(path) > 1}
+    return _inlined(module, default_pipeline, from_outside)
+
+
+def _inlined(module: Module, default_pipeline: str, from_outside: Set[str]) -> Module:
+    """`inline`; functions of a module inside stay if their names are among those that paths from elsewhere end in."""
     simplified = _PIPELINES[default_pipeline]
-    module = _with_modules(module, default_pipeline)
+    module = _with_modules(module, default_pipeline, from_outside)
     functions = {f.symbol: f for f in module.functions}
     buffers = {op.symbol: op for op in module.body if isinstance(op, memref.Global)}
-    calls = {symbol: _callees(f, functions) for symbol, f in functions.items()}
+    of_blocks = {symbol_of(op): op for op in module.body if isinstance(op, Opaque) and op.kind == "func.func"}
+    everything = {symbol_of(op): op for op in module.body if symbol_of(op) in {**functions, **of_blocks}}
+    calls = {symbol: _callees(op, everything) for symbol, op in everything.items()}
     callees: dict[str, func.Func] = {}
+    uses = _Uses(module.body, from_outside)
     for group in _groups(calls):
         for symbol in group:
+            if uses.is_dead(symbol):
+                uses.removed.add(symbol)
+                continue
+            if symbol in of_blocks:
+                continue
             if any(callee in callees for callee in calls[symbol]):
                 functions[symbol] = _Inliner(callees, functions, buffers).function(functions[symbol])
+                uses.update(symbol, functions[symbol])
+                for callee in calls[symbol]:
+                    if callee in callees and uses.is_dead(callee):
+                        uses.replace(callee)
             functions[symbol] = simplified(functions[symbol])
+            uses.update(symbol, functions[symbol])
         (symbol, *others) = group
-        if not others and symbol not in calls[symbol] and _has_body(functions[symbol]):
+        if not others and symbol in functions and symbol not in calls[symbol] and _has_body(functions[symbol]):
             callees[symbol] = functions[symbol]
-    body = tuple(functions[op.symbol] if isinstance(op, func.Func) else op for op in module.body)
-    dead = _dead(body)
-    body = tuple(op for op in body if op not in dead)
+    kept = [op for op in module.body if symbol_of(op) not in uses.removed]
+    body = tuple(functions[op.symbol] if isinstance(op, func.Func) else op for op in kept)
     same = len(body) == len(module.body) and all(a is b for a, b in zip(body, module.body, strict=True))
     return module if same else with_fields(module, body=body)
 
@@ -80,9 +100,9 @@ def _canonical(function: func.Func) -> func.Func:
 _PIPELINES: dict[str, Callable[[func.Func], func.Func]] = {"": lambda function: function, "canonicalize": _canonical}
 
 
-def _with_modules(module: Module, default_pipeline: str) -> Module:
+def _with_modules(module: Module, default_pipeline: str, from_outside: Set[str]) -> Module:
     """module with the modules inside done: they know their own functions only."""
-    body = tuple(inline(op, default_pipeline=default_pipeline) if isinstance(op, Module) else op for op in module.body)
+    body = tuple(_inlined(op, default_pipeline, from_outside) if isinstance(op, Module) else op for op in module.body)
     same = all(a is b for a, b in zip(body, module.body, strict=True))
     return module if same else with_fields(module, body=body)
 
@@ -181,7 +201,7 @@ def _groups(calls: dict[str, list[str]]) -> list[list[str]]:
     return [groups[leader] for leader in sorted(groups, key=last.__getitem__)]
 
 
-def _callees(function: func.Func, functions: dict[str, func.Func]) -> list[str]:
+def _callees(function: Op, functions: Mapping[str, Op]) -> list[str]:
     return list(dict.fromkeys(op.callee for op in walk(function)
                               if isinstance(op, func.Call) and op.callee in functions))  # fmt: skip
 
@@ -206,18 +226,37 @@ def _postorder(edges: dict[str, list[str]], roots: Sequence[str]) -> list[str]:
     return order
 
 
-def _dead(body: Block) -> set[Op]:
-    """The private functions of a module that nothing refers to, and those that only such functions refer to."""
-    uses: dict[Op, list[str]] = {op: [p[0] for inner in walk(op) for p in references(inner)] for op in body}
-    count = Counter(symbol for found in uses.values() for symbol in found)
-    private = {op.symbol: op for op in body if isinstance(op, func.Func) and op.private and not op.external}
-    dead: set[Op] = set()
-    pending = [op for symbol, op in private.items() if not count[symbol]]
-    while pending:
-        op = pending.pop()
-        dead.add(op)
-        for symbol in uses[op]:
-            count[symbol] -= 1
-            if not count[symbol] and symbol in private:
-                pending.append(private[symbol])
-    return dead
+class _Uses:
+    """How often each symbol of a module is referred to, and which functions nobody needs."""
+
+    def __init__(self, body: Block, from_outside: Set[str]) -> None:
+        self.removed: set[str] = set()
+        self._of: dict[str, Counter[str]] = {symbol_of(op): _used(op) for op in body if symbol_of(op)}
+        self._count: Counter[str] = Counter(from_outside)
+        for op in body:
+            self._count.update(self._of.get(symbol_of(op)) or _used(op))
+        self._may_go = {symbol_of(op) for op in body if is_discardable(op) and _is_defined(op)}
+
+    def is_dead(self, symbol: str) -> bool:
+        """Whether a function may go and nothing refers to it."""
+        return symbol in self._may_go and symbol not in self.removed and not self._count[symbol]
+
+    def update(self, symbol: str, function: func.Func) -> None:
+        """A function has changed."""
+        self._count.subtract(self._of[symbol])
+        self._of[symbol] = _used(function)
+        self._count.update(self._of[symbol])
+
+    def replace(self, symbol: str) -> None:
+        """A function goes because its last call was replaced: what it refers to is counted there now."""
+        self.removed.add(symbol)
+        self._count.subtract(self._of.pop(symbol))
+
+
+def _used(op: Op) -> Counter[str]:
+    return Counter(path[0] for inner in walk(op) for path in references(inner))
+
+
+def _is_defined(op: Op) -> bool:
+    """Whether it is a function with a body: one of several blocks is opaque."""
+    return not op.external if isinstance(op, func.Func) else isinstance(op, Opaque) and op.kind == "func.func"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from affdsl.ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolAttr
@@ -12,6 +13,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.traverse import walk, with_fields
 
 Path = tuple[str, ...]
+_SYMBOL = re.compile(r'@(?:[\w$.-]+|"[^"]*")(?:::@(?:[\w$.-]+|"[^"]*"))*')
 
 
 def symbol_dce(module: Module) -> Module:
@@ -57,6 +59,8 @@ def references(op: Op) -> Iterator[Path]:
         case Opaque():
             for _, attribute in op.properties:
                 yield from _paths(attribute)
+            for name in _SYMBOL.findall(op.text):
+                yield tuple(part.strip('@"') for part in name.split("::"))
     for _, attribute in op.attributes:
         yield from _paths(attribute)
 
@@ -76,7 +80,7 @@ def _paths(attribute: Attribute) -> Iterator[Path]:
 def _mark(table: Module, around: tuple[Module, ...], live: set[Op]) -> None:
     """Find what is live in a module, from what can be seen from outside."""
     tables = (*around, table)
-    pending = [op for op in table.body if not _is_discardable(op)]
+    pending = [op for op in table.body if not is_discardable(op)]
     live.update(pending)
     while pending:
         root = pending.pop()
@@ -90,7 +94,7 @@ def _mark(table: Module, around: tuple[Module, ...], live: set[Op]) -> None:
                         pending.append(found)
 
 
-def _is_discardable(op: Op) -> bool:
+def is_discardable(op: Op) -> bool:
     """Whether a symbol may go where nothing refers to it: nobody outside of the whole can see it."""
     said = (*op.attributes, *op.properties) if isinstance(op, Opaque) else op.attributes
     hidden = dict(said).get("sym_visibility") in (StringAttr("private"), StringAttr("nested"))

@@ -65,6 +65,43 @@ PROGRAMS = {
         func.func private @kept(%i: i32) { "test.op"(%i) : (i32) -> () return }
         func.func @public(%i: i32) { call @once(%i) : (i32) -> () call @kept(%i) : (i32) -> () return }
         func.func @f() { "test.use"() {of = @kept} : () -> () return }""",
+    "dead functions of several blocks": """
+        func.func private @two(%c: i1) -> i32 {
+          %0 = call @inner() : () -> i32
+          cf.br ^bb1
+        ^bb1:
+          return %0 : i32
+        }
+        func.func private @unreached() { return ^bb1: return }
+        func.func private @used(%c: i1) { cf.br ^bb1 ^bb1: return }
+        func.func private @inner() -> i32 { %0 = arith.constant 7 : i32 return %0 : i32 }
+        "test.use"() {of = @used} : () -> ()
+        func.func @blocks() { return ^bb1: return }""",
+    "what only dead functions refer to": """
+        func.func private @called() -> i32 { %0 = arith.constant 7 : i32 return %0 : i32 }
+        func.func private @between() -> i32 { %0 = call @called() : () -> i32 return %0 : i32 }
+        func.func private @dead() -> i32 { %0 = call @between() : () -> i32 return %0 : i32 }
+        func.func private @names() { "test.use"() {of = @named} : () -> () return }
+        func.func private @named() { return }""",
+    "a function that a dead and a live one call": """
+        func.func private @both() -> i32 { %0 = arith.constant 7 : i32 return %0 : i32 }
+        func.func private @dead() -> i32 { %0 = call @both() : () -> i32 return %0 : i32 }
+        func.func @live() -> i32 { %0 = call @both() : () -> i32 return %0 : i32 }""",
+    "nested functions": """
+        func.func nested @dead() { return }
+        func.func nested @called(%i: i32) -> i32 { %0 = arith.muli %i, %i : i32 return %0 : i32 }
+        func.func nested @declared()
+        func.func @f(%i: i32) -> i32 { %0 = call @called(%i) : (i32) -> i32 return %0 : i32 }
+        module @inside {
+          func.func nested @dead() { return }
+          func.func private @unused() { return }
+          func.func nested @from_outside() { return }
+        }
+        module @hidden attributes {sym_visibility = "private"} {
+          func.func private @unused() { return }
+          func.func @seen() { return }
+        }
+        func.func @g() { "test.use"() {of = @inside::@from_outside} : () -> () return }""",
     "modules inside": """
         module @a {
           func.func private @g(%i: i32) -> i32 { %0 = arith.muli %i, %i : i32 return %0 : i32 }
@@ -85,6 +122,9 @@ PROGRAMS = {
         }""",
 }  # fmt: skip
 
+SEEN_BY_NOBODY = ("dead functions of several blocks", "what only dead functions refer to", "nested functions")
+"""Programs with no function that can be called before and after."""
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("pipeline", ["", "canonicalize"])
@@ -96,10 +136,30 @@ def test_the_same_as_mlir_opt(name, pipeline):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_do_the_same(name):
-    if "test.op" in PROGRAMS[name] or "themselves" in name or "without bodies" in name:
+    if "test.op" in PROGRAMS[name] or "themselves" in name or "without bodies" in name or name in SEEN_BY_NOBODY:
         return
     before = parsed(PROGRAMS[name])
     assert assert_alike(before, inline(before)) > 3
+
+
+def test_a_function_of_several_blocks_stays_while_something_calls_it():
+    module = inline(
+        parsed("""
+        func.func private @blocks() { cf.br ^bb1 ^bb1: return }
+        func.func @f() { call @blocks() : () -> () return }""")
+    )
+    assert calls(module) == ["blocks"]
+    assert len(module.body) == 2
+
+
+def test_what_an_operation_kept_as_text_names_stays():
+    module = inline(
+        parsed("""
+        func.func private @a(%x: f32) { return }
+        func.func private @dead(%x: f32) { return }
+        pdl.pattern : benefit(1) { %0 = operation "x" {of = @a} }""")
+    )
+    assert [f.symbol for f in module.functions] == ["a"]
 
 
 def calls(module):
