@@ -8,6 +8,9 @@ It never refuses: what it does not understand stays as it is, and keeps all that
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Module
@@ -19,11 +22,11 @@ from passes.canonicalize.buffers import BUFFERS
 from passes.canonicalize.casts import CASTS
 from passes.canonicalize.comparisons import COMPARISONS
 from passes.canonicalize.conditions import CONDITIONS
-from passes.canonicalize.driver import drive
+from passes.canonicalize.driver import MOST_ROUNDS, NO_LIMIT, Limits, drive
 from passes.canonicalize.elementary import ELEMENTARY
 from passes.canonicalize.graph import Graph
 from passes.canonicalize.integers import INTEGER_RULES, INTEGERS
-from passes.canonicalize.rules import Folded, Rules
+from passes.canonicalize.rules import Folded, Rule, Rules
 from passes.canonicalize.scf_loops import SCF_LOOPS
 from passes.canonicalize.scf_while import SCF_WHILE
 from passes.canonicalize.vector_memory import VECTOR_MEMORY
@@ -31,11 +34,36 @@ from passes.canonicalize.vector_values import VECTOR_VALUES
 from passes.canonicalize.views import VIEWS
 
 
-def canonicalize(module: Module) -> Module:
+def canonicalize(
+    module: Module,
+    *,
+    disable_patterns: Collection[str] = (),
+    enable_patterns: Collection[str] = (),
+    max_iterations: int = MOST_ROUNDS,
+    max_num_rewrites: int = NO_LIMIT,
+    region_simplify: str = "normal",
+    test_convergence: bool = False,
+    top_down: bool = True,
+) -> Module:
     """Fold constants, drop what nobody uses, and write everything else in one way.
 
     The rules and their order are those of `mlir-opt --canonicalize`, less those of its rules that do not hold for all
     integers and floats.
+
+    Parameters
+    ----------
+    disable_patterns, enable_patterns
+        Names of rules that are not applied, or of the only ones that are, which are those of their functions here; a
+        name that is no rule's says nothing. What folds one operation has no name and is always applied, as in mlir-opt.
+    max_iterations, max_num_rewrites
+        How often all operations are looked at, and how many are changed each time; without a limit where negative.
+    region_simplify
+        "disabled", "normal" or "aggressive": where it is disabled, what is dead goes only as one of the changes. Blocks
+        that branch stay as they are in any case.
+    test_convergence
+        Raise AffdslError if max_iterations was reached while something still changed.
+    top_down
+        Whether the first operations are looked at first.
 
     >>> from affdsl.mlir.readers import parse
     >>> print(canonicalize(parse("func.func @f(%x: i32) -> i32 { %c = arith.constant 1 : i32 "
@@ -47,10 +75,29 @@ def canonicalize(module: Module) -> Module:
     }
     """
     graph = Graph(module)
-    drive(graph, TABLES)
+    tables = [_chosen(table, disable_patterns, enable_patterns) for table in TABLES]
+    limits = Limits(max_iterations, max_num_rewrites, top_down, region_simplify != "disabled")
+    if not drive(graph, tables, limits) and test_convergence:
+        raise AffdslError(f"canonicalize: after {max_iterations} rounds over all operations something still changes")
     result: Op = graph.result()
     assert isinstance(result, Module)
     return result
+
+
+def _chosen(table: Rules, disabled: Collection[str], enabled: Collection[str]) -> Rules:
+    """The rules of a table that are applied."""
+    if not disabled and not enabled:
+        return table
+
+    def is_on(rule: Rule) -> bool:
+        name = getattr(rule, "__name__", "")
+        return name in _FOLDS_THERE or ((not enabled or name in enabled) and name not in disabled)
+
+    return Rules(table.folds, {cls: tuple(filter(is_on, rules)) for cls, rules in table.rules.items()})
+
+
+_FOLDS_THERE = ("constants_right", "constant_right")
+"""Rules that MLIR has among what folds an operation, which cannot be disabled."""
 
 
 def _fold_binary(graph: Graph, op: arith.Binary) -> Folded:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, ub
 from affdsl.ir.dialects.opaque import OpaqueBlock
@@ -14,28 +15,50 @@ from passes.canonicalize.graph import Body, Graph, Node
 from passes.canonicalize.rules import Known, Rule, Rules
 
 MOST_ROUNDS = 10
-"""After as many rounds the driver stops, as that of MLIR does."""
+"""After as many rounds the driver stops if nothing else is said, as that of MLIR does."""
+NO_LIMIT = -1
 VISITS = 200
 """So often each operation is looked at in a round, on average, before the round ends: rules may turn in a circle."""
 
 
-def drive(graph: Graph, tables: Iterable[Rules]) -> None:
-    """Apply all rules to all nodes until none applies any more, or until there were too many rounds."""
+class Limits(FrozenValue):
+    """How far the driver goes: `rounds` over all operations, and changes in each, both without a limit where negative;
+    from the first operation down or from the last up; and whether what is dead goes when no change is left."""
+
+    rounds: int = MOST_ROUNDS
+    rewrites: int = NO_LIMIT
+    top_down: bool = True
+    clean: bool = True
+
+
+DEFAULT = Limits()
+
+
+def drive(graph: Graph, tables: Iterable[Rules], limits: Limits = DEFAULT) -> bool:
+    """Apply all rules to all nodes until none applies any more: whether that came before the limits."""
     folds: dict[type[Op], Callable[..., Value | Known | None]] = {}
     rules: dict[type[Op], Sequence[Rule]] = {}
     for table in tables:
         folds |= table.folds
         for cls, more in table.rules.items():
             rules[cls] = (*rules.get(cls, ()), *more)
-    for _ in range(MOST_ROUNDS):
+    rounds = limits.rounds
+    while rounds != 0:
         hoist_constants(graph)
-        graph.start()
-        changed, visits = False, VISITS * (len(graph.queue) + 100)
+        graph.start(top_down=limits.top_down)
+        changed, visits, rewrites = False, VISITS * (len(graph.queue) + 100), limits.rewrites
         while visits and (node := graph.pop()) is not None:
-            changed |= _visit(graph, node, folds, rules)
+            if rewrites != 0:
+                done = _visit(graph, node, folds, rules)
+            elif done := limits.clean and graph.is_dead(node):
+                graph.erase(node)
+            changed |= done
+            rewrites -= done and rewrites > 0
             visits -= 1
         if not changed:
-            return
+            return True
+        rounds -= 1
+    return False
 
 
 def _visit(

@@ -259,10 +259,11 @@ class Graph:
                 self.queue.append(current)
             current = None if current.body is None else current.body.owner
 
-    def start(self) -> None:
-        """Have all nodes looked at, from top to bottom."""
+    def start(self, *, top_down: bool = True) -> None:
+        """Have all nodes looked at, from top to bottom or from bottom to top."""
         self.queue = list(self.walk())
-        self.queue.reverse()
+        if top_down:
+            self.queue.reverse()
         self._queued = set(self.queue)
 
     def pop(self) -> Node | None:
