@@ -10,16 +10,18 @@ from affdsl.errors import AffdslError, VerificationError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
+from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.verifier import verify
 from passes.options import OptionValue, print_options
 from passes.registry import Pass
 from passes.remarks import Remarks
 
 Root: TypeAlias = Module | Func
-AnchorName: TypeAlias = Literal["builtin.module", "func.func", "any"]
-ANCHORS: tuple[AnchorName, ...] = ("builtin.module", "func.func", "any")
-
+AnchorName: TypeAlias = str
+OPAQUE_ANCHORS = ("gpu.module", "gpu.func", "llvm.func", "spirv.module", "spirv.func", "emitc.func", "ml_program.func")
+"""Operations of other dialects that passes can run on: nothing inside refers to a value outside."""
+ANCHORS: tuple[AnchorName, ...] = ("builtin.module", "func.func", "any", *OPAQUE_ANCHORS)
 
 _NONE: Iterator[Remarks] = iter(())
 
@@ -110,6 +112,73 @@ def _run(pipeline: Pipeline, op: Root, place: Place, observe: Observer | None, v
     return op
 
 
+def _run_on_opaque(pipeline: Pipeline, op: Opaque, place: Callable[[Op], Root], observe: Observer | None) -> Opaque:
+    """An opaque operation after all passes, each of which sees it alone in a module.
+
+    What a pass makes of it is checked with all around it, by who runs the pipeline that holds this one.
+    """
+    for group in _groups(pipeline):
+        if isinstance(group, PassStep):
+            made = _apply(group, Module((op,)), lambda alone: place(_only(alone)), observe, verify_each=False)
+            op = _only(made)
+            continue
+        for child in tuple(_children(op)):
+            whole = op
+
+            def within(inner: Op, whole: Opaque = whole, child: Op = child) -> Root:
+                return place(_with(whole, child, inner))
+
+            op = _with(whole, child, _run_all(group, child, within, observe, verify_each=False))
+    return op
+
+
+def _run_all(
+    pipelines: list[Pipeline], op: Op, place: Callable[[Op], Root], observe: Observer | None, verify_each: bool
+) -> Op:
+    """An operation inside another after those of some pipelines that are for it."""
+    for pipeline in pipelines:
+        name = op.kind if isinstance(op, Opaque) else op.name
+        if name not in ANCHORS or pipeline.anchor not in ("any", name) or not _can_run(pipeline, op):
+            continue
+        match op:
+            case Module() | Func():
+                op = _run(pipeline, op, place, observe, verify_each)
+            case Opaque() if name in OPAQUE_ANCHORS:
+                op = _run_on_opaque(pipeline, op, place, observe)
+            case _:  # a function of several blocks stays as it is
+                pass
+    return op
+
+
+def _only(alone: Root) -> Opaque:
+    (op,) = alone.body
+    assert isinstance(op, Opaque), "no pass makes something else of an opaque operation"
+    return op
+
+
+def _children(op: Op) -> Iterator[Op]:
+    """The operations in the blocks of an opaque one."""
+    for block in op.blocks():
+        for inner in block:
+            if isinstance(inner, OpaqueRegion | OpaqueBlock):
+                yield from _children(inner)
+            else:
+                yield inner
+
+
+def _with(op: OpT, child: Op, new: Op) -> OpT:
+    """An opaque operation with another one in the place of one in its blocks."""
+    if new is child:
+        return op
+
+    def replaced(inner: Op) -> Op:
+        if inner is child:
+            return new
+        return _with(inner, child, new) if isinstance(inner, OpaqueRegion | OpaqueBlock) else inner
+
+    return map_blocks(op, lambda block: tuple([replaced(inner) for inner in block]))
+
+
 def _groups(pipeline: Pipeline) -> Iterator[PassStep | list[Pipeline]]:
     """Passes one by one; nested pipelines that follow each other together, since they take each operation in turn."""
     together: list[Pipeline] = []
@@ -129,25 +198,29 @@ def _groups(pipeline: Pipeline) -> Iterator[PassStep | list[Pipeline]]:
 def _inside(pipelines: list[Pipeline], module: Module, place: Place, observe: Observer | None, check: bool) -> Module:
     body: tuple[Op, ...] = module.body
     for position, op in enumerate(module.body):
-        if not isinstance(op, Module | Func):
+        if not isinstance(op, Module | Func | Opaque):
             continue
-        new: Root = op
-        for pipeline in pipelines:
-            if pipeline.anchor not in ("any", op.name) or not _can_run(pipeline, op):
-                continue
 
-            def within(inner: Root, body: tuple[Op, ...] = body, position: int = position) -> Root:
-                return place(with_fields(module, body=(*body[:position], inner, *body[position + 1 :])))
+        def within(inner: Op, body: tuple[Op, ...] = body, position: int = position) -> Root:
+            return place(with_fields(module, body=(*body[:position], inner, *body[position + 1 :])))
 
-            new = _run(pipeline, new, within, observe, check)
+        new = _run_all(pipelines, op, within, observe, check)
         if new is not op:
             body = (*body[:position], new, *body[position + 1 :])
+            if check and isinstance(op, Opaque):
+                verify(place(with_fields(module, body=body)))
     return with_fields(module, body=body) if body is not module.body else module
 
 
-def _can_run(pipeline: Pipeline, op: Root) -> bool:
+def _can_run(pipeline: Pipeline, op: Op) -> bool:
     """Whether all passes of a pipeline can run on an operation: those below `any` take it or leave it."""
-    wrong = ("module",) if isinstance(op, Func) else ("func", "function interface")
+    match op:
+        case Func():
+            wrong: tuple[str, ...] = ("module",)
+        case Module():
+            wrong = ("func", "function interface")
+        case _:
+            wrong = ("func", "module", "symbol table")
     return not any(isinstance(item, PassStep) and item.row.anchor in wrong for item in pipeline.items)
 
 

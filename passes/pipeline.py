@@ -6,7 +6,7 @@ import re
 from typing import NoReturn
 
 from affdsl.ir.dialects.func import Module
-from passes.manager import ANCHORS, AnchorName, PassStep, Pipeline, PipelineError
+from passes.manager import ANCHORS, OPAQUE_ANCHORS, AnchorName, PassStep, Pipeline, PipelineError
 from passes.options import OptionError, nearest, read_options
 from passes.registry import BY_NAME
 
@@ -96,7 +96,7 @@ class _Parser:
                 + close
             )
         self.place = found.end()
-        items = self.items(_anchor(found[1]), found.end() - 1, may_be_empty=True)
+        items = self.items(found[1], found.end() - 1, may_be_empty=True)
         if self.text[self.place :].strip():
             self.space()
             extra = self.text[self.place] == ")"
@@ -105,7 +105,7 @@ class _Parser:
                 if extra
                 else "expected the end of the pipeline"
             )
-        return Pipeline(_anchor(found[1]), items)
+        return Pipeline(found[1], items)
 
     def items(self, anchor: AnchorName, opened: int, *, may_be_empty: bool) -> tuple[PassStep | Pipeline, ...]:
         """What stands between an opening parenthesis, already passed, and the closing one, which is passed too."""
@@ -141,7 +141,7 @@ class _Parser:
                 )
             opened = self.place
             self.place += 1
-            inner = _anchor(name)
+            inner = name
             if anchor == "func.func" and inner != "any":
                 self.fail(f"a function holds no operation '{inner}' that passes could run on", start)
             return Pipeline(inner, self.items(inner, opened, may_be_empty=False))
@@ -180,6 +180,25 @@ class _Parser:
                     f"it runs on functions; write func.func({step.name})",
                     start,
                 )
+            case ("func" | "module", _) if anchor in OPAQUE_ANCHORS:
+                wanted = "func.func" if step.row.anchor == "func" else "builtin.module"
+                self.fail(
+                    f"can't add pass '{step.name}' restricted to '{wanted}' on a pass manager intended to run on "
+                    f"'{anchor}', did you intend to nest? Write {wanted}({step.name})",
+                    start,
+                )
+            case "function interface", _ if anchor in OPAQUE_ANCHORS and not anchor.endswith(".func"):
+                self.fail(
+                    f"unable to schedule pass '{step.name}' on a pass manager intended to run on '{anchor}': "
+                    f"it runs on functions; write func.func({step.name})",
+                    start,
+                )
+            case "symbol table", _ if anchor in OPAQUE_ANCHORS:
+                self.fail(
+                    f"pass '{step.name}' needs a symbol table, and here builtin.module alone has one; write it "
+                    f"outside of {anchor}(...)",
+                    start,
+                )
             case "symbol table", "func.func":
                 self.fail(
                     f"pass '{step.name}' needs a symbol table, which a function does not define; write it outside of "
@@ -207,10 +226,6 @@ class _Parser:
         shown = self.text[self.hidden : end].split("\n")[line - 1]
         caret = re.sub(r"[^\t]", " ", shown[: column - 1]) + "^"
         raise PipelineError(f"<pass-pipeline>:{line}:{column}: error: {what}\n{shown}\n{caret}")
-
-
-def _anchor(name: str) -> AnchorName:
-    return next(anchor for anchor in ANCHORS if anchor == name)
 
 
 def _indented(item: PassStep | Pipeline, depth: int) -> str:

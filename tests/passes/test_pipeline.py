@@ -9,6 +9,8 @@ from affdsl.errors import AffdslError, VerificationError
 from affdsl.ir.dialects.affine import Yield
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
+from affdsl.mlir.printer import print_op
+from affdsl.mlir.readers import parse
 from passes.manager import Event, PassError, PassStep, Pipeline, PipelineError
 from passes.options import Option, OptionError, print_options, read_options
 from passes.pipeline import dump_pipeline, nested, parse_pipeline, pass_step, run_pipeline
@@ -169,6 +171,74 @@ def test_anchors_that_no_operation_has_are_refused():
         parse_pipeline("builtin.module(func.fun(strip-debuginfo))")
     with pytest.raises(PipelineError, match=r"a function holds no operation 'func\.func'"):
         parse_pipeline("builtin.module(func.func(func.func(strip-debuginfo)))")
+
+
+OF_OTHER_DIALECTS = """
+module attributes {gpu.container_module} {
+  gpu.module @k {
+    "gpu.func"() <{function_type = (i32) -> (), workgroup_attributions = 0 : i64}> ({
+    ^bb0(%x: i32):
+      %c = arith.constant 1 : i32
+      "gpu.return"() : () -> ()
+    }) {sym_name = "f"} : () -> ()
+    func.func @inside(%x: i32) -> i32 {
+      %a = arith.addi %x, %x : i32
+      %b = arith.addi %x, %x : i32
+      %c = arith.addi %a, %b : i32
+      return %c : i32
+    }
+  }
+  "llvm.func"() <{function_type = !llvm.func<void (i32)>, sym_name = "l", linkage = #llvm.linkage<external>}> ({
+  ^bb0(%x: i32):
+    %a = "llvm.mlir.constant"() <{value = 1 : i32}> : () -> i32
+    %c = arith.constant 1 : i32
+    "llvm.return"() : () -> ()
+  }) : () -> ()
+  func.func @g() { %c = arith.constant 1 : i32 return }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "pipeline",
+    [
+        "builtin.module(gpu.module(gpu.func(canonicalize)))",
+        "builtin.module(gpu.module(func.func(cse)))",
+        "builtin.module(gpu.module(canonicalize))",
+        "builtin.module(gpu.module(cse,strip-debuginfo),func.func(canonicalize))",
+        "builtin.module(gpu.module(gpu.func(cse),func.func(canonicalize)))",
+        "builtin.module(spirv.func(canonicalize))",
+        "builtin.module(spirv.module(spirv.func(cse)))",
+        "builtin.module(func.func(cse),gpu.func(cse))",
+    ],
+)
+def test_pipelines_run_on_operations_of_other_dialects_where_they_are(pipeline):
+    made = run_pipeline(parse(OF_OTHER_DIALECTS), pipeline)
+    theirs = mlir_opt("-", f"--pass-pipeline={pipeline}", text=OF_OTHER_DIALECTS)
+    ours = mlir_opt("-", text=print_op(made))
+    assert theirs.status == ours.status == 0
+    assert ours.out == theirs.out
+
+
+@pytest.mark.parametrize("pipeline", ["builtin.module(llvm.func(canonicalize))", "builtin.module(any(canonicalize))"])
+def test_a_pipeline_on_an_opaque_function_changes_it_alone(pipeline):
+    made = run_pipeline(parse(OF_OTHER_DIALECTS), pipeline)
+    text = print_op(made)
+    assert text.count("arith.constant") == (2 if "llvm" in pipeline else 0)
+    assert mlir_opt("-", text=text).status == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("builtin.module(gpu.func(affine-scalrep))", "restricted to 'func.func' on a pass manager intended to run on"),
+        ("builtin.module(gpu.module(normalize-memrefs))", "restricted to 'builtin.module'"),
+        ("builtin.module(llvm.func(inline))", "needs a symbol table, and here builtin.module alone has one"),
+    ],
+)
+def test_passes_that_cannot_run_on_other_dialects_are_refused(text, message):
+    with pytest.raises(PipelineError, match=message):
+        parse_pipeline(text)
 
 
 def test_a_pipeline_over_several_lines_shows_the_line():
