@@ -93,7 +93,9 @@ def _with(map: Map, trees: tuple[Tree, ...]) -> Map:
 # --- Composition
 
 LONGEST = 500
-"""Positions, numbers and operators of an expression that is composed and flattened: a longer one stays as it is."""
+"""Positions, numbers and operators of an expression that is flattened: a longer one stays as it is."""
+LONGEST_COMPOSED = 150
+"""And of one into which affine.apply is written out."""
 
 
 def composed(map: Map, facts: Facts) -> Map:
@@ -102,14 +104,14 @@ def composed(map: Map, facts: Facts) -> Map:
     symbols: list[Value | None] = list(map.symbols)
     trees = map.trees
     while (found := _first_apply(dims, symbols, facts)) is not None:
-        if any(written.is_longer(t, LONGEST) for t in trees):
-            return canonical(map, facts)  # what affine.apply shares would be written out again and again
         place, inner = found
         (expr,) = shifted(inner, len(dims), len(symbols))
         (dims if place[0] == "d" else symbols)[int(place[1:])] = None
         dims += inner.dims
         symbols += inner.symbols
         trees = tuple([written.replace(t, lambda p, x=place, e=expr: e if p == x else p) for t in trees])  # type: ignore[misc]
+        if any(written.is_longer(t, LONGEST_COMPOSED) for t in trees):
+            return canonical(map, facts)  # what affine.apply shares would be written out again and again
     names: dict[str, Tree] = {}
     for letter, values in (("d", dims), ("s", symbols)):
         left = [position for position, value in enumerate(values) if value is not None]
@@ -323,6 +325,17 @@ class _Form:
         return len(self.places) + self.locals.index(tree)
 
 
+class _NotLinearError(Exception):
+    """A quotient or a product with a symbol is left in an expression."""
+
+
+class _Linear(_Form):
+    """Rows without quotients and products: the first one ends the search, before anything is made of it."""
+
+    def _place(self, tree: Tree) -> int:
+        raise _NotLinearError
+
+
 def _sum(a: dict[int, int], b: dict[int, int], factor: int) -> dict[int, int]:
     total = dict(a)
     for k, c in b.items():
@@ -363,14 +376,11 @@ def _divided(tree: Tree, symbol: str) -> Tree | None:
 
 def coefficients(tree: Tree, dims: int, symbols: int) -> tuple[int, ...] | None:
     """The factors of all dimensions and symbols, and the constant; None if the tree is not linear in them."""
-    if not is_pure(tree):
-        return None
-    form = _Form(dims, symbols)
     try:
-        row = form.row(tree)
-    except _TooLongError:
+        row = _Linear(dims, symbols).row(tree)
+    except _NotLinearError:
         return None
-    if row is None or form.locals:
+    if row is None:
         return None
     return (*[row.get(k, 0) for k in range(dims + symbols)], row.get(-1, 0))
 

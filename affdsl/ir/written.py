@@ -22,7 +22,7 @@ def add(left: Tree, right: Tree) -> Tree:
         if isinstance(right, int):
             return left + right
         left, right = right, left
-    elif not isinstance(right, int) and is_symbolic(left) and not is_symbolic(right):
+    elif not isinstance(right, int) and not is_symbolic(right) and is_symbolic(left):
         left, right = right, left
     if right == 0:
         return left
@@ -144,12 +144,18 @@ def divisor(tree: Tree) -> int:
         case ("*", left, right):
             return divisor(left) * divisor(right)
         case ("+" | "mod", left, right):
-            return gcd(divisor(left), divisor(right))
+            first, second = (right, left) if _is_short(right) else (left, right)
+            found = divisor(first)  # mostly 1, and found without a look into what is long
+            return 1 if found == 1 else gcd(found, divisor(second))
         case ("floordiv" | "ceildiv", left, int(number)) if number:
             inside = divisor(left)
             if inside and inside % number == 0:
                 return inside // abs(number)
     return 1
+
+
+def _is_short(tree: Tree) -> bool:
+    return not isinstance(tree, tuple) or not (isinstance(tree[1], tuple) or isinstance(tree[2], tuple))
 
 
 def positions(tree: Tree) -> set[str]:

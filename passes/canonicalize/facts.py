@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX, MemRefType
@@ -16,10 +18,12 @@ _MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
 
 
 class GraphFacts:
-    """`passes.affine_maps.Facts` of a graph, as it is at the moment of each question."""
+    """`passes.affine_maps.Facts` of a graph, as it is while nobody changes it."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self._symbols: dict[Value, bool] = {}
+        self._dims: dict[Value, bool] = {}
 
     def apply_of(self, value: Value) -> Map | None:
         """The map of the affine.apply that defines a value."""
@@ -39,7 +43,20 @@ class GraphFacts:
 
     def is_symbol(self, value: Value) -> bool:
         """Whether a value does not change while the function runs its loops, as far as MLIR knows."""
-        return self._is_symbol(value, {})
+        for each in self._chain(value, _PURE, self._symbols):
+            self._is_symbol(each, self._symbols)
+        return self._is_symbol(value, self._symbols)
+
+    def _chain(self, value: Value, through: tuple[type, ...], known: Container[Value]) -> Sequence[Value]:
+        """The values that one is computed from by such operations, the deepest first: there may be thousands."""
+        found: dict[Value, None] = {}
+        left = [value]
+        while left:
+            each = left.pop()
+            if each not in found and each not in known and isinstance(self.graph.definition(each), through):
+                found[each] = None
+                left += self._reads(each)
+        return [*reversed(found)]
 
     def _is_symbol(self, value: Value, known: dict[Value, bool]) -> bool:
         if value not in known:
@@ -88,15 +105,22 @@ class GraphFacts:
 
     def is_dim(self, value: Value) -> bool:
         """Whether a value may stand as a dimension: it is a symbol, a loop counter, or computed from those."""
-        if value.type != INDEX:
-            return False
-        if self.is_symbol(value):
-            return True
+        self.is_symbol(value)  # what the chain of its definition needs of this is known then
+        for each in self._chain(value, _OF_DIMS, self._dims):
+            self._is_dim(each)
+        return self._is_dim(value)
+
+    def _is_dim(self, value: Value) -> bool:
+        if value not in self._dims:
+            self._dims[value] = value.type == INDEX and (self.is_symbol(value) or self._is_dim_inside(value))
+        return self._dims[value]
+
+    def _is_dim_inside(self, value: Value) -> bool:
         node = self.graph.node(value)
         if node is None:
             return self._is_counter(self.graph.binder(value), value)
         if isinstance(node.op, _OF_DIMS):
-            return all(self.is_dim(v) for v in node.reads)
+            return all(self._is_dim(v) for v in node.reads)
         return isinstance(node.op, memref.Dim) and self._is_top(node.op.memref)
 
     def _is_counter(self, node: Node | None, value: Value) -> bool:

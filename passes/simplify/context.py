@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import gcd
 
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from passes.analysis import polyhedral
 from passes.simplify.ranges import ANY, Range, RangeOf, between, range_of
 
@@ -17,6 +17,10 @@ MOST_ANSWERS = 100_000
 """How many answers a context keeps."""
 MOST_FACTS = 40
 """How many facts isl is given for one question: those that share values with it, the nearest first."""
+
+MOST_QUOTIENTS = 5
+"""How many different quotients may stand in one question to isl, where facts bring them in: each is a variable there,
+and through definitions, one of which reads what the one before defines, each is tied to all the others."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ class Context:
             where = self.range_of(constraint.expr)
             if 0 not in where if constraint.equality else where.high is not None and where.high < 0:
                 return True
-        facts = (*self.relevant([c.expr for c in constraints]), *constraints)
+        facts = (*self._asked([c.expr for c in constraints]), *constraints)
         return any(_may_gain(facts, c.expr) for c in constraints) and polyhedral.is_empty(facts) is True
 
     def recall(self, key: object) -> object:
@@ -116,7 +120,7 @@ class Context:
         whole = self.range_of(expr).floordiv(divisor)
         if whole.value is not None:
             return whole.value
-        facts = self.relevant((expr,))
+        facts = self._asked((expr,))
         if not _may_gain(facts, expr):
             return None
         found = self.recall(("quotient", expr, divisor))
@@ -139,6 +143,10 @@ class Context:
             reached |= fresh
         return tuple(found)[:MOST_FACTS]
 
+    def _asked(self, exprs: Sequence[Affine]) -> tuple[Constraint, ...]:
+        """The relevant facts, less those with which there would be too many quotients in a question about exprs."""
+        return tuple(_with_few_quotients(self.relevant(exprs), exprs))
+
     def _quotients(self, expr: Affine, divisor: int, low: int | None, facts: Sequence[Constraint]) -> tuple[int, ...]:
         """The one number that floor(expr / divisor) can be, or nothing if there are others or it is not known."""
         least = polyhedral.minimum(expr, facts)
@@ -155,7 +163,7 @@ class Context:
             return True
         if 0 not in found if claim.equality else found.high is not None and found.high < 0:
             return False
-        facts = self.relevant((claim.expr,))
+        facts = self._asked((claim.expr,))
         return _may_gain(facts, claim.expr) and polyhedral.implies(facts, claim) is True
 
 
@@ -175,6 +183,20 @@ def _is_linear(expr: Affine) -> bool:
 @lru_cache(maxsize=10_000)
 def _values(fact: Constraint) -> frozenset[Value]:
     return frozenset(fact.values())
+
+
+def _with_few_quotients(facts: Sequence[Constraint], exprs: Sequence[Affine]) -> Iterator[Constraint]:
+    there: set[Atom] = set(parts_of(*exprs))
+    for fact in facts:
+        together = there.union(_quotients_of(fact))
+        if len(together) <= max(MOST_QUOTIENTS, len(there)):
+            there = together
+            yield fact
+
+
+@lru_cache(maxsize=10_000)
+def _quotients_of(fact: Constraint) -> frozenset[Atom]:
+    return frozenset(parts_of(fact.expr))
 
 
 def _range_of_value(value: Value, ranges: Mapping[Value, Range], definitions: Mapping[Value, Definition]) -> Range:

@@ -6,15 +6,22 @@ import re
 import pytest
 
 from affdsl.cli import main
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.interpreter.evaluation import evaluator
 from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
+from passes.affine_simplify_structures import affine_simplify_structures
 from passes.canonicalize import canonicalize
+from passes.canonicalize.facts import GraphFacts
+from passes.canonicalize.graph import Graph
+from passes.pipeline import run_pipeline
 
 STEPS = {
     "floordiv of sums": "({e} floordiv {k} + %i mod {k})",
@@ -115,3 +122,72 @@ def test_divisions_are_one_object_also_after_copying():
     assert FloorDiv(i + 2, 3) is not division
     number = FloorDiv(Affine((), 1), 3)
     assert copy.deepcopy(number) is number
+
+
+# --- The same, by affine.apply that read each other
+
+
+def applied(step: str, count: int) -> str:
+    """affine.apply that read each other, k their number, and a load at what the last one gives."""
+    lines, last = [], "%i"
+    for k in range(count):
+        lines.append(f"%{k} = affine.apply affine_map<(d0) -> ({step.format(k=k, m=997 - k)})>({last})")
+        last = f"%{k}"
+    return "\n".join(
+        (
+            "func.func @f(%A: memref<?xf32>, %n: index) { affine.for %i = 0 to %n {",
+            *lines,
+            f"%v = affine.load %A[{last}] : memref<?xf32>",
+            "affine.store %v, %A[%i] : memref<?xf32> } return }",
+        )
+    )
+
+
+APPLIED = {"sum with its quotient": "d0 + d0 floordiv 3 + 1", "mod of mod": "(d0 + {k}) mod {m}"}
+LONGEST_LINE = 2000
+"""Characters; written out, the steps in each other take 2 ** 24."""
+
+
+@pytest.mark.parametrize("make", [canonicalize, affine_simplify_structures])
+@pytest.mark.parametrize("step", APPLIED.values(), ids=APPLIED)
+def test_a_chain_of_applied_maps_is_composed_no_further_than_can_be_read(step, make):
+    module = parse(applied(step, 24))
+    made = make(module)
+    verify(made)
+    assert max(map(len, print_op(made).splitlines())) < LONGEST_LINE
+    for number in (0, 1, 12345):
+        assert indices(made, number) == indices(module, number)
+
+
+def indices(module: Module, number: int) -> list[int]:
+    """What the load reads, and the store writes, where the counter of the loop is a number."""
+    (f,) = module.functions
+    (loop,) = [op for op in walk(f) if isinstance(op, affine.For)]
+    values, found = {loop.iv: number}, []
+    for op in loop.body:
+        match op:
+            case affine.Apply():
+                values[op.result] = op.expr.evaluate(values)
+            case affine.Load() | affine.Store():
+                found += [expr.evaluate(values) for expr in op.index]
+    return found
+
+
+def test_short_chains_of_applied_maps_are_composed():
+    made = canonicalize(parse(applied("d0 + d0 floordiv 3 + 1", 3)))
+    assert not [op for op in walk(made) if isinstance(op, affine.Apply)]
+
+
+def test_what_a_long_chain_gives_may_stand_as_a_dimension_and_not_as_a_symbol():
+    graph = Graph(parse(applied("(d0 + {k}) mod 7", 600)))
+    (load,) = [node for node in graph.walk() if isinstance(node.op, affine.Load)]
+    last = load.maps["index"].dims[0]
+    assert (GraphFacts(graph).is_dim(last), GraphFacts(graph).is_symbol(last)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["affine-scalrep", "affine-loop-tile", "affine-parallelize", "affine-loop-invariant-code-motion"],
+)
+def test_passes_take_forty_eight_divisions_inside_each_other(name):
+    verify(run_pipeline(parse(program("({e} + {k}) mod {m}", 48)), f"builtin.module(func.func({name}))"))
