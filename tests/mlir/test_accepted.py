@@ -1,12 +1,14 @@
 """Less common spellings that mlir-opt accepts are accepted, kept, and printed as what it prints."""
 
+from pathlib import Path
+
 import pytest
 
 from affdsl.errors import AffdslError
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from tests.mlir.batches import judge
+from tests.mlir.batches import judge, split
 
 ARGUMENTS_OF_BLOCK = {
     "one": "func.func @f(f32) { ^bb0(%a: f32): return }",
@@ -116,3 +118,10 @@ def test_a_contraction_says_its_kind_among_its_maps():
     check({name: CONTRACT.replace("{}", text) for name, text in CONTRACTS.items()})
     text = print_op(parse(CONTRACT.replace("{}", CONTRACTS["more"])))
     assert 'kind = #vector.kind<mul>} %a, %b, %c {my.a = "x", my.b = 3 : i32} : ' in text
+
+
+def test_rarer_forms_of_all_dialects():
+    programs = {chunk.name: chunk.text for chunk in split(Path(__file__).parent / "accepted.mlir")}
+    assert len(programs) > 25
+    assert all(verdict.output for verdict in judge(list(programs.values()), "--allow-unregistered-dialect"))
+    check(programs)
