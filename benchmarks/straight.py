@@ -1,4 +1,4 @@
-"""Programs of n parts that follow each other, or stand in each other, as MLIR text: each doubles with n."""
+"""Programs of n parts that follow each other, or stand in each other, as MLIR text, by n."""
 
 from __future__ import annotations
 
@@ -49,6 +49,44 @@ def _nest(n: int) -> str:
     return _function((*loops, f"affine.store %x, %A[%i{n - 1}] : {ARRAY}", "}" * n))
 
 
+def _nested(step: str) -> Callable[[int], str]:
+    """A subscript with a step around itself n times: e is what is inside, k a small number, m a large one, all new."""
+
+    def text(n: int) -> str:
+        expr = "%i"
+        for k in range(n):
+            expr = step.format(e=expr, k=k % 5 + 2, m=997 - k)
+        load = f"%v = affine.load %A[{expr}] : {ARRAY}"
+        return _function(("affine.for %i = 0 to %n {", load, f"affine.store %v, %A[%i] : {ARRAY}", "}"))
+
+    return text
+
+
+def _applied_in_a_loop(expr: str) -> Callable[[int], str]:
+    """n affine.apply of an expression that read each other, the first of them the counter of a loop."""
+
+    def text(n: int) -> str:
+        lines = (f"%v{k} = affine.apply affine_map<(d0) -> ({expr})>(%v{k - 1})" for k in range(1, n + 1))
+        use = f"affine.store %x, %A[%v{n}] : {ARRAY}"
+        return _function(
+            ("affine.for %v0 = 0 to %n {", *(_numbered(line, k) for k, line in enumerate(lines)), use, "}")
+        )
+
+    return text
+
+
+def _splat(n: int) -> str:
+    """A constant of n * n numbers that are all the same."""
+    type = f"memref<{n}x{n}xf64>"
+    return f'memref.global "private" constant @g : {type} = dense<1.0>\n' + _function(
+        (
+            f"%g = memref.get_global @g : {type}",
+            f"%v = affine.load %g[0, 0] : {type}",
+            f"affine.store %v, %A[0] : {ARRAY}",
+        )
+    )
+
+
 PROGRAMS: Mapping[str, Program] = {
     "constants": Program(_each("%c$ = arith.constant $.0 : f64"), 1000),
     "stores": Program(_each(f"%c$ = arith.constant $.0 : f64\naffine.store %c$, %A[$] : {ARRAY}"), 250),
@@ -95,4 +133,11 @@ PROGRAMS: Mapping[str, Program] = {
     ),
     "functions": Program(_functions, 25),
     "nest": Program(_nest, 8),
+    "floordiv of sums": Program(_nested("({e} floordiv {k} + %i mod {k})"), 4),
+    "mod of mod": Program(_nested("({e} + {k}) mod {m}"), 4),
+    "ceildiv": Program(_nested("({e} + %i) ceildiv {k}"), 4),
+    "mod by a size": Program(_nested("({e} + {k}) mod symbol(%n)"), 4),
+    "applied sums": Program(_applied_in_a_loop("d0 + d0 floordiv 3 + 1"), 10),
+    "applied mods": Program(_applied_in_a_loop("(d0 + $) mod 1$7"), 10),
+    "splat": Program(_splat, 1000),
 }
