@@ -1,5 +1,6 @@
 """Less common spellings that mlir-opt accepts are accepted, kept, and printed as what it prints."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,19 @@ def test_a_contraction_says_its_kind_among_its_maps():
     check({name: CONTRACT.replace("{}", text) for name, text in CONTRACTS.items()})
     text = print_op(parse(CONTRACT.replace("{}", CONTRACTS["more"])))
     assert 'kind = #vector.kind<mul>} %a, %b, %c {my.a = "x", my.b = 3 : i32} : ' in text
+
+
+def test_parts_of_scalable_vectors_may_be_scalable():
+    types = ("vector<[4]xf32>", "vector<[2]xf32>", "vector<4xf32>", "vector<[8]xf32>", "vector<[4]xi32>")
+    wholes = ("vector<[4]xf32>", "vector<4xf32>")
+    cases = itertools.product(types, wholes, (0, 1, 2, 4))
+    programs = {}
+    for part, whole, place in cases:
+        insert = f"%0 = vector.scalable.insert %p, %v[{place}] : {part} into {whole}"
+        extract = f"%0 = vector.scalable.extract %v[{place}] : {part} from {whole}"
+        for op in (insert, extract):
+            programs[op] = f"func.func @f(%p: {part}, %v: {whole}) {{ {op} return }}"
+    check(programs)
 
 
 def test_rarer_forms_of_all_dialects():

@@ -150,7 +150,7 @@ def _scan(op: Opaque) -> Iterator[str]:
 
 
 def _scalable(op: Opaque) -> Iterator[str]:
-    """A part of fixed size of a scalable vector, which begins at a multiple of its own size."""
+    """A part of a scalable vector, which begins at a multiple of its own size."""
     inserts = op.kind == "vector.scalable.insert"
     part = (op.operands if inserts else op.results)[0].type
     whole = op.operands[-1].type
@@ -159,8 +159,8 @@ def _scalable(op: Opaque) -> Iterator[str]:
         yield f"gives a vector of type {whole}, not {op.results[0].type}"
     if not isinstance(part, VectorType) or not isinstance(whole, VectorType) or (part.rank, whole.rank) != (1, 1):
         yield f"takes vectors of one dimension, not {part} and {whole}"
-    elif part.element != whole.element or any(part.scalable):
-        yield f"takes a part of fixed size of {whole}, not {part}"
+    elif part.element != whole.element or not any(whole.scalable):
+        yield f"takes a part of a scalable vector of the same elements, not {part} of {whole}"
     elif not isinstance(position, IntegerAttr) or position.value < 0 or position.value % part.shape[0]:
         given = position.value if isinstance(position, IntegerAttr) else "no number"
         yield f"the position must be a multiple of the {part.shape[0]} elements of {part}, but is {given}"
