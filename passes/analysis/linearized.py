@@ -194,7 +194,7 @@ def _sizes(expr: Affine, scope: Scope, domain: Domain) -> Iterator[Affine]:
             continue
         symbols = tuple(f for f in atom.factors if isinstance(f, Value) and f not in varying and not scope.varies(f))
         others = tuple(f for f in atom.factors if f not in symbols)
-        if not others:
+        if not symbols or not others:
             continue
         for lead in {symbols, *((f,) for f in symbols)}:
             left = list(atom.factors)

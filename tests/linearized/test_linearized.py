@@ -321,3 +321,21 @@ def test_a_schedule_of_a_linearized_kernel_is_validated():
     a = np.zeros(35)
     kernel(a, 5, 7)
     assert a.all()
+
+
+def test_a_product_of_loops_alone_proposes_no_size():
+    """The search for a size of A[i * i] did not end: what has no symbol divides everything."""
+    n = af.symbols("N")
+
+    @af.kernel
+    def of_two(x: af.f64[n], i: af.index, j: af.index):
+        x[i * j] = 1.0
+
+    @af.kernel
+    def square(A: af.f64[n], count: af.index):
+        with af.for_(count) as i:
+            of_two(A, i, i)
+
+    assert [finding.verdict for finding in square.check().findings] == ["unknown"]
+    (loop,) = square.loops()
+    assert loop.verdict == "sequential"
