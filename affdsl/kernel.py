@@ -22,7 +22,7 @@ from affdsl.lang.calls import call, is_traced
 from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
-from affdsl.shown import ShownAsText
+from affdsl.shown import Text
 from codegen.c.emit import CSource, emit
 from codegen.jit import compile_program, interpret_program
 from passes.analysis.bounds import Bounds
@@ -431,12 +431,6 @@ def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: st
     pack = import_module("affdsl.lang.packed")
     written = Kernel(function, {}, program=pack.unpacked(packed))
     return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
-
-
-class Text(ShownAsText, str):
-    """Text that a notebook shows as it is, and not as Python would write it."""
-
-    __slots__ = ()
 
 
 def _bounds(program: Program) -> Bounds:

@@ -21,7 +21,7 @@ from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Index
 from affdsl.lang.source import assigned_name, here, problem
-from affdsl.shown import ShownAsText
+from affdsl.shown import ShownAsText, Text
 from passes.analysis.dependence import Dependences
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.legality import IllegalTransform as IllegalTransform
@@ -342,7 +342,7 @@ class Schedule(ShownAsText):
 
     def explain(self) -> str:
         """What each step did to which loop, what was refused and why, and the loops as they are now."""
-        return f"{self._kernel.name}: {explained(self._start, self._history)}"
+        return Text(f"{self._kernel.name}: {explained(self._start, self._history)}")
 
     if not TYPE_CHECKING:
 

@@ -19,3 +19,9 @@ class ShownAsText:
 
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         printer.text(str(self))
+
+
+class Text(ShownAsText, str):
+    """Text that a notebook shows as it is, and not as Python would write it."""
+
+    __slots__ = ()

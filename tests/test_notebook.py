@@ -27,7 +27,8 @@ def test_a_place_in_a_notebook_is_a_cell_and_a_line(file, place, monkeypatch):
 
 
 def test_what_is_asked_of_a_kernel_shows_itself_as_it_prints():
-    for text in (gemm.c(), gemm.mlir(), gemm.loops(), gemm.check(), af.Schedule(gemm).tile(("k",), 4)):
+    s = af.Schedule(gemm).tile(("k",), 4)
+    for text in (gemm.c(), gemm.mlir(), gemm.loops(), gemm.check(), gemm.dependences(), s, s.explain()):
         shown = []
         text._repr_pretty_(SimpleNamespace(text=shown.append), False)
         assert shown == [str(text)]

@@ -16,6 +16,7 @@ from typing import Literal
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
+from affdsl.shown import ShownAsText
 from passes.analysis.access import Access, Accesses, met
 from passes.analysis.grid import overlap
 from passes.analysis.linearized import adjusted
@@ -176,8 +177,8 @@ class Dependence:
         return f"{self.kind} dependence of {self.sink.buffer.name} at depth {self.depth}: {vector}"
 
 
-class Dependences:
-    """The dependences of one function.
+class Dependences(ShownAsText):
+    """The dependences of one function; printed, a line for each.
 
     Every question is answered for certain: what is not known is a dependence whose `unknown` says why.
     """
@@ -269,6 +270,11 @@ class Dependences:
             for sink in self.accesses:
                 if inputs or "write" in (source.kind, sink.kind):
                     yield from self.between(source, sink)
+
+    def __str__(self) -> str:
+        lines = [f"    {each}" + f" ({'; '.join(each.unknown)})" * bool(each.unknown) for each in self.all()]
+        count = "1 dependence" if len(lines) == 1 else f"{len(lines) or 'no'} dependences"
+        return "\n".join([f"{self.of.function.symbol}: {count}", *lines])
 
     def carried_by(self, iv: Value) -> Iterator[Dependence]:
         """The dependences, but those between two reads, of which the loop of an induction variable is the outermost."""
