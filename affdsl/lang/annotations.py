@@ -115,6 +115,7 @@ def natural(
     Sizes are the symbols that give a dimension of an array, alone or with others that they multiply: those of N, N + 4
     and N * M, but not of HI - LO, which are the ends of a range, nor of arguments that are in no shape.
 
+    >>> from affdsl.ir.types import INDEX
     >>> n, m = Value(INDEX, "N"), Value(INDEX, "M")
     >>> natural([n, m], [(Affine.of(n), m + 4)], ()) == (Constraint(Affine.of(m)),)
     True

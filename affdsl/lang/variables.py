@@ -128,7 +128,7 @@ def var(start: Operand) -> Variable:
     ...     with af.for_(N) as i, af.if_(x[i] > 0):
     ...         s += x[i]
     ...     return s
-    >>> positive(np.array([1.0, -2.0, 3.0]))
+    >>> print(positive(np.array([1.0, -2.0, 3.0])))
     4.0
     """
     if not isinstance(start, Traced):

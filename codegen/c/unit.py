@@ -54,9 +54,11 @@ class Unit:
             headers.add("stdbool.h")
         includes = "".join(f"#include <{name}>\n" for name in _ORDER if name in headers)
         parts = [f"{includes}\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"]
-        parts += [f"{h.text}\n\n" for h in called.values()]
+        plain = self._called(text)
+        parts += [f"{h.text}\n\n" for h in plain.values()]
         if reductions:
-            parts.append(f"#if defined(_OPENMP)\n{reductions}\n#endif\n\n")
+            alone = "".join(f"{h.text}\n\n" for name, h in called.items() if name not in plain)
+            parts.append(f"#if defined(_OPENMP)\n{alone}{reductions}\n#endif\n\n")
         return "".join([*parts, text])
 
     def _called(self, text: str) -> dict[str, Helper]:

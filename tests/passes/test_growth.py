@@ -34,7 +34,6 @@ def calls(do: Callable[[], object]) -> int:
     [
         ("constants", "canonicalize", 300),
         ("stores", "canonicalize", 100),
-        ("copies", "affine-data-copy-generate", 20),
     ],
 )
 def test_a_program_twice_as_long_takes_at_most_a_bit_more_than_twice_the_calls(program, pipeline, size, monkeypatch):
