@@ -12,6 +12,7 @@ from codegen.c.allowed import REMEMBERED
 from codegen.c.emit import emit_jit
 from codegen.errors import SizeError
 from passes.analysis.bounds import Bounds
+from passes.analysis.relations import forget
 
 M, N = af.symbols("M N")
 
@@ -436,5 +437,6 @@ def test_what_takes_too_long_to_decide_is_refused():
     function = filled.func
     found = Bounds(function, filled.module, 3)
     n, _, p, q = function.args
+    forget()
     message = found.refusal_by_numbers({n: 8, p: 3, q: 4})
     assert "cannot be decided within the budget for N = 8, p = 3, q = 4; say more about the sizes" in message
