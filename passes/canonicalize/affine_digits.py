@@ -86,7 +86,7 @@ def digits_of_linearized(graph: Graph, node: Node, op: affine.DelinearizeIndex) 
 
 
 def unit_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
-    """Digits of which there is only one are 0, but for the first: a number may be too large for its basis."""
+    """Digits of which there is only one are 0, but for the first: a number may be too large for it (decision 20)."""
     radices = op.radices
     outer = len(radices) == len(op.results)
     of_digit: Mixed = radices if outer else (0, *radices)

@@ -2,6 +2,7 @@
 
 import functools
 from itertools import product
+from math import prod
 from random import Random
 
 import pytest
@@ -133,6 +134,28 @@ def test_mlir_opt_computes_the_digits_that_it_folds_away():
     folded = parse(mlir_opt(example.text, "--canonicalize")).functions[0]
     assert run(computed, 9) == (1, 1, 0)
     assert run(folded, 9) == (0, 9, 0)
+
+
+def digits(name: str, basis: tuple[int, ...], count: int) -> str:
+    types = ", ".join(["index"] * count)
+    return f"""func.func @{name}(%x: index) -> ({types}) {{
+      %0:{count} = affine.delinearize_index %x into ({", ".join(map(str, basis))}) : {types}
+      return {", ".join([f"%0#{k}" for k in range(count)])} : {types}
+    }}"""
+
+
+def test_digits_are_the_same_after_canonicalize_whether_or_not_the_first_bound_holds():
+    bases = [(1,), (1, 1), (1, 1, 1), (2, 1), (1, 4), (4,)]
+    bounds = [prod(basis) for basis in bases] + [9] * len(bases)
+    written = [digits(f"f{k}", basis, len(basis)) for k, basis in enumerate(bases)]
+    written += [digits(f"g{k}", basis, len(basis) + 1) for k, basis in enumerate(bases)]
+    before = parse("\n".join(written))
+    theirs = parse(mlir_opt(str(before), "--canonicalize"))
+    for bound, old, new, other in zip(
+        bounds, before.functions, canonicalize(before).functions, theirs.functions, strict=True
+    ):
+        assert [run(new, x) for x in range(-9, 10)] == [run(old, x) for x in range(-9, 10)]
+        assert [run(other, x) for x in range(bound)] == [run(old, x) for x in range(bound)]
 
 
 def test_most_programs_of_the_corpus_can_be_run():
