@@ -149,11 +149,21 @@ class _Writer:
                 return (i * self.symbol() + j) % self.divisor() - rng.choice((0, 1))
 
     def condition(self) -> Any:
+        """A condition, or one of several of which it is enough that one holds."""
+        rng = self.rng
+        found = self.comparison()
+        while rng.random() < 0.25:
+            found = found | (self.comparison() & self.comparison() if rng.random() < 0.3 else self.comparison())
+        return found
+
+    def comparison(self) -> Any:
         rng = self.rng
         left, right = self.index(), self.whole()
-        match rng.randrange(5):
+        match rng.randrange(6):
             case 0:
                 return left < right
+            case 4:
+                return self.whole() >= self.whole()
             case 1:
                 return left % self.divisor() == rng.choice((0, 1))
             case 2:
