@@ -11,6 +11,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import map_blocks
 from affdsl.ir.types import INDEX, ElementType, MemRefType
+from passes.analysis.dimensions import Dimensions
 from passes.analysis.polyhedral import Set, UnknownError
 from passes.loops.nests import counted
 from passes.loops.scanning import scan
@@ -25,8 +26,10 @@ class Copied:
 
     Attributes
     ----------
+    dimensions
+        How the elements of the array are counted.
     offsets
-        For each dimension of the array the index of the element that lies first in the fast buffer.
+        For each dimension of it the index of the element that lies first in the fast buffer.
     layout, panels
         In which order the dimensions of the array are those of the fast buffer; those in `panels` are cut into pieces
         of so many elements, whose insides are the last dimensions.
@@ -34,6 +37,7 @@ class Copied:
 
     slow: Value
     fast: Value
+    dimensions: Dimensions
     offsets: tuple[Affine, ...]
     layout: tuple[int, ...]
     panels: Mapping[int, int] = field(default_factory=dict)
@@ -46,7 +50,7 @@ class Copied:
     def element(self, index: Sequence[Affine], *, copy_in: bool) -> Block:
         """The copy of one element."""
         value = Value(_element_type(self.slow))
-        slow, fast = (self.slow, tuple(index)), (self.fast, self.place(index))
+        slow, fast = (self.slow, self.dimensions.written(index)), (self.fast, self.place(index))
         source, target = (slow, fast) if copy_in else (fast, slow)
         load = affine.Load(value, *source, location=self.location)
         return load, affine.Store(value, *target, location=self.location)
@@ -132,7 +136,7 @@ class Transfer:
         numbers = (self.elements, *(self.stride or ()))
         constants = [arith.Constant(Value(INDEX, f"c{number}"), number, location=place) for number in numbers]
         elements, *stride = (constant.result for constant in constants)
-        slow = self.copied.slow, self.copied.offsets
+        slow = self.copied.slow, self.copied.dimensions.written(self.copied.offsets)
         fast = self.copied.fast, (Affine(),) * len(self.copied.offsets)
         source, target = (slow, fast) if copy_in else (fast, slow)
         start = affine.DmaStart(*source, *target, tag, (Affine(),), elements, tuple(stride), location=place)

@@ -8,7 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import INDEX, MemRefType
+from affdsl.ir.types import INDEX
 from passes.analysis.access import Access, Accesses
 from passes.analysis.domain import Domain
 from passes.analysis.polyhedral import Dim, Map, Set, name_of
@@ -20,13 +20,14 @@ from passes.analysis.storage import Buffer
 class Place:
     """The point of a block before one operation, whose copies are functions of the loops around.
 
-    Sets of elements are isl maps from the iterations of these loops to the indices of one array. Where isl needs too
-    long, the methods raise UnknownError.
+    Sets of elements are isl maps from the iterations of these loops to the indices of one array, by the dimensions that
+    its subscripts hide, if they do. Where isl needs too long, the methods raise UnknownError.
     """
 
     def __init__(self, of: Accesses, before: Op, buffer: Buffer) -> None:
         self.of = of
         self.buffer = buffer
+        self.dimensions = of.dimensions(buffer)
         self.domain: Domain = of.domains[before]
         self.ivs = self.domain.ivs
         self._asked: dict[Value, tuple[Value, int]] = {}
@@ -70,8 +71,8 @@ class Place:
         return tuple(made), new
 
     def size(self, axis: int) -> Affine | None:
-        """How many elements the array has along a dimension, in the terms of analyses; None if that varies."""
-        return self.of.scope.size_of(self.buffer.root, axis)
+        """How many elements the array has along a dimension, in the terms of analyses; None if that is not known."""
+        return self.dimensions.sizes[axis]
 
     # --- Sets
 
@@ -90,8 +91,7 @@ class Place:
 
     def index(self) -> tuple[Value, ...]:
         """Fresh values for the indices of an element."""
-        type = self.buffer.type
-        return tuple(Value(INDEX, f"x{k}") for k in range(type.rank if isinstance(type, MemRefType) else 0))
+        return tuple(Value(INDEX, f"x{k}") for k in range(self.dimensions.rank))
 
     def inside(self) -> Map:
         """The elements that the array certainly has."""
@@ -149,7 +149,7 @@ class Place:
     @property
     def is_sized(self) -> bool:
         """Whether all sizes of the array can be said."""
-        return None not in [self.size(axis) for axis in range(self.buffer.rank)]
+        return None not in self.dimensions.sizes
 
     def initialised(self) -> Map:
         """The elements of an array made at the top of the function that were certainly written before this place."""

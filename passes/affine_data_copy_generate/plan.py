@@ -91,7 +91,9 @@ class _Operations:
         fast = Value(MemRefType(shape, old.element, None, self.wish.space), hint, self.value.location)
         computed: list[Op] = []
         operands = tuple(self._operand(size, computed) for size in sizes if not size.is_constant)
-        copied = Copied(self.value, fast, found.offsets, self.request.layout, self.wish.panels, at)
+        copied = Copied(
+            self.value, fast, self.place.dimensions, found.offsets, self.request.layout, self.wish.panels, at
+        )
         redirected = {a.op: self._redirected(a.op, copied) for a in self.request.accesses}
         allocation: Block = (*computed, memref.Alloc(fast, operands, location=at))
         end: Block = (memref.Dealloc(fast, location=at),)
@@ -136,7 +138,15 @@ class _Operations:
 
     def _redirected(self, op: Op, copied: Copied) -> Op:
         assert isinstance(op, Accessing)
-        return with_fields(op, memref=copied.fast, index=copied.place(op.index), written=None)
+        of = self.place.of
+        index = copied.dimensions.digits(op.index, of.scope, of.domains[op])
+        if index is None:
+            raise self.refuse(f"the subscripts of {name(self.value)} may go on in the next row, so that row and column "
+                              "are no affine expressions", at=op)  # fmt: skip
+        for value in {v for e in index for v in e.values()} & set(of.scope.sizes.values()):
+            if not self.place.can_read(Affine.of(value)):
+                raise self.refuse(f"a size by which {name(self.value)} is divided into rows is not known there", at=op)
+        return with_fields(op, memref=copied.fast, index=copied.place(index), written=None)
 
     def _tag(self) -> memref.Alloc:
         type = MemRefType((1,), IntegerType(32), None, self.wish.tag_space)
@@ -148,7 +158,7 @@ class _Operations:
         assert isinstance(type, MemRefType)
         if type.layout is not None:
             raise self.refuse(f"a DMA copies neighbours, but {name(self.value)} has the layout {type.layout}")
-        parts = chunks(type.shape, extents)
+        parts = chunks(self.place.dimensions.shape, extents)
         if parts is None:
             raise self.refuse(
                 f"how far the rows of {name(self.value)} lie apart is known only at run time", "dma=False"

@@ -100,7 +100,7 @@ class _Ranges:
                 return None
             extents = [
                 min((n for n in (extent, size) if n is not None), default=None)
-                for extent, size in zip(region.box.extents, type.shape, strict=True)
+                for extent, size in zip(region.box.extents, self.of.dimensions(region.buffer).shape, strict=True)
             ]
             known = [n for n in extents if n is not None]
             if width is None or len(known) < len(extents):

@@ -63,12 +63,12 @@ class Request:
         inside = {inner for root in roots for inner in walk(root)}
         around = {*inside, *(inner for inner in walk(before))}
         touching = [a for a in of.accesses if of.storage.may_alias(a.buffer, self.array)]
-        self.accesses = [a for a in touching if a.op in inside and self._is_redirected(a)]
+        self.accesses = [of.by_dimensions(a) for a in touching if a.op in inside and self._is_redirected(a)]
         self.reads = [a for a in self.accesses if a.kind == "read"]
         self.writes = [a for a in self.accesses if a.kind == "write"]
         self.place = Place(of, before, self.array)
         self.beside = self._require_own(touching, inside, around)
-        self.rank = self.array.rank
+        self.rank = self.place.dimensions.rank
         self._require_defined(inside)
         self._require_layout()
 

@@ -104,13 +104,16 @@ class Ways:
         raise self.refuse(self._why_not(exposed.is_subset(surely)))
 
     def _why_not(self, reads_are_known: bool) -> str:
-        unknown = dict.fromkeys(reason for a in self.request.accesses for reason in a.unknown)
-        lost = f" ({'; '.join(unknown)})" if unknown else ""
+        unknown = self._unknown()
+        lost = f" ({unknown})" if unknown else ""
         which = "written" if reads_are_known else "read"
         others = (
             "another iteration may use the others" if self.request.is_shared() else "the others may hold no value yet"
         )
         return f"which elements of {name(self.value)} are {which} is not known exactly{lost}, and {others}"
+
+    def _unknown(self) -> str:
+        return "; ".join(dict.fromkeys(reason for a in self.request.accesses for reason in a.unknown))
 
     def _readable(self, surely: Map) -> Map:
         """The elements that may be brought: those that the program reads, and others that certainly have a value.
@@ -123,7 +126,9 @@ class Ways:
             return surely.union(self.initialised.intersect(self.place.inside()))
         assert isinstance(self.request.array.type, MemRefType)
         existing = self.place.inside().union(self.certain)
-        return existing.union(self.place.up_to(self.certain)) if None in self.request.array.type.shape else existing
+        if self.place.dimensions.are_hidden or None not in self.request.array.type.shape:
+            return existing  # the last of rows may end before an index that others have
+        return existing.union(self.place.up_to(self.certain))
 
     def _first(self, ways: Sequence[Find], allowed: Map) -> Way | None:
         made = (way() for way in ways)
@@ -161,7 +166,11 @@ class Ways:
     def _size(self, axis: int) -> Affine:
         size = self.place.size(axis)
         if size is None or not self.place.can_read(size):
-            raise self.refuse(f"the size of {name(self.value)} along dimension {axis} is not known before the loop")
+            unknown = self._unknown()
+            why = f"which elements are touched is not known exactly ({unknown}), and " if unknown else ""
+            raise self.refuse(
+                f"{why}the size of {name(self.value)} along dimension {axis} is not known before the loop"
+            )
         return size
 
     def _clamped(self) -> Way | None:
@@ -199,8 +208,7 @@ class Ways:
 
     def _whole_array(self) -> Way | None:
         """All elements of an array whose type says how many there are."""
-        assert isinstance(self.request.array.type, MemRefType)
-        sizes = [size for size in self.request.array.type.shape if size is not None]
+        sizes = [size for size in self.place.dimensions.shape if size is not None]
         if len(sizes) < self.rank:
             return None
         return self._dma(Sides(((Affine(),),) * self.rank, tuple((Affine.of(size),) for size in sizes)))

@@ -47,19 +47,18 @@ def sizes_of(
 
 def _bytes(root: affine.For, of: Accesses) -> int | None:
     """How many bytes the boxes of all buffers that a loop touches have together."""
-    sizes = [_box_bytes(buffer, box) for buffer, box in extents(of, root).items()]
+    sizes = [_box_bytes(buffer, of.dimensions(buffer).shape, box) for buffer, box in extents(of, root).items()]
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
 
 
-def _box_bytes(buffer: Buffer, box: Sequence[int | None]) -> int | None:
+def _box_bytes(buffer: Buffer, shape: Sequence[int | None], box: Sequence[int | None]) -> int | None:
     type = buffer.type
     if not isinstance(type, MemRefType) or isinstance(type.element, IndexType):
         return None
     width = width_of(type.element)
     limits = [
-        min((n for n in (extent, size) if n is not None), default=None)
-        for extent, size in zip(box, type.shape, strict=True)
+        min((n for n in (extent, size) if n is not None), default=None) for extent, size in zip(box, shape, strict=True)
     ]
     known = [extent for extent in limits if extent is not None]
     return None if width is None or len(known) < len(limits) else prod(known) * width

@@ -168,9 +168,9 @@ class _Candidate:
             return
         try:
             brought = self._brought(buffer)
-            seen = region_of(self.of, reads, len(self.of.domains[self.start].ivs)).may
+            seen = region_of(self.of, reads, len(self.of.domains[self.start].ivs))
             with spending(BUDGET):
-                is_covered = brought is not None and bool(seen.is_subset(brought))
+                is_covered = brought is not None and not seen.hidden and bool(seen.may.is_subset(brought))
         except UnknownError:
             is_covered = False
         if not is_covered:

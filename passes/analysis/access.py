@@ -17,6 +17,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
 from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
+from passes.analysis.dimensions import Dimensions, dimensions_of
 from passes.analysis.domain import Domain, Scope
 from passes.analysis.linearized import Recovered, is_affine, recovered
 from passes.analysis.polyhedral import Map
@@ -191,6 +192,20 @@ class Accesses:
             shown = recovered(found, self._linearized, self.scope)
             found = tuple([replace(a, recovered=shown[a]) if a in shown else a for a in found])
         self.accesses: tuple[Access, ...] = found
+
+        self._dimensions: dict[Buffer, Dimensions] = {}
+
+    def dimensions(self, buffer: Buffer) -> Dimensions:
+        """How the elements of a buffer are counted here: by the dimensions that its subscripts hide, where all do."""
+        if buffer not in self._dimensions:
+            self._dimensions[buffer] = dimensions_of(buffer, self.accesses, self.scope)
+        return self._dimensions[buffer]
+
+    def by_dimensions(self, access: Access) -> Access:
+        """An access as those to its buffer are counted."""
+        if access.recovered is None or access.index is access.recovered.index:
+            return access
+        return access.by_dimensions if self.dimensions(access.buffer).are_hidden else access
 
     @cached_property
     def _by_op(self) -> dict[Op, list[Access]]:

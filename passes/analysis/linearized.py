@@ -32,6 +32,7 @@ from passes.analysis.relations import BUDGET, elements_of, remembered
 if TYPE_CHECKING:  # which stand above: what is recovered is part of them
     from passes.analysis.access import Access
     from passes.analysis.domain import Domain, Scope
+    from passes.analysis.storage import Buffer
 
 Chain = tuple[Affine, ...]
 """The sizes of the inner dimensions, the innermost one first."""
@@ -86,15 +87,51 @@ def recovered(
             made: dict[Access, Recovered] = {}
             for access, (index, domain) in written.items():
                 outer = tuple(map(Affine.of, domain.ivs[: buffer.loops]))
-                one = _by_dimensions(index, chains, scope, domain)
+                one = by_dimensions(index, chains, scope, domain)
                 if one is not None:
                     made[access] = Recovered(one[1], (*outer, *one[0]), chains, access in linearized)
+            if len(made) == len(written) and _divide(chains, buffer, scope):
+                best = made
+                break
             if len(made) > len(best):
                 best = made
-            if len(best) == len(written):
-                break
         found |= best
     return found
+
+
+def _divide(chains: Sequence[Chain], buffer: Buffer, scope: Scope) -> bool:
+    """Whether sizes divide those of a buffer, where these are products at all."""
+    for axis, chain in enumerate(chains):
+        size = scope.size_of(buffer.root, axis) if chain else None
+        is_product = size is not None and not all(map(is_affine, (size, *_equal_ones(size, scope))))
+        if is_product and size is not None and outermost(size, chain, scope) is None:
+            return False
+    return True
+
+
+def by_dimensions(index: Index, chains: Sequence[Chain], scope: Scope, domain: Domain) -> tuple[Index, Domain] | None:
+    """The subscripts of one access by the dimensions that they hide; None where these are not proved."""
+    found: list[Affine] = []
+    for expr, chain in zip(index, chains, strict=True):
+        made = _digits(expr, chain, scope, domain)
+        if made is None:
+            return None
+        digits, domain = made
+        found += digits
+    return tuple(found), domain
+
+
+def outermost(size: Affine, chain: Chain, scope: Scope) -> Affine | None:
+    """The size of the outermost dimension of an array of this size; None where the others do not divide it."""
+    for each in (size, *_equal_ones(size, scope)):
+        for inner in chain:
+            parts = _divided(each, inner)
+            if parts is None or parts[1] != Affine():
+                break
+            each = parts[0]
+        else:
+            return each
+    return None
 
 
 def at_least_zero(expr: Affine, scope: Scope, domain: Domain) -> tuple[Affine, Domain] | None:
@@ -103,14 +140,20 @@ def at_least_zero(expr: Affine, scope: Scope, domain: Domain) -> tuple[Affine, D
     Divided by a size, with a rest that is in range, a number is negative exactly if its quotient is. What is assumed to
     be 0 may be added first.
     """
-    zeros = [fact.expr for fact in scope.semi_affine_facts if fact.equality]
-    for each in (expr, *(expr - zero for zero in zeros), *(expr + zero for zero in zeros)):
+    for each in (expr, *_equal_ones(expr, scope)):
         for chain in islice(_chains(each, scope, domain), MOST_CHAINS):
             found = _digits(each, chain, scope, domain)
             if found is not None:
                 (first, *_), inside = found
                 return first, inside
     return None
+
+
+def _equal_ones(expr: Affine, scope: Scope) -> Iterator[Affine]:
+    """What is equal by what is assumed."""
+    zeros = [fact.expr for fact in scope.semi_affine_facts if fact.equality]
+    yield from (expr - zero for zero in zeros)
+    yield from (expr + zero for zero in zeros)
 
 
 def is_proved(expr: Affine, scope: Scope, domain: Domain) -> bool:
@@ -240,17 +283,6 @@ def _factors(atom: Atom) -> tuple[Atom, ...]:
 # --- Below: proofs
 
 
-def _by_dimensions(index: Index, chains: Sequence[Chain], scope: Scope, domain: Domain) -> tuple[Index, Domain] | None:
-    found: list[Affine] = []
-    for expr, chain in zip(index, chains, strict=True):
-        made = _digits(expr, chain, scope, domain)
-        if made is None:
-            return None
-        digits, domain = made
-        found += digits
-    return tuple(found), domain
-
-
 def _digits(expr: Affine, chain: Chain, scope: Scope, domain: Domain) -> tuple[Index, Domain] | None:
     """The digits of a number in the sizes of a chain, the most significant first; None where rests are not in range."""
     found: list[Affine] = []
@@ -274,11 +306,12 @@ def _in_range(rest: Affine, size: Affine, domain: Domain) -> tuple[Affine, Affin
 
     Where it is proved, the size is positive: there is a number that is not negative and smaller.
     """
-    for times in range(MOST_CARRIED + 1):
-        if not _holds(rest + size * times, domain) or not _holds(size * (times + 1) - 1 - rest, domain):
+    for k in sorted(range(-MOST_CARRIED, MOST_CARRIED + 1), key=abs):
+        if _is_within(rest, size * k, size * (k + 1), domain):
+            return Affine.of(k), rest - size * k, domain
+    for times in range(1, MOST_CARRIED + 1):
+        if not _is_within(rest, -size * times, size * (times + 1), domain):
             continue
-        if not times:
-            return Affine(), rest, domain
         carried, inside = domain.some("carried")
         left, inside = inside.some("rest")
         return (
@@ -297,6 +330,10 @@ def _in_range(rest: Affine, size: Affine, domain: Domain) -> tuple[Affine, Affin
             ),
         )
     return None
+
+
+def _is_within(expr: Affine, lower: Affine, upper: Affine, domain: Domain) -> bool:
+    return _holds(expr - lower, domain) and _holds(upper - 1 - expr, domain)
 
 
 def _holds(expr: Affine, domain: Domain) -> bool:

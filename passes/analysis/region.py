@@ -15,6 +15,7 @@ from affdsl.ir.types import UnrankedMemRefType
 from passes.analysis.access import Access, Accesses
 from passes.analysis.boxes import BUDGET, NO_BOX, Box, Size, answer, box_of, size_of, width_of
 from passes.analysis.dependence import AnalysisWarning, described
+from passes.analysis.dimensions import Dimensions
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, set_of, spending
 from passes.analysis.relations import iterator, local, map_from, named, relation, remembered
 from passes.analysis.storage import Buffer
@@ -36,7 +37,8 @@ class Region:
         The sizes and other symbols of which it is a function.
     may
         From the induction variables to all elements that may be touched. Before the indices of an element stand the
-        induction variables of the loops around the allocation, each iteration of which makes another array.
+        induction variables of the loops around the allocation, each iteration of which makes another array. Where all
+        subscripts of a buffer hide dimensions, its elements are counted by these: (i, j) is A[i * M + j].
     must
         The elements that are certainly touched.
     unknown
@@ -50,6 +52,8 @@ class Region:
     may: Map
     must: Map
     unknown: tuple[str, ...] = ()
+    hidden: int = 0
+    """How many dimensions there are more than the buffer has."""
 
     @property
     def is_exact(self) -> bool:
@@ -115,7 +119,7 @@ class Region:
         kind = self.kind if self.kind == other.kind else "access"
         params = tuple(dict.fromkeys((*self.params, *other.params)))
         unknown = tuple(dict.fromkeys((*self.unknown, *other.unknown)))
-        return Region(self.buffer, kind, self.ivs, params, may, must, unknown)
+        return Region(self.buffer, kind, self.ivs, params, may, must, unknown, self.hidden)
 
     def _compare(self, other: Region) -> None:
         if self.buffer is not other.buffer:
@@ -180,7 +184,7 @@ def extents(of: Accesses, root: Op) -> dict[Buffer, tuple[int | None, ...]]:
     found: dict[Buffer, tuple[int | None, ...]] = {}
     depth = len(of.domains[root].ivs)
     grouped: dict[Buffer, list[Access]] = {}
-    for access in of.inside(root):
+    for access in map(of.by_dimensions, of.inside(root)):
         if not isinstance(access.op, memref.Dealloc):
             grouped.setdefault(access.buffer, []).append(access)
     for buffer, group in grouped.items():
@@ -198,9 +202,10 @@ def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
 
     Raises ValueError where they are of several buffers, or have not the same `depth` loops around them.
     """
-    group = tuple(accesses)
+    group = tuple(map(of.by_dimensions, accesses))
     _check(group, depth)
     first = group[0]
+    dimensions = of.dimensions(first.buffer)
     ivs = first.ivs[:depth]
     kinds: set[Kind] = {"read" if access.kind == "read" else "write" for access in group}
     unknown = dict.fromkeys(reason for access in group for reason in access.unknown)
@@ -210,7 +215,7 @@ def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
             exact = [a for a in group if a.is_exact]
             may = must = _union(_projected(a, depth) for a in exact) if exact else None
             if len(exact) < len(group):
-                whole, sizes = _whole(of, first.buffer)
+                whole, sizes = _whole(dimensions, first.buffer.loops)
                 params |= dict.fromkeys(sizes)
                 for access in group:
                     if not access.is_exact:
@@ -222,12 +227,13 @@ def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
         reason = f"{error}, for the region of {described(first)}"
         warnings.warn(reason, AnalysisWarning, stacklevel=2)
         unknown[reason] = None
-        whole, sizes = _whole(of, first.buffer)
+        whole, sizes = _whole(dimensions, first.buffer.loops)
         params |= dict.fromkeys(sizes)
-        may = _anywhere(depth, first.buffer).intersect_range(whole)
+        may = _anywhere(depth, first.buffer.loops + dimensions.rank).intersect_range(whole)
         must = may.subtract(may)
     kind = kinds.pop() if len(kinds) == 1 else "access"
-    return Region(first.buffer, kind, ivs, tuple(params), may, must, tuple(unknown))
+    hidden = dimensions.rank - first.buffer.rank
+    return Region(first.buffer, kind, ivs, tuple(params), may, must, tuple(unknown), hidden)
 
 
 # --- Below: how
@@ -264,18 +270,17 @@ def _union(maps: Iterable[Map]) -> Map:
     return found[0]
 
 
-def _anywhere(depth: int, buffer: Buffer) -> Map:
-    dims = tuple(map(local, range(buffer.loops + buffer.rank)))
+def _anywhere(depth: int, rank: int) -> Map:
+    dims = tuple(map(local, range(rank)))
     return map_from(relation(depth, len(dims), (), (), tuple(map(Affine.of, dims))))
 
 
-def _whole(of: Accesses, buffer: Buffer) -> tuple[Set, tuple[Value, ...]]:
+def _whole(dimensions: Dimensions, loops: int) -> tuple[Set, tuple[Value, ...]]:
     """All elements that a buffer has, as far as its sizes are known: nothing touches others and goes on."""
-    dims = tuple(map(iterator, range(buffer.loops + buffer.rank)))
+    dims = tuple(map(iterator, range(loops + dimensions.rank)))
     within: list[Constraint] = []
-    for axis, position in enumerate(dims[buffer.loops :]):
+    for size, position in zip(dimensions.sizes, dims[loops:], strict=True):
         within.append(Constraint(Affine.of(position)))
-        size = of.scope.size_of(buffer.root, axis)
         if size is not None and all(isinstance(atom, Value) for atom, _ in size.terms):
             within.append(Constraint(size - 1 - position))
     sizes = tuple(dict.fromkeys(v for c in within for v in c.values() if v not in dims))

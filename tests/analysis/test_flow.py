@@ -7,10 +7,11 @@ from affdsl.ir.expr import Affine
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import AnalysisWarning, dependences
 from passes.analysis.flow import Flow
-from passes.analysis.polyhedral import Dim, map_of, name_of
+from passes.analysis.polyhedral import Dim, map_of
 from passes.analysis.relations import iterator, map_from
 from tests.analysis.brute import Brute
 from tests.analysis.compare import sizes_of
+from tests.analysis.points import numbers_in
 from tests.analysis.programs import generate
 from tests.effort import some
 
@@ -21,22 +22,6 @@ def flow_of(text):
     module = parse(text)
     found = dependences(module.functions[0], module)
     return found, Flow(found)
-
-
-def numbers_in(points, sizes):
-    """The points of a set, or of a wrapped map, where the symbols are these numbers."""
-    for value, number in sizes.items():
-        k = points.find_dim_by_name(Dim.param, name_of(value))
-        if k >= 0:
-            points = points.fix_val(Dim.param, k, isl.Val.int_from_si(points.get_ctx(), number))
-    flat = points.project_out(Dim.param, 0, points.dim(Dim.param)).flatten()
-    found = []
-    flat.foreach_point(lambda p: found.append(tuple(_coordinates(p, flat.dim(Dim.set)))))
-    return found
-
-
-def _coordinates(point, count):
-    return [point.get_coordinate_val(Dim.set, k).to_python() for k in range(count)]
 
 
 # --- What runs see

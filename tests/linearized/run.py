@@ -3,8 +3,9 @@
     python -m tests.linearized.run --count 300 --seed 1
 
 Compared are all dependences (kind, depth, distances, whether they are exact), the verdicts on loops, which loops may be
-made parallel or interchanged, and the bounds: of each access whether it is proved, and for which sizes it is not. Small
-runs are compared with looking at all pairs of accesses, and witnesses with the subscripts.
+made parallel or interchanged, and the bounds: of each access whether it is proved, and for which sizes it is not; the
+regions that each iteration of each loop touches; and where the array may be copied, and what such a kernel computes.
+Small runs are compared with looking at all pairs of accesses, and witnesses with the subscripts.
 """
 
 from __future__ import annotations
@@ -20,16 +21,20 @@ from math import prod
 import numpy as np
 
 import affdsl as af
-from affdsl.ir.dialects.affine import Load, Store
+from affdsl.ir.dialects.affine import For, Load, Store
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.interpreter import InterpreterError
+from affdsl.ir.expr import Affine
+from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.types import MemRefType
 from affdsl.kernel import Kernel
+from passes.analysis.access import Accesses
 from passes.analysis.bounds import Bounds
 from passes.analysis.bounds.size_conditions import holds
 from passes.analysis.dependence import Dependences, dependences
 from passes.analysis.parallelism import of_loops
+from passes.analysis.region import Region, footprints
 from tests.analysis.brute import ROLES, Brute
+from tests.analysis.points import numbers_in
 from tests.analysis.traced import Trace, trace
 from tests.linearized.kernels import Recipe, build, recipe
 
@@ -47,6 +52,7 @@ class Report:
     dependences: int = 0
     brute: int = 0
     witnesses: int = 0
+    regions: int = 0
     steps: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
     unknown: list[str] = field(default_factory=list)
@@ -57,7 +63,8 @@ class Report:
         verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(self.verdicts.items()))
         return (
             f"{self.kernels} kernels, each twice: {self.dependences} dependences, bounds of accesses: {verdicts}; "
-            f"steps: {steps}; {self.witnesses} witnesses, {self.brute} questions answered by looking at all pairs\n"
+            f"steps: {steps}; {self.regions} regions, {self.witnesses} witnesses, "
+            f"{self.brute} questions answered by looking at all pairs\n"
             f"{len(self.unknown)} linearized kernels with something unknown that has dimensions, {len(self.wrong)} "
             "differences"
         )
@@ -79,7 +86,10 @@ def compare(of: Recipe, report: Report) -> None:
     verdicts = [[loop.verdict for loop in of_loops(found)] for found in (first, second)]
     if verdicts[0] != verdicts[1]:
         report.wrong.append(f"seed {of.seed}: loops {verdicts[0]} and {verdicts[1]}")
-    _compare_steps(of, Kernel(body, {}, program=linear), Kernel(other, {}, program=dimensions), report)
+    kernels = Kernel(body, {}, program=linear), Kernel(other, {}, program=dimensions)
+    _compare_steps(of, *kernels, report)
+    _compare_regions(of, first.of, second.of, report)
+    _compare_copies(of, *kernels, report)
     _compare_witnesses(of, first, report)
     for numbers in RUNS:
         _compare_with_pairs(of, linear.func, first, numbers, report)
@@ -96,7 +106,7 @@ def _compare_bounds(of: Recipe, linear: Func, dimensions: Func, report: Report) 
     ours, theirs = Bounds(linear), Bounds(dimensions)
     for one, other in zip(ours.findings, theirs.findings, strict=True):
         report.verdicts[other.verdict] += 1
-        if one.verdict == "unknown" and other.verdict != "unknown":
+        if one.verdict in ("unknown", "by numbers") and one.verdict != other.verdict:
             if of.shape == "larger" and other.verdict != "proved":
                 continue  # an array that is larger than its dimensions may have what lies behind them
             report.unknown.append(f"seed {of.seed}: {one} instead of {other.verdict}")
@@ -123,6 +133,74 @@ def _compare_steps(of: Recipe, linear: Kernel, dimensions: Kernel, report: Repor
         report.steps[f"{verb} {'refused' if theirs else 'legal'}"] += 1
         if bool(ours) != bool(theirs):
             report.wrong.append(f"seed {of.seed}: {verb} {names}: {ours or 'legal'} instead of {theirs or 'legal'}")
+
+
+def _compare_regions(of: Recipe, linear: Accesses, dimensions: Accesses, report: Report) -> None:
+    """Compare what each loop touches of the array in each iteration of the loops around."""
+    for one, other in zip(_loops(linear), _loops(dimensions), strict=True):
+        for ours, theirs in zip(footprints(linear, one), footprints(dimensions, other), strict=True):
+            report.regions += 1
+            places = _places(of, linear, ours), _places(of, dimensions, theirs)
+            if ours.is_exact != theirs.is_exact or places[0] != places[1]:
+                report.wrong.append(f"seed {of.seed}: the region {ours} instead of {theirs}")
+
+
+def _places(of: Recipe, accesses: Accesses, region: Region) -> list[tuple[int, ...]]:
+    """Iterations, each with the place of an element that is touched in it, for the first sizes of runs."""
+    extents = [f * n + h for n, f, h in zip(RUNS[0], of.factors, of.halos, strict=False)]
+    given = dict(zip("NMKT", RUNS[0], strict=True)) | {"L": prod(extents)}
+    sizes = {v: given[v.hint] for v in accesses.function.args if v.hint in given}
+    found = set()
+    for point in numbers_in(region.may.wrap(), sizes):
+        iteration, element = point[: len(region.ivs)], map(Affine.of, point[len(region.ivs) :])
+        index = [e.evaluate(sizes) for e in accesses.dimensions(region.buffer).written(tuple(element))]
+        place = index[0]
+        for subscript, extent in zip(index[1:], extents[1:], strict=False):
+            place = place * extent + subscript
+        found.add((*iteration, place))
+    return sorted(found)
+
+
+def _loops(of: Accesses) -> list[For]:
+    return [op for op in of.domains if isinstance(op, For)]
+
+
+def _compare_copies(of: Recipe, linear: Kernel, dimensions: Kernel, report: Report) -> None:
+    """Copy the array for the first and for the last loop, if that is legal; the kernel computes what it did."""
+    names = [loop.names[0] for loop in af.Schedule(linear).loops()]
+    for k, name in enumerate((names[0], names[-1])):
+        ours, theirs = (_copied(kernel, name) for kernel in (linear, dimensions))
+        report.steps[f"copy {'refused' if isinstance(theirs, str) else 'legal'}"] += 1
+        if isinstance(ours, str) != isinstance(theirs, str):
+            if of.shape == "larger" and isinstance(ours, str):
+                continue  # which elements there are beside those that are touched is not known
+            report.wrong.append(f"seed {of.seed}: copy at {name}: {_said(ours)} instead of {_said(theirs)}")
+        elif isinstance(ours, Kernel):
+            numbers = RUNS[k % len(RUNS)]
+            results = [_result(of, kernel.func, numbers) for kernel in (linear, ours)]
+            if results[0] is not None and not np.array_equal(results[0], results[1]):
+                report.wrong.append(f"seed {of.seed}: a copy at {name} computes something else for {numbers}")
+
+
+def _copied(kernel: Kernel, loop: str) -> Kernel | str:
+    try:
+        return af.Schedule(kernel).copy("A", loop).kernel()
+    except af.IllegalTransform as error:
+        return str(error)
+
+
+def _said(copied: Kernel | str) -> str:
+    return copied if isinstance(copied, str) else "legal"
+
+
+def _result(of: Recipe, function: Func, numbers: tuple[int, ...]) -> np.ndarray | None:
+    """The array after a run; None where it leaves the array."""
+    args = _arguments(of, function, numbers)
+    try:
+        run(function, *args)
+    except (InterpreterError, KeyError):
+        return None
+    return next(a for a in args if isinstance(a, np.ndarray))
 
 
 def _refusal(kernel: Kernel, verb: str, names: list[str]) -> str:
@@ -155,15 +233,15 @@ def _compare_with_pairs(
     of: Recipe, function: Func, found: Dependences, numbers: tuple[int, ...], report: Report
 ) -> None:
     """Ask all questions about a run with these sizes, where it does not leave the array."""
-    run = _run(of, function, numbers)
-    if run is None:
+    seen = _run(of, function, numbers)
+    if seen is None:
         return
-    brute = Brute(run)
+    brute = Brute(seen)
     by_op = {(access.op, access.kind): access for access in found.accesses}
     for query in brute.queries():
         first, second = ROLES[query.kind]
         each = found.at(by_op[query.source, first], by_op[query.sink, second], query.depth)
-        ours = None if each is None else each.at_sizes(run.symbols)
+        ours = None if each is None else each.at_sizes(seen.symbols)
         wanted = brute.distances(query)
         report.brute += 1
         if (None if ours is None else tuple((d.low, d.high) for d in ours)) != wanted:
@@ -171,13 +249,17 @@ def _compare_with_pairs(
 
 
 def _run(of: Recipe, function: Func, numbers: tuple[int, ...]) -> Trace | None:
-    sizes = [f * n + h for n, f, h in zip(numbers, of.factors, of.halos, strict=False)]
-    given = dict(zip("NMKT", numbers, strict=True)) | {"L": prod(sizes)}
-    args = [np.zeros(prod(sizes)) if isinstance(v.type, MemRefType) else given[v.hint] for v in function.args]
     try:
-        return trace(function, *args)
+        return trace(function, *_arguments(of, function, numbers))
     except (InterpreterError, KeyError):  # it leaves the array
         return None
+
+
+def _arguments(of: Recipe, function: Func, numbers: tuple[int, ...]) -> list[np.ndarray | int]:
+    sizes = [f * n + h for n, f, h in zip(numbers, of.factors, of.halos, strict=False)]
+    given = dict(zip("NMKT", numbers, strict=True)) | {"L": prod(sizes)}
+    array = np.arange(1.0, 1.0 + prod(sizes))
+    return [array.copy() if isinstance(v.type, MemRefType) else given[v.hint] for v in function.args]
 
 
 def main() -> int:
