@@ -14,7 +14,6 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
-from _pytest.runner import runtestprotocol
 
 from tests.mutants.mutate import ROOT, Mutant
 from tests.mutants.planting import plant
@@ -48,6 +47,7 @@ class Judge:
         if session.testsfailed:
             raise pytest.UsageError("not all tests can be collected")
         say = session.config.get_terminal_writer().line
+        session.config.pluginmanager.unregister(name="terminalreporter")
         since = time.monotonic()
         known = _without_a_fault(session, self.mutants, self.processes)
         say(f"{len(known)} tests in {time.monotonic() - since:.0f} s")
@@ -72,12 +72,12 @@ def _without_a_fault(session: pytest.Session, mutants: Sequence[Mutant], process
     for _, (answers, _) in _answers(questions, processes):
         for name, seconds, failed, places in answers:
             if failed:
-                raise pytest.UsageError(f"{name} fails without a fault")
+                raise pytest.UsageError(f"{name} fails without a fault:\n{failed}")
             known[name] = Known(seconds, frozenset((file, function) for file, function in places))
     return known
 
 
-def _watched(item: pytest.Item, watched: dict[str, str]) -> tuple[str, float, bool, list[Place]]:
+def _watched(item: pytest.Item, watched: dict[str, str]) -> tuple[str, float, str, list[Place]]:
     places: set[Place] = set()
 
     def called(frame: FrameType, event: str, argument: object) -> None:
@@ -88,7 +88,7 @@ def _watched(item: pytest.Item, watched: dict[str, str]) -> tuple[str, float, bo
     since = time.monotonic()
     sys.settrace(called)
     try:
-        failed = _fails(item)
+        failed = _failure(item)
     finally:
         sys.settrace(None)
     return item.nodeid, time.monotonic() - since, failed, sorted(places)
@@ -99,12 +99,12 @@ def _noticed(session: pytest.Session, mutant: Mutant, known: dict[str, Known]) -
     place = (mutant.file, mutant.function)
     items = [item for item in session.items if place in known[item.nodeid].places]
     if not plant(mutant):
-        return "" if not items else "(not planted)"
+        return ""
     for item in sorted(items, key=lambda item: known[item.nodeid].seconds):
         seconds = known[item.nodeid].seconds * SLOWER + LONGER
         signal.signal(signal.SIGALRM, lambda *_, item=item: _too_long(item))
         signal.alarm(int(seconds))
-        failed = _fails(item)
+        failed = _failure(item)
         signal.alarm(0)
         if failed:
             return item.nodeid
@@ -115,8 +115,27 @@ def _too_long(item: pytest.Item) -> None:
     raise TimeoutError(f"{item.nodeid} does not end")
 
 
-def _fails(item: pytest.Item) -> bool:
-    return any(report.failed for report in runtestprotocol(item, nextitem=None, log=False))
+def _failure(item: pytest.Item) -> str:
+    """What a test that fails says; "" if it passes. It runs as pytest runs it, with the warnings that it may give."""
+    reports = Reports()
+    item.config.pluginmanager.register(reports)
+    try:
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+    finally:
+        item.config.pluginmanager.unregister(reports)
+    return "\n".join(report.longreprtext or "failed" for report in reports.failed)
+
+
+class Reports:
+    """A plugin that keeps what pytest has to say of tests that fail."""
+
+    def __init__(self) -> None:
+        self.failed: list[pytest.TestReport] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called for the set-up, the call and the end of each test."""
+        if report.failed:
+            self.failed.append(report)
 
 
 # --- Processes

@@ -42,6 +42,21 @@ def test_changes_without_effect_are_none():
     assert not changes(before, parse(unused))
 
 
+def test_what_comes_from_a_new_buffer_may_be_anything():
+    before = """func.func @f(%A: memref<2xf32>, %x: f32) {
+      %new = memref.alloc() : memref<1xf32>
+      %y = affine.load %new[0] : memref<1xf32>
+      affine.store %y, %A[0] : memref<2xf32>
+      affine.store %x, %A[1] : memref<2xf32>
+      return
+    }"""
+    other = before.replace("store %y", "store %x")
+    lost = before.replace("affine.store %x, %A[1] : memref<2xf32>", "")
+    assert not changes(parse(before), parse(other))
+    assert changes(parse(other), parse(before))
+    assert changes(parse(before), parse(lost))
+
+
 def test_iterations_may_be_made_to_share_what_is_private():
     before = parsed(KERNELS["rows beside each other"])
     kinds = set()
