@@ -157,7 +157,9 @@ class BufferFlow:
             return None
         every = {v for access in self.dependences.accesses for v in access.relation.params}
         names = {name_of(v): v.hint or name_of(v) for v in every}
-        element = point[len(read.ivs) + read.buffer.loops : len(point) - written]
+        element = self.dependences.of.by_dimensions(read).element(
+            point[len(read.ivs) : len(point) - written], {v: params.get(name_of(v), 0) for v in every}
+        )
         return dependence, Witness({names[each]: n for each, n in params.items()}, source, sink, element)
 
     def _known(self, read: Access, find: Callable[[Access], Seen]) -> Seen:

@@ -167,7 +167,8 @@ class _Forwarding:
         if value is None or value.type != result.type or load.buffer.type.element != result.type:
             return None
         try:
-            if not load.is_exact or (before := self._flow.live_in(load)) is None or not before.is_empty():
+            is_exact = self._dependences.of.by_dimensions(load).is_exact
+            if not is_exact or (before := self._flow.live_in(load)) is None or not before.is_empty():
                 return None
             depth = self._depths[value]
             for last in self._flow.writers(load):

@@ -194,6 +194,7 @@ class Accesses:
         self.accesses: tuple[Access, ...] = found
 
         self._dimensions: dict[Buffer, Dimensions] = {}
+        self._by_dimensions: dict[Access, Access] = {}
 
     def dimensions(self, buffer: Buffer) -> Dimensions:
         """How the elements of a buffer are counted here: by the dimensions that its subscripts hide, where all do."""
@@ -203,9 +204,19 @@ class Accesses:
 
     def by_dimensions(self, access: Access) -> Access:
         """An access as those to its buffer are counted."""
-        if access.recovered is None or access.index is access.recovered.index:
+        if access in self._by_dimensions:
+            return self._by_dimensions[access]
+        dimensions = self.dimensions(access.buffer)
+        if not dimensions.are_hidden or (access.recovered is not None and access.index is access.recovered.index):
             return access
-        return access.by_dimensions if self.dimensions(access.buffer).are_hidden else access
+        found = access.by_dimensions if access.recovered is not None else self._every(access, dimensions)
+        self._by_dimensions[access] = self._by_dimensions[found] = found
+        return found
+
+    def _every(self, access: Access, dimensions: Dimensions) -> Access:
+        """An access to a whole buffer."""
+        index, domain = self._positions(dimensions.sizes, self.domains[access.op])
+        return replace(access, domain=domain, index=(*map(Affine.of, domain.ivs[: access.buffer.loops]), *index))
 
     @cached_property
     def _by_op(self) -> dict[Op, list[Access]]:
@@ -348,10 +359,14 @@ class Accesses:
         type = value.type
         if not isinstance(type, MemRefType):
             return self._anywhere(op, kind, self.storage.buffer(value), domain)
+        index, domain = self._positions([self.scope.size_of(value, axis) for axis in range(type.rank)], domain)
+        return self._element(op, kind, value, index, domain)
+
+    def _positions(self, sizes: Sequence[Affine | None], domain: Domain) -> tuple[Index, Domain]:
+        """All positions in an array of these sizes."""
         index = []
-        for axis in range(type.rank):
+        for axis, size in enumerate(sizes):
             position, domain = domain.some(f"d{axis}")
-            size = self.scope.size_of(value, axis)
             within = [Constraint(Affine.of(position))]
             if size is None:
                 domain = domain.lacking("the size of the buffer varies")
@@ -360,7 +375,7 @@ class Accesses:
                 within.append(Constraint(size - 1 - position))
             domain = domain.where((tuple(within),))
             index.append(Affine.of(position))
-        return self._element(op, kind, value, index, domain)
+        return tuple(index), domain
 
     def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain, *, is_own: bool = True) -> Access:
         """Any element of a buffer, or none."""

@@ -71,7 +71,7 @@ class Dimensions:
 
 def dimensions_of(buffer: Buffer, accesses: Sequence[Access], scope: Scope) -> Dimensions:
     """The dimensions of a buffer whose accesses in a function are these: hidden ones where all have them."""
-    used = [a for a in accesses if a.buffer is buffer and not isinstance(a.op, memref.Dealloc)]
+    used = [a for a in accesses if a.buffer is buffer and not _is_whole(a)]
     rows = [a.recovered for a in used]
     chains: tuple[Chain, ...] = ((),) * buffer.rank
     if any(row is not None and row.is_needed for row in rows) and None not in rows:
@@ -86,7 +86,17 @@ def dimensions_of(buffer: Buffer, accesses: Sequence[Access], scope: Scope) -> D
     return Dimensions(chains, tuple(sizes))
 
 
-# --- Below: sizes
+# --- Below: how
+
+
+def _is_whole(access: Access) -> bool:
+    """Whether an access is to all elements, however they are counted."""
+    match access.op:
+        case memref.Dealloc(memref=value):
+            return value is access.buffer.root
+        case memref.Copy(source=source, target=target):
+            return (source if access.kind == "read" else target) is access.buffer.root
+    return False
 
 
 def _if_affine(size: Affine | None) -> Affine | None:

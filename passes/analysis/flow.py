@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences, described
 from passes.analysis.nearby import Nearby
-from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, spending
+from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, space_of, spending
 from passes.analysis.relations import at_depth, iterator, last_of, map_from, named
 from passes.analysis.storage import Buffer
 
@@ -27,7 +27,7 @@ class LastWrite:
     ----------
     map
         From an iteration of the read and an element that it reads there, to the iteration of the write. None where isl
-        needs too long: then it may be any.
+        needs too long: then it may be any. Elements are counted as in regions.
     unknown
         Why it may be another write, or none, that the read sees; empty if this one is certain.
     """
@@ -47,7 +47,8 @@ class LastWrite:
         if self.map is None:
             return None
         names = [iv.hint for iv in self.write.ivs], [f"{iv.hint}'" for iv in self.read.ivs]
-        params = (*self.write.relation.params, *self.read.relation.params)
+        found = [a if a.recovered is None else a.by_dimensions for a in (self.write, self.read)]
+        params = [v for access in found for v in access.relation.params]
         return named(self.map.domain_factor_domain().reverse().coalesce(), *names, params)
 
 
@@ -107,7 +108,8 @@ class Flow:
                 reason = f"{error}, for {described(read)}"
                 warnings.warn(reason, AnalysisWarning, stacklevel=3)
                 writes = self._writes(read.buffer)
-                found = tuple(LastWrite(w, read, None, (*w.unknown, *read.unknown, reason)) for w in writes), None
+                unknown = (*self._seen(read).unknown, reason)
+                found = tuple(LastWrite(w, read, None, (*self._seen(w).unknown, *unknown)) for w in writes), None
             self._found[read] = found
         return found
 
@@ -119,15 +121,28 @@ class Flow:
         """
         with spending(self.budget):
             writes = self._writes(buffer)
-            times = {w: map_from(w.relation).reverse().apply_range(self._times(w)) for w in writes}
-            last = _latest([last_of(t) for w, t in times.items() if w.is_exact and w.buffer is buffer])
+            times = {w: self._reached(w, buffer).reverse().apply_range(self._times(w)) for w in writes}
+            last = _latest([last_of(t) for w, t in times.items() if self._seen(w).is_exact and w.buffer is buffer])
             found = []
             for write in writes:
-                is_certain = write.is_exact and write.buffer is buffer
+                is_certain = self._seen(write).is_exact and write.buffer is buffer
                 pairs = self._at(write, last if is_certain and last is not None else _after(times[write], last))
                 if not pairs.is_empty():
                     found.append((write, pairs.coalesce()))
             return tuple(found)
+
+    def _seen(self, access: Access) -> Access:
+        return self.dependences.of.by_dimensions(access)
+
+    def _touched(self, access: Access) -> Map:
+        return map_from(self._seen(access).relation)
+
+    def _reached(self, write: Access, buffer: Buffer) -> Map:
+        """The elements of a buffer that a write may touch: of another that may be this one, all."""
+        if write.buffer is buffer:
+            return self._touched(write)
+        dims = [iterator(k) for k in range(buffer.loops + self.dependences.of.dimensions(buffer).rank)]
+        return Map.from_domain_and_range(self._touched(write).domain(), Set.universe(space_of(dims)))
 
     def _nearby(self, buffer: Buffer) -> Nearby:
         if buffer not in self._writes_nearby:
@@ -139,13 +154,13 @@ class Flow:
         return [a for a in self.dependences.accesses if a.kind == "write" and self._storage.may_alias(a.buffer, buffer)]
 
     def _computed(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
-        touched = map_from(read.relation)
+        touched = self._touched(read)
         rest = touched.wrap()
         certain: dict[Access, Map] = {}
         doubtful: dict[Access, Map] = {}
         for write in self._nearby(read.buffer).to(read):
             earlier = self._earlier(write, read, touched)
-            is_certain = write.is_exact and write.buffer is read.buffer
+            is_certain = self._seen(write).is_exact and write.buffer is read.buffer
             pairs = _last(earlier) if is_certain else _union(earlier)
             if pairs is not None:
                 (certain if is_certain else doubtful)[write] = pairs
@@ -158,14 +173,14 @@ class Flow:
             for write, times in doubtful.items()
             if not (pairs := self._at(write, _after(times.apply_range(self._times(write)), last))).is_empty()
         ]
-        reasons = tuple(dict.fromkeys((*read.unknown, *(r for m in maybe for r in m.unknown))))
+        reasons = tuple(dict.fromkeys((*self._seen(read).unknown, *(r for m in maybe for r in m.unknown))))
         overshadowed = _union([m.map.domain() for m in maybe if m.map is not None])
         found: list[LastWrite] = []
         for write in certain:
             assert last is not None
             pairs = self._at(write, last)
             sure = pairs if overshadowed is None else pairs.subtract_domain(overshadowed)
-            for part, unknown in ((sure, read.unknown), (pairs.subtract(sure), reasons)):
+            for part, unknown in ((sure, self._seen(read).unknown), (pairs.subtract(sure), reasons)):
                 if not part.is_empty():
                     found.append(LastWrite(write, read, part.coalesce(), unknown))
         return tuple(sorted((*maybe, *found), key=lambda f: f.write.order)), rest.coalesce()
@@ -174,7 +189,7 @@ class Flow:
         alias = (
             () if write.buffer is read.buffer else (f"{write.buffer.name} and {read.buffer.name} may be one buffer",)
         )
-        return tuple(dict.fromkeys((*read.unknown, *write.unknown, *alias)))
+        return tuple(dict.fromkeys((*self._seen(read).unknown, *self._seen(write).unknown, *alias)))
 
     def _earlier(self, write: Access, read: Access, touched: Map) -> list[Map]:
         """From iterations of a read, each with an element, to those of a write of it that run before, latest first.
@@ -182,9 +197,9 @@ class Flow:
         In each map they have more of the common loops in the same iteration than in the next.
         """
         if write.buffer is read.buffer:
-            pairs = touched.range_map().apply_range(map_from(write.relation).reverse())
+            pairs = touched.range_map().apply_range(self._touched(write).reverse())
         else:
-            pairs = Map.from_domain_and_range(touched.wrap(), map_from(write.relation).domain())
+            pairs = Map.from_domain_and_range(touched.wrap(), self._touched(write).domain())
         found = []
         common = self.dependences.common(write, read)
         for depth in range(common + 1, 0, -1):
@@ -214,7 +229,7 @@ class Flow:
             words += [Affine.of(order[loop]), Affine.of(iterator(k))]
         words += [Affine.of(access.order), Affine.of(int(access.kind == "write"))]
         words += [Affine()] * (2 * self._depth + 2 - len(words))
-        domain = map_from(access.relation).domain()
+        domain = self._touched(access).domain()
         dims = [iterator(k) for k in range(len(access.ivs))]
         return map_of(words, (), dims).intersect_domain(domain)
 

@@ -37,7 +37,9 @@ class Dataflow:
         self.flow = Flow(self.dependences, BUDGET)
         self.symbols = Symbols(function, self.scope, mark)
         self._accesses: dict[tuple[Op, str], list[Access]] = {}
-        for access in self.of.accesses:
+        self.accesses = tuple(map(self.of.by_dimensions, self.of.accesses))
+        """The accesses, by the dimensions that their subscripts hide."""
+        for access in self.accesses:
             self._accesses.setdefault((access.op, access.kind), []).append(access)
             self.symbols.add(access.relation.params)
         self._binders = {v: op for op in self.of.domains for v in op.binds()}
@@ -76,7 +78,7 @@ class Dataflow:
 
     def elements(self, buffer: Buffer | None) -> Set:
         """All points of as many dimensions as a buffer has; without one, the only point of none."""
-        rank = 0 if buffer is None else buffer.rank
+        rank = 0 if buffer is None else self.of.dimensions(buffer).rank
         return Set.universe(space_of([iterator(k) for k in range(rank)]))
 
     def form(self, node: Node, depth: int = 3) -> object:
@@ -97,7 +99,12 @@ class Dataflow:
             if effects(op).unknown:
                 return f"what {op.name or 'an operation'} does is not known"
         lacking = (r for domain in self.of.domains.values() for r in domain.unknown)
-        return next(lacking, next((r for access in self.of.accesses for r in access.unknown), ""))
+        return next(lacking, next((r for access in self.accesses for r in access.unknown), ""))
+
+    def sizes(self, buffer: Buffer) -> object:
+        """The sizes that subscripts of a buffer hide, by what symbols are called in any function."""
+        chains = self.of.dimensions(buffer).chains
+        return [[self.symbols.spelled(size) for size in chain] for chain in chains]
 
     def _all_ops(self, block: Block) -> Sequence[Op]:
         found: list[Op] = []
@@ -156,7 +163,7 @@ class Dataflow:
 
     def _final(self, buffer: Buffer) -> Cases:
         writes = self.flow.final_writes(buffer)
-        doubts = [r for write, _ in writes for r in write.unknown]
+        doubts = [r for write, _ in writes for r in self.of.by_dimensions(write).unknown]
         if doubts or any(write.buffer is not buffer for write, _ in writes):
             raise UnknownError(doubts[0] if doubts else f"{buffer.name} may be another buffer")
         with spending(BUDGET):

@@ -57,6 +57,8 @@ class Reference:
             return Answer("unknown", why)
         if ours.symbols.facts() != theirs.symbols.facts():
             return Answer("unknown", "the functions have other contracts")
+        if (hidden := _other_sizes(ours, theirs)) is not None:
+            return Answer("unknown", hidden)
         answer = Equivalence(ours, theirs, reassociated).answer()
         if answer.verdict == "proved" and (late := used_after_end(theirs)) is not None:
             return Answer("unknown", late)
@@ -86,6 +88,15 @@ def race_of(function: Func, around: Module) -> str | None:
 
 def _is_too_long(of: Dataflow) -> bool:
     return len(of.of.accesses) > MOST_ACCESSES
+
+
+def _other_sizes(before: Dataflow, after: Dataflow) -> str | None:
+    """Why elements of a buffer cannot be compared: it is divided into other rows; None if that is nowhere so."""
+    ours, theirs = before.outputs, after.outputs
+    for key in ours.keys() & theirs.keys():
+        if before.sizes(ours[key]) != after.sizes(theirs[key]):
+            return f"the subscripts of {ours[key].name} are divided by other sizes"
+    return None
 
 
 def _globals(*modules: Module) -> str:

@@ -60,19 +60,24 @@ def outside(before: Dataflow, after: Dataflow) -> Iterator[Outside]:
     are not.
     """
     touched: dict[str, list[Access]] = {}
-    for access in before.of.accesses:
+    for access in before.accesses:
         if access.is_exact and access.buffer.kind != "local":
             touched.setdefault(before.key(access.buffer), []).append(access)
     for access in _once_each(after):
         there = () if access.buffer.kind == "local" else touched.get(after.key(access.buffer), ())
         for wrong in (_beyond(after, access), _beyond_view(after, access)):
-            if wrong is None:
+            is_known = wrong is not None
+            if wrong is None and there and access.index is not None:
+                with spending(BUDGET):
+                    wrong = after.symbols.renamed(elements_of(access.relation))
+            if wrong is not None:
+                with spending(BUDGET):
+                    for other in there:
+                        wrong = wrong.subtract(before.symbols.renamed(elements_of(other.relation)))
+            there = ()
+            if wrong is None or not (is_known or wrong.is_empty()):
                 yield Outside(f"which elements {access.buffer.name} has, or which are touched, is not known")
                 continue
-            with spending(BUDGET):
-                for other in there:
-                    wrong = wrong.subtract(before.symbols.renamed(elements_of(other.relation)))
-            there = ()
             if not wrong.is_empty():
                 wrong = _meaningful(before, wrong)
             if not wrong.is_empty():
@@ -120,7 +125,7 @@ def _negative_sizes(of: Dataflow) -> Iterator[tuple[Allocation, Set | None]]:
 def _once_each(of: Dataflow) -> Iterator[Access]:
     """The accesses of a function that may leave their buffers, of equal ones the first."""
     seen: set[object] = set()
-    for access in of.of.accesses:
+    for access in of.accesses:
         key = access.buffer, access.relation, _view_of(access)
         if key not in seen and not isinstance(access.op, memref.Dealloc | memref.Copy):
             seen.add(key)
@@ -155,7 +160,10 @@ def _beyond(of: Dataflow, access: Access) -> Set | None:
     """The elements that an access touches beyond the sizes of its buffer; None if those are not known."""
     if access.index is None:
         return None
-    return _outside(of, access.buffer.root, access.index[access.buffer.loops :], access.domain)
+    sizes = _sizes(of, access.buffer.root)
+    if of.of.dimensions(access.buffer).are_hidden:
+        sizes = _all_known(of.of.dimensions(access.buffer).sizes)
+    return _outside(of, sizes, access.index[access.buffer.loops :], access.domain)
 
 
 def _beyond_view(of: Dataflow, access: Access) -> Set | None:
@@ -163,15 +171,14 @@ def _beyond_view(of: Dataflow, access: Access) -> Set | None:
     view = _view_of(access)
     match access.op:
         case affine.Load(index=index) | affine.Store(index=index) if view is not None:
-            return _outside(of, view, index, access.domain)
+            return _outside(of, _sizes(of, view), index, access.domain)
         case memref.Load(indices=indices) | memref.Store(indices=indices) if view is not None:
-            return _outside(of, view, tuple(map(Affine.of, indices)), access.domain)
+            return _outside(of, _sizes(of, view), tuple(map(Affine.of, indices)), access.domain)
     return of.elements(None).complement()
 
 
-def _outside(of: Dataflow, value: Value, index: Sequence[Affine], domain: Domain) -> Set | None:
-    """The elements at index that lie beyond the sizes of a memref; None if those are not known."""
-    sizes = _sizes(of, value)
+def _outside(of: Dataflow, sizes: Sequence[Affine] | None, index: Sequence[Affine], domain: Domain) -> Set | None:
+    """The elements at index that lie beyond sizes; None if those are not known."""
     if sizes is None:
         return None
     exprs, inside = of.scope.exprs((*index, *sizes), domain)
@@ -199,8 +206,12 @@ def _sizes(of: Dataflow, value: Value) -> tuple[Affine, ...] | None:
         case memref.Alloc(sizes=given) | memref.Alloca(sizes=given):
             rest = iter(given)
             return tuple(Affine.of(next(rest) if n is None else n) for n in value.type.shape)
-    found = [of.scope.size_of(value, axis) for axis in range(value.type.rank)]
-    return None if None in found else tuple(size for size in found if size is not None)
+    return _all_known([of.scope.size_of(value, axis) for axis in range(value.type.rank)])
+
+
+def _all_known(sizes: Sequence[Affine | None]) -> tuple[Affine, ...] | None:
+    known = tuple([size for size in sizes if size is not None])
+    return known if len(known) == len(sizes) else None
 
 
 def _described(of: Dependence) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import TypeVar
 
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.types import IndexType
+from affdsl.ir.types import INDEX, IndexType
 from passes.analysis.domain import Scope
 from passes.analysis.polyhedral import Dim, Map, Set, name_of
 from passes.analysis.relations import iterator
@@ -69,6 +70,16 @@ class Symbols:
             return None
         return f"{signature(maker)}{parts}.{[*maker.defines()].index(value)}"
 
+    def spelled(self, expr: Affine) -> object:
+        """An expression of symbols, equal in two functions where it is the same number."""
+        new: dict[Value, Affine] = {}
+        for value in expr.values():
+            key = self.key(value)
+            if key is None:
+                return expr
+            new[value] = Affine.of(_standing_for(key))
+        return expr.substitute(new)
+
     def facts(self) -> tuple[object, ...]:
         """What the contract of the function says, over the places of the arguments."""
         places = {a: Affine.of(iterator(k)) for k, a in enumerate(self.function.args)}
@@ -76,6 +87,11 @@ class Symbols:
             None if shape is None else tuple(e.substitute(places) for e in shape) for shape in self.function.shapes
         ]
         return (*shapes, frozenset(c.substitute(places) for c in self.function.assumes))
+
+
+@cache
+def _standing_for(key: str) -> Value:
+    return Value(INDEX, key)
 
 
 def arguments_in(sizes: Mapping[str, int], function: Func) -> dict[Value | tuple[Value, int], int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import affdsl as af
@@ -65,6 +65,14 @@ def recipe(seed: int) -> Recipe:
     nests = tuple(_nest(random, rank) for _ in range(random.choice((1, 1, 2))))
     shape = random.choice(("product", "product", "equal", "larger"))
     return Recipe(seed, halos, factors, nests, shape)
+
+
+def changed(of: Recipe) -> Recipe:
+    """A recipe whose last statement loads another row."""
+    *nests, (is_repeated, loops, (*statements, last)) = of.nests
+    (row, *others), *loads = last.loads
+    last = replace(last, loads=((row - 1, *others), *loads))
+    return replace(of, nests=(*nests, (is_repeated, loops, (*statements, last))))
 
 
 def _nest(random: Random, rank: int) -> tuple[bool, tuple[Loop, ...], tuple[Statement, ...]]:

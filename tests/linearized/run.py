@@ -4,8 +4,9 @@
 
 Compared are all dependences (kind, depth, distances, whether they are exact), the verdicts on loops, which loops may be
 made parallel or interchanged, and the bounds: of each access whether it is proved, and for which sizes it is not; the
-regions that each iteration of each loop touches; and where the array may be copied, and what such a kernel computes.
-Small runs are compared with looking at all pairs of accesses, and witnesses with the subscripts.
+regions that each iteration of each loop touches; where the array may be copied, and what such a kernel computes; what
+the validator says of a split loop, and of a kernel that loads something else. Small runs are compared with looking at
+all pairs of accesses, and witnesses with the subscripts.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ from passes.analysis.bounds.size_conditions import holds
 from passes.analysis.dependence import Dependences, dependences
 from passes.analysis.parallelism import of_loops
 from passes.analysis.region import Region, footprints
+from passes.validation.polyhedral import Reference
 from tests.analysis.brute import ROLES, Brute
 from tests.analysis.points import numbers_in
 from tests.analysis.traced import Trace, trace
-from tests.linearized.kernels import Recipe, build, recipe
+from tests.linearized.kernels import Recipe, build, changed, recipe
 
 BOX = tuple(product((0, 1, 2, 3), repeat=3))
 """Sizes N, M and K with which conditions are compared."""
@@ -55,15 +57,17 @@ class Report:
     regions: int = 0
     steps: Counter[str] = field(default_factory=Counter)
     verdicts: Counter[str] = field(default_factory=Counter)
+    proofs: Counter[str] = field(default_factory=Counter)
     unknown: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         steps = ", ".join(f"{n} {step}" for step, n in sorted(self.steps.items()))
         verdicts = ", ".join(f"{n} {verdict}" for verdict, n in sorted(self.verdicts.items()))
+        proofs = ", ".join(f"{n} {verdict}" for verdict, n in sorted(self.proofs.items()))
         return (
             f"{self.kernels} kernels, each twice: {self.dependences} dependences, bounds of accesses: {verdicts}; "
-            f"steps: {steps}; {self.regions} regions, {self.witnesses} witnesses, "
+            f"steps: {steps}; {self.regions} regions, validated: {proofs}; {self.witnesses} witnesses, "
             f"{self.brute} questions answered by looking at all pairs\n"
             f"{len(self.unknown)} linearized kernels with something unknown that has dimensions, {len(self.wrong)} "
             "differences"
@@ -90,6 +94,7 @@ def compare(of: Recipe, report: Report) -> None:
     _compare_steps(of, *kernels, report)
     _compare_regions(of, first.of, second.of, report)
     _compare_copies(of, *kernels, report)
+    _compare_proofs(of, *kernels, report)
     _compare_witnesses(of, first, report)
     for numbers in RUNS:
         _compare_with_pairs(of, linear.func, first, numbers, report)
@@ -180,6 +185,25 @@ def _compare_copies(of: Recipe, linear: Kernel, dimensions: Kernel, report: Repo
             results = [_result(of, kernel.func, numbers) for kernel in (linear, ours)]
             if results[0] is not None and not np.array_equal(results[0], results[1]):
                 report.wrong.append(f"seed {of.seed}: a copy at {name} computes something else for {numbers}")
+
+
+def _compare_proofs(of: Recipe, linear: Kernel, dimensions: Kernel, report: Report) -> None:
+    """What the validator says of a split loop, and of a kernel that loads something else."""
+    first = next(iter(af.Schedule(linear).loops())).names[0]
+    other = changed(of)
+    verdicts = []
+    for kernel in (linear, dimensions):
+        program, body = build(other, linear=kernel is linear)
+        after = af.Schedule(kernel).split(first, 3).kernel(), Kernel(body, {}, program=program)
+        verdicts.append([_verdict(kernel, each) for each in after])
+    report.proofs.update(verdicts[1])
+    if verdicts[0] != verdicts[1]:
+        report.wrong.append(f"seed {of.seed}: the validator says {verdicts[0]} instead of {verdicts[1]}")
+
+
+def _verdict(before: Kernel, after: Kernel) -> str:
+    reference = Reference(before.func, before.program.module)
+    return reference.compared(after.func, after.program.module).verdict
 
 
 def _copied(kernel: Kernel, loop: str) -> Kernel | str:

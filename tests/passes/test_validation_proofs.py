@@ -448,7 +448,7 @@ ENDLESS = """%r = scf.while (%i = %n) : (index) -> index {
         ("%v = affine.vector_load %A[0] : V, vector<4xf64> affine.vector_store %v, %B[0] : V, vector<4xf64>",
          "what affine.vector_store writes is not followed"),
         ('"test.use"(%A) : (V) -> ()', "what an operation does is not known"),
-        ("affine.for %i = 0 to %n { %x = affine.load %A[%i * symbol(%n)] : V affine.store %x, %B[%i] : V }",
+        ("affine.for %i = 0 to %n { %x = affine.load %A[%i floordiv symbol(%n)] : V affine.store %x, %B[%i] : V }",
          "is semi-affine"),
         (ENDLESS, "as often as is known at run time"),
     ],
