@@ -15,6 +15,7 @@ from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from tests.mlir.batches import judge
 from tests.oracles import mlir_opt
 
 INDICES = (0, 1, 2, 3, 5, 7, 8)
@@ -51,6 +52,28 @@ def shown(module: func.Module, *passes: str) -> str:
     """A module as mlir-opt prints it, after passes of its own."""
     verify(module)
     return mlir_opt(print_op(module), UNKNOWN, *passes)
+
+
+def both(
+    made: Sequence[func.Module], clean: Sequence[str], texts: Sequence[str], passes: Sequence[str]
+) -> list[tuple[str, str]]:
+    """Modules after passes of mlir-opt, each beside what it makes of a text: two runs of it, however many they are."""
+    return list(zip(all_shown(made, *clean), _judged(texts, *passes), strict=True))
+
+
+def all_shown(modules: Sequence[func.Module], *passes: str) -> list[str]:
+    """Modules as mlir-opt prints them, after passes of its own, by one run of it."""
+    for module in modules:
+        verify(module)
+    return _judged([print_op(module) for module in modules], *passes)
+
+
+def _judged(texts: Sequence[str], *passes: str) -> list[str]:
+    outputs = []
+    for text, verdict in zip(texts, judge(texts, UNKNOWN, *passes), strict=True):
+        assert verdict.output is not None, f"{verdict.errors or 'mlir-opt crashes'}\n{text}"
+        outputs.append(verdict.output)
+    return outputs
 
 
 def differences(theirs: str, ours: str) -> list[str]:

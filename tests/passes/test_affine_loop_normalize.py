@@ -1,5 +1,7 @@
 """affine-loop-normalize: next to mlir-opt's, with its option, and run before and after."""
 
+import functools
+
 import pytest
 
 from affdsl.ir.dialects import affine
@@ -7,7 +9,7 @@ from affdsl.ir.traverse import walk
 from passes.affine_loop_normalize import affine_loop_normalize
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
-from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
+from tests.passes.compare import UNKNOWN, assert_alike, both, parsed, shown
 
 HEAD = "func.func @f(%i: index, %n: index, %A: memref<40x40xf32>, %x: f32)"
 
@@ -58,13 +60,19 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+@functools.cache
+def normalized(option):
+    texts, clean = [HEAD + body for body in PROGRAMS.values()], ["--canonicalize", "--cse"]
+    made = [affine_loop_normalize(parsed(text), promote_single_iter=option == "true") for text in texts]
+    passes = [f"--affine-loop-normalize=promote-single-iter={option}", *clean]
+    return dict(zip(PROGRAMS, both(made, clean, texts, passes), strict=True))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("option", ["false", "true"])
 def test_the_same_as_mlir_opt(name, option):
-    text, clean = HEAD + PROGRAMS[name], ("--canonicalize", "--cse")
-    ours = affine_loop_normalize(parsed(text), promote_single_iter=option == "true")
-    theirs = mlir_opt(text, UNKNOWN, f"--affine-loop-normalize=promote-single-iter={option}", *clean)
-    assert shown(ours, *clean) == theirs
+    ours, theirs = normalized(option)[name]
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("name", ["constant bounds", "triangles", "nothing to do"])

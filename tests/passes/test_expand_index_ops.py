@@ -1,5 +1,6 @@
 """affine-expand-index-ops, to arith and to affine.apply: next to mlir-opt's, and run before and after."""
 
+import functools
 import re
 from itertools import product
 
@@ -9,8 +10,7 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from passes.expand_index_ops import expand_index_ops, expand_index_ops_as_affine
-from tests.oracles import mlir_opt
-from tests.passes.compare import ENDS, UNKNOWN, parsed, shown
+from tests.passes.compare import ENDS, both, parsed
 
 HEAD = "func.func private @use(index, index, index)\nfunc.func @f(%i: index, %j: index, %n: index, %m: index)"
 
@@ -38,24 +38,37 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+TEXTS = [HEAD + body for body in PROGRAMS.values()]
+
+
+@functools.cache
+def in_arith():
+    """Less the flags that say that nothing wraps."""
+    made, clean = [expand_index_ops(parsed(text)) for text in TEXTS], ["--canonicalize", "--cse"]
+    theirs = [expanded for _, expanded in both(made, (), TEXTS, ["--affine-expand-index-ops"])]
+    theirs = [re.sub(r" overflow<[a-z, ]*>", "", text) for text in theirs]
+    return dict(zip(PROGRAMS, both(made, clean, theirs, clean), strict=True))
+
+
+@functools.cache
+def in_affine():
+    made = [expand_index_ops_as_affine(parsed(text)) for text in TEXTS]
+    return dict(zip(PROGRAMS, both(made, (), TEXTS, ["--affine-expand-index-ops-as-affine"]), strict=True))
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_arith_as_mlir_opt_has_it(name):
-    """Less the flags that say that nothing wraps."""
-    text, clean = HEAD + PROGRAMS[name], ("--canonicalize", "--cse")
-    theirs = mlir_opt(text, UNKNOWN, "--affine-expand-index-ops")
-    theirs = mlir_opt(re.sub(r" overflow<[a-z, ]*>", "", theirs), UNKNOWN, *clean)
-    assert shown(expand_index_ops(parsed(text)), *clean) == theirs
+    ours, theirs = in_arith()[name]
+    assert ours == theirs
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_affine_as_mlir_opt_has_it(name):
     """The same number of affine.apply, each of one value of the digits or sums."""
-    text = HEAD + PROGRAMS[name]
     ours, theirs = (
         [line.split(" = ")[1].split()[0] for line in printed.splitlines() if line.startswith("    %")]
-        for printed in (shown(expand_index_ops_as_affine(parsed(text))),
-                        mlir_opt(text, UNKNOWN, "--affine-expand-index-ops-as-affine"))
-    )  # fmt: skip
+        for printed in in_affine()[name]
+    )
     if name == "digits of a sum":  # mlir-opt writes the sum out and then drops it where nothing else reads it
         return
     assert sorted(ours) == sorted(theirs)
