@@ -19,7 +19,7 @@ from tests.fuzz.program import Binary, Buffer, Constant, For, Load, Program, Sto
 from tests.fuzz.trials import ROWS, Made, Row, Trial, by_mlir_opt
 from tests.soundness.programs import PROGRAMS
 
-SEEDS = some(range(60, 80), 12)
+SEEDS = some(range(60, 80), 8)
 THREE = "test-loop-permutation{permutation-map=1,2,0 check-validity=1}"
 KNOWN = {row.title: row for row in ROWS if row.is_known}
 SLOW = {title for title in KNOWN if "data" in title}

@@ -13,6 +13,7 @@ from affdsl.mlir.readers import parse
 from passes.affine_data_copy_generate import affine_data_copy_generate
 from passes.manager import PipelineError
 from passes.pipeline import run_pipeline
+from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed, shown
@@ -222,7 +223,7 @@ WAYS = (
 
 
 def test_random_programs_do_the_same() -> None:
-    seeds = Random(7).sample(range(10**6), 8)
+    seeds = some(Random(7).sample(range(10**6), 8), 4)
     report = check_seeds(seeds, pipelines(WAYS), ["interpreter"])
     assert not report.failures, report.failures[0]
-    assert min(report.changed[p] for p in pipelines(WAYS)[1:]) > 5
+    assert min(report.changed[p] for p in pipelines(WAYS)[1:]) > report.programs / 2

@@ -21,6 +21,7 @@ from passes.affine_loop_tile import affine_loop_tile, tile
 from passes.analysis.dependence import Dependences
 from passes.legality import IllegalTransform
 from passes.options import OptionError
+from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.affine_loop_tile_programs import (
@@ -128,9 +129,9 @@ def test_sizes_that_are_none() -> None:
 
 def test_random_programs_do_the_same() -> None:
     ways = ["affine-loop-tile{tile-size=3}", "affine-loop-tile{tile-sizes=2,4 separate=true}"]
-    report = check_seeds(range(500, 525), pipelines(ways), ["interpreter"])
+    report = check_seeds(some(range(500, 525), 12), pipelines(ways), ["interpreter"])
     assert not report.failures
-    assert min(report.changed.values()) > 15
+    assert min(report.changed.values()) > report.programs / 2
 
 
 def test_the_program_that_mlir_opt_tiles_against_a_dependence() -> None:

@@ -21,6 +21,7 @@ from passes.affine_loop_unroll_jam import affine_loop_unroll_jam, unroll_jam
 from passes.analysis.dependence import Dependences
 from passes.legality import IllegalTransform
 from passes.options import OptionError
+from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.affine_loop_tile_programs import (
     TRIANGLES,
@@ -508,4 +509,4 @@ def test_random_programs_do_the_same() -> None:
     def step(loop: affine.For, random: Random, dependences: Dependences) -> func.Func:
         return unroll_jam(dependences.of.function, loop.iv, random.choice((2, 3, 4)), dependences=dependences)
 
-    assert done_to_random_programs(range(100, 135), step) > 25
+    assert done_to_random_programs(some(range(100, 135), 18), step) > 12

@@ -11,6 +11,7 @@ from affdsl.ir.verifier import verify
 from passes.affine_parallelize import affine_parallelize, parallelize
 from passes.legality import IllegalTransform
 from tests.analysis.programs import generate
+from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.passes.compare import assert_alike, both, parsed
 
@@ -258,14 +259,14 @@ def test_the_loop_must_be_there():
 
 def test_random_programs_do_the_same():
     chosen = pipelines(["affine-parallelize{parallel-reductions=true}"])
-    report = check_seeds(range(700, 740), chosen, ["interpreter"])
+    report = check_seeds(some(range(700, 740), 20), chosen, ["interpreter"])
     assert not report.failures
-    assert sum(report.changed.values()) > 20
+    assert sum(report.changed.values()) > report.programs / 2
 
 
 def test_random_programs_do_the_same_in_any_order():
     changed = 0
-    for seed in range(3000, 3040):
+    for seed in some(range(3000, 3040), 20):
         program = generate(seed)
         if bands(program.module):
             continue  # it may depend on their order before
@@ -275,7 +276,7 @@ def test_random_programs_do_the_same_in_any_order():
         wanted = outcome(program, program.module, "forward")
         for order in ("forward", "reverse", "shuffled"):
             assert outcome(program, after, order) == wanted, f"seed {seed}, {order}\n{after}"
-    assert changed > 15
+    assert changed > 7
 
 
 def outcome(program, module, order):

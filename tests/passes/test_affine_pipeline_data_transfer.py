@@ -399,15 +399,15 @@ WAYS = (
 
 
 def test_random_programs_do_the_same() -> None:
-    report = check_seeds(range(700, 706), WAYS, ["interpreter"])
+    report = check_seeds(some(range(700, 706), 3), WAYS, ["interpreter"])
     assert not report.failures, report.failures[0]
-    assert min(report.changed[way] for way in WAYS) > 5
+    assert min(report.changed[way] for way in WAYS) == report.programs
 
 
 def test_random_dma_loops() -> None:
     """What is refused for the order of two accesses does something else, or breaks a rule, where it is done."""
     same = refused = differ = 0
-    seeds = some(range(120), 80)
+    seeds = some(range(120), 40)
     for seed in seeds:
         f = function(dma_loop(seed))
         try:
@@ -426,7 +426,7 @@ def test_random_dma_loops() -> None:
         assert [left(after, m, n) for m, n in RUNS] == wanted, f"seed {seed}\n{f}\n{after}"
         same += 1
     assert same > 0.5 * len(seeds)
-    assert refused > 3
+    assert refused > 1
     assert differ >= 0.9 * refused
 
 

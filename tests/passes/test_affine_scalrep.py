@@ -9,6 +9,7 @@ from affdsl.ir.traverse import walk, with_fields
 from passes.affine_scalrep import affine_scalrep
 from passes.analysis.access import Accesses
 from passes.analysis.dependence import Dependences
+from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.passes.compare import assert_alike, both, parsed
 from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
@@ -336,21 +337,21 @@ def test_loads_of_loads_end_with_the_first_value():
 
 
 def test_random_programs_do_the_same():
-    report = check_seeds(range(725, 750), pipelines(["affine-scalrep"]), ["interpreter"])
+    report = check_seeds(some(range(725, 750), 12), pipelines(["affine-scalrep"]), ["interpreter"])
     assert not report.failures
-    assert sum(report.changed.values()) > 10
+    assert sum(report.changed.values()) > report.programs / 3
 
 
 @pytest.mark.parametrize("make", [random_body, random_recurrence])
 def test_random_loops_do_the_same(make):
     changed = 0
-    for seed in range(100, 160):
+    for seed in some(range(100, 160), 30):
         before = parsed(make(seed))
         after = affine_scalrep(before)
         if after is not before:
             changed += 1
             assert assert_alike(before, after, NUMBERS, runs=4, seed=seed) == 4
-    assert changed > 15
+    assert changed > 7
 
 
 def test_the_other_buffers_that_may_be_one_are_those_of_each_pair():

@@ -211,7 +211,7 @@ def random_expr(random: Random, dims: list[str]) -> str:
 
 def test_random_minima_and_maxima_do_the_same():
     random, meant, sizes = Random(1), 0, Counter[str]()
-    rounds = some(range(60), 40)
+    rounds = some(range(60), 20)
     for _ in rounds:
         module = parsed(random_program(random))
         made = affine_simplify_min_max(module)
@@ -225,6 +225,6 @@ def test_random_minima_and_maxima_do_the_same():
 
 def test_random_programs_do_the_same():
     pipeline = "builtin.module(func.func(affine-simplify-min-max))"
-    report = check_seeds(range(400, 430), [pipeline], ["interpreter"])
+    report = check_seeds(some(range(400, 430), 15), [pipeline], ["interpreter"])
     assert not report.failures
-    assert report.changed[pipeline] > 10
+    assert report.changed[pipeline] > report.programs / 3

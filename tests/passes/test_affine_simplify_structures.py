@@ -300,7 +300,7 @@ def random_expr(random: Random, dims: list[str]) -> str:
 
 def test_random_nests_do_the_same():
     random, meant, counted = Random(2), 0, Counter[str]()
-    rounds = some(range(60), 40)
+    rounds = some(range(60), 20)
     for _ in rounds:
         module = parsed(random_program(random))
         made = affine_simplify_structures(module)
@@ -316,6 +316,6 @@ def test_random_nests_do_the_same():
 
 def test_random_programs_do_the_same():
     pipeline = "builtin.module(func.func(affine-simplify-structures))"
-    report = check_seeds(range(500, 530), [pipeline], ["interpreter"])
+    report = check_seeds(some(range(500, 530), 15), [pipeline], ["interpreter"])
     assert not report.failures
-    assert report.changed[pipeline] > 10
+    assert report.changed[pipeline] > report.programs / 3

@@ -32,6 +32,7 @@ from passes.sink import make_perfect
 from passes.steps import PRIMITIVES, Proposal, Step
 from tests.analysis.programs import generate
 from tests.analysis.traced import trace
+from tests.effort import some
 from tests.passes.own_buffer_programs import arguments, loops
 from tests.passes.own_buffer_programs import generate as generate_with_buffers
 from tests.passes.reordering_programs import result
@@ -138,7 +139,7 @@ def test_another_loop_is_proposed_where_it_is_parallel():
 @pytest.mark.parametrize("source", [generate, generate_with_buffers], ids=["any", "own buffers"])
 def test_every_proposal_can_be_done_and_the_program_does_the_same(source):
     seen: Counter[str] = Counter()
-    for seed in range(40 if source is generate else 25):
+    for seed in some(range(40), 16) if source is generate else some(range(25), 18):
         program = source(seed)
         function = program if isinstance(program, func.Func) else program.function
         module = None if isinstance(program, func.Func) else program.module
@@ -164,7 +165,7 @@ def test_every_proposal_can_be_done_and_the_program_does_the_same(source):
                 if "reassociate" not in dict(proposal.options):
                     _assert_same(program, function, done)
     proposals = {key: count for key, count in seen.items() if key != "refused"}
-    assert sum(proposals.values()) > 10, seen
+    assert sum(proposals.values()) > 5, seen
     assert len(proposals) >= 3, seen
 
 
@@ -413,7 +414,7 @@ def test_a_budget_that_is_spent_is_named():
 
 def test_the_two_iterations_of_a_refusal_run_and_meet():
     seen: Counter[str] = Counter()
-    for seed in range(5000, 5060):
+    for seed in some(range(5000, 5060), 25):
         function = generate_with_buffers(seed)
         for verb, request in _requests(function, None):
             refused = _refusal(request, function)
@@ -424,7 +425,7 @@ def test_the_two_iterations_of_a_refusal_run_and_meet():
                 continue
             assert _are_confirmed(refused, function), f"seed {seed}: {refused}\n{function}"
             seen[verb] += 1
-    assert min(seen["reverse"], seen["parallelize"]) > 50, seen
+    assert min(seen["reverse"], seen["parallelize"]) > 20, seen
     assert not any("unknown" in key for key in seen), seen
 
 

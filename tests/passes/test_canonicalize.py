@@ -19,6 +19,7 @@ from passes import affine_maps
 from passes.affine_maps import Map
 from passes.canonicalize import canonicalize
 from passes.canonicalize.integers import flags
+from tests.effort import TRIES_ALL, some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.canonicalize_corpus import RANDOM, Difference, Example, corpus, differences
@@ -214,7 +215,7 @@ def value(function: func.Func, x: int) -> int | None:
     [*product(SUMS, SUMS), *product(["muli"], ["divsi", "divui", "floordivsi", "ceildivsi", "remsi"])],
 )
 def test_who_keeps_promises_gets_the_same_and_keeps_them(first, second):
-    texts = list(combinations([first], [second]))
+    texts = list(combinations([first], [second]))[:: 1 if TRIES_ALL else 3]
     module = parse("\n".join(text.replace("@f", f"@f{n}") for n, text in enumerate(texts)))
     for before, after in zip(module.functions, canonicalize(module).functions, strict=True):
         for x in VALUES:
@@ -284,19 +285,20 @@ def test_products_with_zero_are_as_by_mlir_opt():
 @pytest.mark.parametrize(("lanes", "count"), [(0, 400), (4, 100)])
 def test_random_arithmetic_does_the_same(lanes, count):
     changed = counted = 0
-    for seed in range(count):
+    seeds = some(range(count), count // 3)
+    for seed in seeds:
         before = parse(random_function(seed, lanes=lanes))
         after = canonicalize(before)
         changed += print_op(after) != print_op(before)
         counted += assert_same_at_the_ends(before, after, runs=3, seed=seed)
-    assert changed > 0.8 * count
-    assert counted > 2 * count
+    assert changed > 0.8 * len(seeds)
+    assert counted > 2 * len(seeds)
 
 
 def test_random_affine_programs_do_the_same():
-    report = check_seeds([*RANDOM, *range(1000, 1060)], pipelines(["canonicalize"]), ["interpreter"])
+    report = check_seeds(some([*range(1000, 1060), *RANDOM], 60), pipelines(["canonicalize"]), ["interpreter"])
     assert not report.failures
-    assert report.changed["builtin.module(canonicalize)"] > 120
+    assert report.changed["builtin.module(canonicalize)"] > 0.75 * report.programs
 
 
 # --- Maps

@@ -8,6 +8,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.cse import cse
+from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.mlir.batches import judge
 from tests.passes.canonicalize_corpus import corpus, size
@@ -183,15 +184,15 @@ def test_the_corpus_does_the_same_and_gets_no_larger_than_with_mlir_opt():
 
 def test_random_arithmetic_does_the_same():
     changed = 0
-    for seed in range(200):
+    for seed in some(range(200), 100):
         before = parse(random_function(seed))
         after = cse(before)
         changed += print_op(after) != print_op(before)
         assert_same_at_the_ends(before, after, runs=2, seed=seed)
-    assert changed > 40
+    assert changed > 20
 
 
 def test_random_affine_programs_do_the_same():
-    report = check_seeds(range(2000, 2060), pipelines(["cse", "canonicalize"]), ["interpreter"])
+    report = check_seeds(some(range(2000, 2060), 20), pipelines(["cse", "canonicalize"]), ["interpreter"])
     assert not report.failures
-    assert report.changed["builtin.module(cse)"] > 20
+    assert report.changed["builtin.module(cse)"] > report.programs / 3

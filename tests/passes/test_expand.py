@@ -266,7 +266,7 @@ def test_refusals(name):
     assert wanted.replace("%B", "B") in reason
 
 
-@pytest.mark.parametrize("seeds", some([range(1000, 1100), range(1100, 1200)], 1), ids=str)
+@pytest.mark.parametrize("seeds", some([range(k, k + 50) for k in range(1000, 1200, 50)], 1), ids=str)
 def test_random_programs_do_the_same(seeds):
     seen: Counter[str] = Counter()
     for seed in seeds:
@@ -284,9 +284,9 @@ def test_random_programs_do_the_same(seeds):
                 seen["with a start"] += "+ 1, 1)" in print_op(made)
                 for n in SIZES:
                     seen["compared"] += _is_same(function, made, n, seed)
-    assert seen["done"] > 80, seen
-    assert seen["compared"] > 150, seen
-    assert seen["refused"] > 80, seen
+    assert seen["done"] > 40, seen
+    assert seen["compared"] > 75, seen
+    assert seen["refused"] > 40, seen
 
 
 def _is_same(before: func.Func, after: func.Func, n: int, seed: int) -> bool:

@@ -385,7 +385,7 @@ def test_the_buffer_must_be_there():
 # --- Random programs
 
 
-@pytest.mark.parametrize("seeds", some([range(60), range(60, 120)], 1), ids=str)
+@pytest.mark.parametrize("seeds", some([range(30), range(30, 60), range(60, 90), range(90, 120)], 1), ids=str)
 def test_random_programs_do_the_same_and_no_refusal_is_idle(seeds):
     seen: Counter[str] = Counter()
     for seed in seeds:
@@ -407,11 +407,11 @@ def test_random_programs_do_the_same_and_no_refusal_is_idle(seeds):
                 seen["done"] += 1
                 for n in SIZES:
                     seen["compared"] += _is_same(function, made, n)
-    assert seen["done"] > 50, seen
-    assert seen["compared"] > 100, seen
-    assert seen["refused rightly"] > 40, seen
+    assert seen["done"] > 25, seen
+    assert seen["compared"] > 50, seen
+    assert seen["refused rightly"] > 20, seen
     assert seen["refused too early"] == 0, seen
-    assert seen["examples"] > 20, seen
+    assert seen["examples"] > 10, seen
 
 
 EXAMPLE = re.compile(r"e\.g\. (.*) writes \w+\[(.*)\](?:, which (.*) reads)?(?: \(for n = (\d+)\))?$", re.M)

@@ -309,7 +309,7 @@ def test_what_may_do_anything_stays_in_order():
 # --- All of them
 
 
-@pytest.mark.parametrize("seeds", some([range(40), range(40, 80)], 1), ids=str)
+@pytest.mark.parametrize("seeds", some([range(20), range(20, 40), range(40, 60), range(60, 80)], 1), ids=str)
 def test_random_programs_do_the_same_as_before(seeds):
     done: Counter[str] = Counter()
     for seed in seeds:
@@ -325,7 +325,7 @@ def test_random_programs_do_the_same_as_before(seeds):
                     continue
                 assert result(program, made) == wanted, f"seed {seed}, {name}:\n{made}"
                 done[name] += made is not program.function
-    assert min(done[name] for name in ("interchange", "skew", "shift", "reverse", "distribute", "refused")) >= 5, done
+    assert min(done[name] for name in ("interchange", "skew", "shift", "reverse", "distribute", "refused")) >= 2, done
 
 
 @pytest.mark.parametrize("seeds", [range(40)], ids=str)

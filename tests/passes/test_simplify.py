@@ -23,6 +23,7 @@ from passes.simplify import (
     simplify_constraints,
 )
 from passes.simplify.ranges import ANY, Range, between, point, range_of
+from tests.effort import some
 from tests.passes import random_expressions
 from tests.passes.random_expressions import build, compute
 
@@ -593,10 +594,11 @@ def test_deep_nests():
 
 
 def test_random_programs():
-    seen = check_many(1500)
-    assert seen["expressions simplified"] > 200
-    assert seen["bounds simplified"] > 100
-    assert seen["conditions simplified"] > 100
+    count = len(some(range(1500), 500))
+    seen = check_many(count)
+    assert seen["expressions simplified"] > count / 8
+    assert seen["bounds simplified"] > count / 15
+    assert seen["conditions simplified"] > count / 15
 
 
 def towards_zero(self, divisor):

@@ -16,6 +16,7 @@ from passes.affine_loop_invariant_code_motion import hoist
 from passes.interchange import interchange
 from passes.legality import IllegalTransform, trying
 from passes.sink import make_perfect, sink
+from tests.effort import some
 from tests.passes.loops_before_and_after import on_random_programs
 from tests.passes.own_buffer_programs import SIZES, generate, loops, result
 
@@ -118,9 +119,9 @@ def test_what_stays_says_why(name):
 
 
 def test_random_programs_do_the_same_after_sinking():
-    found = on_random_programs(range(500, 580), sink)
-    assert found.made > 40
-    assert found.compared > 20
+    found = on_random_programs(some(range(500, 580), 40), sink)
+    assert found.made > 20
+    assert found.compared > 10
 
 
 # --- Perfect nests
@@ -231,7 +232,7 @@ def test_refusals(name):
 
 def test_random_programs_do_the_same_with_perfect_nests():
     seen: Counter[str] = Counter()
-    for seed in range(3000, 3400):
+    for seed in some(range(3000, 3400), 200):
         function = generate(seed)
         pairs = [(outer, inner) for outer in loops(function) for inner in outer.body if isinstance(inner, affine.For)]
         for outer, inner in pairs:
@@ -250,8 +251,8 @@ def test_random_programs_do_the_same_with_perfect_nests():
                     continue
                 assert result(made, n) == wanted, f"seed {seed}, n = {n}\n{function}\n{made}"
                 seen["compared"] += 1
-    assert seen["done"] > 60, seen
-    assert seen["compared"] > 100, seen
+    assert seen["done"] > 30, seen
+    assert seen["compared"] > 50, seen
 
 
 def test_the_outer_loop_is_named_first():
