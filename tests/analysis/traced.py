@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -118,11 +119,43 @@ def ivs_of(op: Op) -> tuple[Value, ...]:
 
 
 @dataclass(frozen=True, eq=False)
+class _RowMajor:
+    """The element at each address of a storage whose elements lie one behind the other."""
+
+    start: int
+    size: int
+    shape: Index
+
+    def __getitem__(self, address: int) -> Index:
+        place, rest = divmod(address - self.start, self.size)
+        assert not rest, "in the middle of an element"
+        index = []
+        for extent in reversed(self.shape):
+            place, coordinate = divmod(place, extent)
+            index.append(coordinate)
+        assert not place, "outside of the storage"
+        return tuple(index[::-1])
+
+
+def _elements_at(buffer: Buffer, size: int) -> _RowMajor | dict[int, Index]:
+    """The element at each address of a new buffer."""
+    if 0 in buffer.shape:
+        return {}
+    addresses = buffer.addresses(buffer.positions())
+    start = int(addresses.flat[0])
+    if np.array_equal(addresses.ravel(), start + size * np.arange(addresses.size)):
+        return _RowMajor(start, size, buffer.shape)
+    at = dict(zip(addresses.tolist(), product(*map(range, buffer.shape)), strict=True))
+    assert len(at) == addresses.size, "two elements of one buffer lie at the same place"
+    return at
+
+
+@dataclass(frozen=True, eq=False)
 class _Elements:
     """A storage, and which of its elements each address belongs to."""
 
     root: Root
-    at: Mapping[int, Index]
+    at: _RowMajor | dict[int, Index]
     size: int
 
     def of(self, buffer: Buffer, index: Iterable[Index]) -> frozenset[Index]:
@@ -226,10 +259,8 @@ class _Tracer(_Program):
         if buffer.storage in self.storages:
             return
         number = self.executions[origin] = self.executions.get(origin, -1) + 1
-        addresses = buffer.addresses(buffer.positions()).tolist() if 0 not in buffer.shape else []
-        assert len(set(addresses)) == len(addresses), "two elements of one buffer lie at the same place"
-        at = dict(zip(addresses, np.ndindex(*buffer.shape), strict=True)) if addresses else {}
-        self.storages[buffer.storage] = _Elements(Root(origin, number), at, buffer.cells.itemsize)
+        size = buffer.cells.itemsize
+        self.storages[buffer.storage] = _Elements(Root(origin, number), _elements_at(buffer, size), size)
 
     def with_copies(self, op: Op, accesses: list[Access]) -> list[Access]:
         """What an operation touches, and where it waits for a copy what that touches: see the note at the end."""
