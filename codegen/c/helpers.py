@@ -23,7 +23,9 @@ class Helper:
 
 
 # In the bodies below T is the type, N its width, U an unsigned type that is at least as wide and never promoted,
-# Z(x) the value of x read as unsigned, and W[u] the number of type T that is u modulo 2**N.
+# Z(x) the value of x read as unsigned, and W[u] the number of type T that is u modulo 2**N. No helper computes a % b,
+# nor what a compiler takes for it, as a - a / b * b: see docs/decisions/0015.
+_REMAINDER = "const T r = W[(U)a - (U)(a / b) * (U)b];\n"
 _NEGATED = "if (b == 0 || b == -1) return b == 0 ? 0 : W[0u - (U)a];\n"
 _POWER = """\
 if (b < 0) return a == 1 ? 1 : a == -1 ? (T)(b % 2 == 0 ? 1 : -1) : 0;
@@ -41,18 +43,21 @@ _INTEGER = {
     "or": ("T a, T b", "return (T)(a | b);"),
     "xor": ("T a, T b", "return (T)(a ^ b);"),
     "div": ("T a, T b", "return b == 0 ? 0 : b == -1 ? W[0u - (U)a] : (T)(a / b);"),
-    "rem": ("T a, T b", "return b == 0 || b == -1 ? 0 : (T)(a % b);"),
+    "rem": ("T a, T b", "if (b == 0 || b == -1) return 0;\n" + _REMAINDER + "return r;"),
     "divu": ("T a, T b", "return b == 0 ? 0 : W[Z(a) / Z(b)];"),
-    "remu": ("T a, T b", "return b == 0 ? 0 : W[Z(a) % Z(b)];"),
+    "remu": ("T a, T b", "if (b == 0) return 0;\nconst U q = Z(a) / Z(b);\nreturn W[Z(a) + Z(b) + ~q * Z(b)];"),
     "divceil": (
         "T a, T b",
-        _NEGATED + "return (T)(a / b + (a % b != 0 && (a < 0) == (b < 0) ? 1 : 0));",
+        _NEGATED + "const T q = (T)(a / b);\nreturn (T)(q + (q * b != a && (a < 0) == (b < 0) ? 1 : 0));",
     ),
     "divfloor": (
         "T a, T b",
-        _NEGATED + "return (T)(a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0));",
+        _NEGATED + "const T q = (T)(a / b);\nreturn (T)(q - (q * b != a && (a < 0) != (b < 0) ? 1 : 0));",
     ),
-    "divuceil": ("T a, T b", "return b == 0 ? 0 : W[Z(a) / Z(b) + (Z(a) % Z(b) != 0u ? 1u : 0u)];"),
+    "divuceil": (
+        "T a, T b",
+        "if (b == 0) return 0;\nconst U q = Z(a) / Z(b);\nreturn W[q + (q * Z(b) != Z(a) ? 1u : 0u)];",
+    ),
     "shl": ("T a, T b", "return Z(b) >= N ? 0 : W[(U)a << Z(b)];"),
     "shru": ("T a, T b", "return Z(b) >= N ? 0 : W[Z(a) >> Z(b)];"),
     "shr": ("T a, T b", "return (T)(a >> (Z(b) >= N ? N - 1 : Z(b)));"),
@@ -83,19 +88,26 @@ _BOOL = {
 }  # fmt: skip
 """On one bit, where true is -1 as a signed number and 1 as an unsigned one."""
 
-# None of these computes both a / b and a % b: see docs/decisions/0015.
+# Numbers without a sign are divided: a compiler that knows one instruction for quotient and remainder does not take
+# such a quotient together with a plain x % n of the program.
+_SIGN = "const uint64_t s = a < 0 ? UINT64_MAX : 0;\n"
+_FLOOR = "(((uint64_t)a ^ s) / (uint64_t)b) ^ s"
 _AFFINE = {
-    "floordiv": "const int64_t q = a / b;\nreturn q - (q * b > a ? 1 : 0);",
-    "ceildiv": "const int64_t q = a / b;\nreturn q + (q * b < a ? 1 : 0);",
-    "mod": "const int64_t r = a % b;\nreturn r < 0 ? r + b : r;",
+    "floordiv": f"{_SIGN}return (int64_t)({_FLOOR});",
+    "ceildiv": "const uint64_t s = a > 0 ? UINT64_MAX : 0;\n"
+    "return (int64_t)(0u - ((((0u - (uint64_t)a) ^ s) / (uint64_t)b) ^ s));",
+    "mod": f"{_SIGN}return (int64_t)((uint64_t)a - ({_FLOOR}) * (uint64_t)b);",
 }
 """For b > 0."""
 
-_MINUS_ONE = "if (b == 0 || b == -1) return b == 0 ? 0 : {};\n"
+_FLOOR_ANY = """\
+if (a == 0 || b == 0) return 0;
+const uint64_t x = a < 0 ? 0u - (uint64_t)a : (uint64_t)a, y = b < 0 ? 0u - (uint64_t)b : (uint64_t)b;
+const uint64_t q = (a < 0) == (b < 0) ? x / y : ~((x - 1) / y);
+"""
 _AFFINE_ANY = {
-    "floordiv_any": _MINUS_ONE.format("(int64_t)(0u - (uint64_t)a)")
-    + "const int64_t q = a / b;\nreturn q - ((b > 0 ? q * b > a : q * b < a) ? 1 : 0);",
-    "mod_any": "const int64_t r = b == 0 || b == -1 ? 0 : a % b;\nreturn r != 0 && (r < 0) != (b < 0) ? r + b : r;",
+    "floordiv_any": _FLOOR_ANY + "return (int64_t)q;",
+    "mod_any": _FLOOR_ANY + "return (int64_t)((uint64_t)a - q * (uint64_t)b);",
 }
 """For every b; what is divided by 0 gives 0, and leaves 0."""
 

@@ -183,18 +183,42 @@ def test_a_loop_whose_step_is_not_positive_does_not_run(tmp_path: Path) -> None:
     assert "_end" not in emit_jit(parse(STEPPING.replace("step %by", "step %k1").replace("(%by)", "(%k1)")), "f")
 
 
-@pytest.mark.parametrize("name", ["floordiv_i64", "floordiv_any_i64"])
-@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
-def test_gcc_12_translates_floor_division_rightly_at_every_level(compiler: str, name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("names", "expression", "p"),
+    [
+        ("floordiv", "floordiv_i64(a, b)", -2),
+        ("floordiv_any", "floordiv_any_i64(a, b)", -2),
+        ("divfloor", "divfloor_i64(a, b)", -2),
+        ("divceil", "-divceil_i64(-a, b)", -2),
+        ("divuceil", "divuceil_i64(a, b) - 3", 14),
+        ("floordiv mod", "floordiv_i64(a, b) + mod_i64(a, b) - 7", 14),
+        ("floordiv_any mod_any", "floordiv_any_i64(a, b) + mod_any_i64(a, b) - 7", 14),
+        ("floordiv_any", "floordiv_any_i64(a, b) + a % b - 7", 14),
+        ("mod_any", "a / b + mod_any_i64(a, b) - 7", 14),
+        ("divfloor rem", "divfloor_i64(a, b) + rem_i64(a, b) - 7", 14),
+        ("div rem", "div_i64(a, b) + rem_i64(a, b) - 7", 14),
+        ("divu remu", "divu_i64(a, b) + remu_i64(a, b) - 7", 14),
+    ],
+)
+def test_gcc_12_translates_division_rightly_at_every_level(
+    names: str, expression: str, p: int, tmp_path: Path
+) -> None:
     """The program that gcc 12 gets wrong at -O1, with our text of the division: -2 // 9 is -1, ten times."""
     text = Path(__file__).with_name("gcc_divmod.c").read_text()
     start, end = text.index("static inline int64_t floordiv_i64"), text.index("static inline int64_t max")
-    text = text[:start] + helper(name).text.replace(name, "floordiv_i64") + "\n\n" + text[end:]
-    (tmp_path / "program.c").write_text(text)
-    for level in LEVELS:
+    helpers = [helper(f"{name}_i64").text for name in names.split()]
+    made = f"static inline int64_t quotient(int64_t a, int64_t b)\n{{\n    return {expression};\n}}\n"
+    rest = text[end:].replace("floordiv_i64", "quotient").replace("p = -2", f"p = {p}")
+    (tmp_path / "program.c").write_text("\n".join([text[:start], *helpers, made, rest]))
+    for level in ("-O1", "-O2", "-Os"):
         program = str(tmp_path / f"program{level}")
-        subprocess.run([require(compiler), level, str(tmp_path / "program.c"), "-o", program], check=True)
+        subprocess.run([require("gcc"), level, str(tmp_path / "program.c"), "-o", program], check=True)
         assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "0 10 0\n", level
+
+
+def test_no_helper_computes_a_remainder_of_two_numbers() -> None:
+    for stem in ("rem", "remu", "divfloor", "divceil", "divuceil", "mod", "mod_any", "floordiv", "floordiv_any"):
+        assert "%" not in helper(f"{stem}_i64").text
 
 
 @af.kernel
@@ -220,3 +244,23 @@ def test_remainders_of_negative_numbers_in_peeled_loops_at_every_level(level: st
         assert status == 0
         assert memory.sum() == n * n
         np.testing.assert_array_equal(a, expected)
+
+
+@af.kernel
+def from_one_row(A: af.f64[N + 4, M + 4], B: af.f64[N, M], p: af.index) -> None:
+    with af.for_(N) as _i, af.for_(M) as _j:
+        B[_i, _j] = A[0, p % (M + 4)] + 1.0
+
+
+@pytest.mark.parametrize("level", ["-O1", "-O2", "-Os"])
+def test_remainders_after_unroll_jam_copy_reverse_and_peel_at_every_level(level: str, tmp_path: Path) -> None:
+    schedule = af.Schedule(from_one_row)
+    schedule.unroll_jam("_i", 2).copy("B", "_j").reverse("_j").peel("_j", first=1, last=1)
+    kernel = schedule.kernel()
+    text = emit_jit(kernel.module, kernel.name, sizes=2)
+    library = ctypes.CDLL(str(compile_silently(text, tmp_path, require("gcc"), level)))
+    for n, m, p in ((5, 7, -2), (2, 1, -3), (3, 4, 31)):
+        a, b = np.arange((n + 4.0) * (m + 4)).reshape(n + 4, m + 4), np.zeros((n, m))
+        status, _ = call(library, kernel.module, kernel.name, [a, b, np.int64(p)], sizes=2)
+        assert status == 0
+        assert (b == p % (m + 4) + 1).all()
