@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterable
 
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk
 from passes.index_arithmetic import MOST
 from passes.legality import refusal
-from passes.loops.nests import loop_of
+from passes.loops.data_bounds import unrolled
+from passes.loops.nests import any_loop_of, loop_of
 from passes.loops.pieces import split_body, with_loop
 from passes.loops.unrolling import Made, Unroller, constant_trips
 from passes.renaming import renamed
@@ -107,8 +108,8 @@ def unroll(func: Func, iv: Value, factor: int) -> Func:
         for i = 0 to n: S(i)   ->   for i = 0 to n floordiv 4 * 4 step 4: S(i) S(i + 1) S(i + 2) S(i + 3)
                                     for i_tail = max(0, n floordiv 4 * 4) to n: S(i_tail)
 
-    Any bounds will do. Each upper bound that the factor may not divide gets a loop for what is left over; with several
-    lower bounds, each turn asks whether it is a whole one.
+    Any bounds will do, also those that come from data. Each upper bound that the factor may not divide gets a loop for
+    what is left over; with several lower bounds, each turn asks whether it is a whole one.
 
     Parameters
     ----------
@@ -145,9 +146,11 @@ def unroll(func: Func, iv: Value, factor: int) -> Func:
     }
     """
     what = f"unroll loop {shown(iv)} by {factor}"
-    loop = loop_of(func, iv, what)
+    loop = any_loop_of(func, iv, what)
     if factor < 2:
         raise refusal(loop, what, "the factor must be at least 2")
+    if isinstance(loop, scf.For):
+        return unrolled(func, loop, factor, what)
     unroller = Unroller(func)
     count = unroller.count(loop)
     if count.high is not None and count.high < factor:

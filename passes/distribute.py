@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone_block, fresh, walk, with_fields
 from passes.analysis.access import Access
@@ -14,7 +14,7 @@ from passes.analysis.summary import Summaries
 from passes.effects import is_pure
 from passes.legality import Time, is_barrier, refusal, require_order, text_time
 from passes.legality_words import name
-from passes.loops.nests import loop_of, replaced
+from passes.loops.nests import any_loop_of, replaced
 
 
 def distribute(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:
@@ -62,7 +62,7 @@ def distribute(function: func.Func, iv: Value, *, module: func.Module | None = N
     }
     """
     what = f"distribute loop {name(iv)}"
-    loop = loop_of(function, iv, what)
+    loop = any_loop_of(function, iv, what)
     if loop.results:
         raise refusal(loop, what, f"the loop {name(iv)} carries values (iter_args) from each iteration to the next")
     dependences = Dependences(function, module)
@@ -90,7 +90,7 @@ def _is_free(op: Op) -> bool:
     return is_pure(op) and not any(True for _ in op.blocks())
 
 
-def _pieces(loop: affine.For, summaries: Summaries) -> list[Group]:
+def _pieces(loop: affine.For | scf.For, summaries: Summaries) -> list[Group]:
     """The statements of a loop, those together that use each other's values or may both do anything."""
     together: dict[Op, list[Op]] = {}
     needs: dict[Value, set[Op]] = {}
@@ -113,7 +113,7 @@ def _pieces(loop: affine.For, summaries: Summaries) -> list[Group]:
     return sorted(distinct.values(), key=lambda group: order[group[0]])
 
 
-def _edges(dependences: Dependences, loop: affine.For, pieces: Sequence[Group]) -> list[set[int]]:
+def _edges(dependences: Dependences, loop: affine.For | scf.For, pieces: Sequence[Group]) -> list[set[int]]:
     """For each piece those that must not run before it."""
     piece_of = _index_of(pieces)
     level = len(dependences.of.domains[loop].ivs) + 1
@@ -163,7 +163,7 @@ def _index_of(groups: Sequence[Group]) -> dict[Op, int]:
     return {inner: k for k, group in enumerate(groups) for op in group for inner in walk(op)}
 
 
-def _time(dependences: Dependences, loop: affine.For, groups: Sequence[Group]) -> Time:
+def _time(dependences: Dependences, loop: affine.For | scf.For, groups: Sequence[Group]) -> Time:
     group_of = _index_of(groups)
     around = len(dependences.of.domains[loop].ivs)
 
@@ -173,7 +173,7 @@ def _time(dependences: Dependences, loop: affine.For, groups: Sequence[Group]) -
     return time
 
 
-def _loops(loop: affine.For, groups: Sequence[Group]) -> Iterator[affine.For]:
+def _loops(loop: affine.For | scf.For, groups: Sequence[Group]) -> Iterator[affine.For | scf.For]:
     for k, group in enumerate(groups):
         wanted = _with_needed(loop, group)
         if k == 0:
@@ -184,7 +184,7 @@ def _loops(loop: affine.For, groups: Sequence[Group]) -> Iterator[affine.For]:
             yield with_fields(loop, iv=counter, body=clone_block(wanted, new))
 
 
-def _with_needed(loop: affine.For, group: Group) -> Group:
+def _with_needed(loop: affine.For | scf.For, group: Group) -> Group:
     """The statements of a group, and what computes the numbers that they need."""
     makers: Mapping[Value, Op] = {value: op for op in loop.body for value in op.defines()}
     wanted: set[Op] = set()

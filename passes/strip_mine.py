@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
@@ -13,7 +13,8 @@ from passes.analysis.access import Accesses
 from passes.analysis.trip_count import trip_count
 from passes.index_arithmetic import MOST
 from passes.legality import refusal
-from passes.loops.nests import loop_of
+from passes.loops.data_bounds import in_strips
+from passes.loops.nests import any_loop_of
 from passes.loops.pieces import as_it_is, bounded, ended, with_loop
 
 
@@ -23,7 +24,8 @@ def strip_mine(func: Func, iv: Value, size: int, *, name: str = "") -> Func:
         for i = 0 to n: S(i)   ->   for i_strip = 0 to n step 32:
                                         for i = i_strip to min(n, i_strip + 32): S(i)
 
-    Any bounds will do. Where the size divides the trip count, each strip has all of its iterations and needs no min.
+    Any bounds will do, also those that come from data. Where the size divides the trip count, each strip has all of its
+    iterations and needs no min.
 
     Parameters
     ----------
@@ -59,7 +61,9 @@ def strip_mine(func: Func, iv: Value, size: int, *, name: str = "") -> Func:
     }
     """
     what = f"strip-mine loop {shown(iv)} by {size}"
-    loop = loop_of(func, iv, what)
+    loop = any_loop_of(func, iv, what)
+    if isinstance(loop, scf.For):
+        return in_strips(func, loop, size, name, what)
     if size < 1 or size * loop.step > MOST:
         raise refusal(loop, what, "a strip has at least 1 iteration, and its length must fit into 64 bits")
     whole = not trip_count(loop, iv, Accesses(func)).divisor % size

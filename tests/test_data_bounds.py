@@ -83,6 +83,124 @@ def test_the_loop_and_those_inside_take_steps(steps):
     same(spmm, s.kernel(), rows, columns, values, rng.integers(-9, 9, (7, 7)).astype("f8"), np.zeros((5, 7)))
 
 
+@af.kernel
+def in_memory(row: af.i64[M + 1], col: af.i64[K], val: af.f64[K], x: af.f64[N], y: af.f64[M], z: af.f64[M]):
+    with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k:
+        y[i] += val[k] * x[col[k]]
+        z[i] += val[k] * z[i] + 1.0
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (lambda s: s.scalar_replace("k"), "scf.if %runs"),
+        (lambda s: s.scalar_replace("k").unroll("k", 3).parallel("i"), "affine.parallel (%i)"),
+        (lambda s: s.scalar_replace("k").strip_mine("k", 2), "scf.for %k_strip"),
+        (lambda s: s.unroll("k", 2), "scf.for %k_tail = %end to"),
+        (lambda s: s.unroll("k", 7).unroll("k", 2), "step %c14"),
+        (lambda s: s.strip_mine("k", 3).unroll("k", 2), "scf.for %k = %k_strip to"),
+        (lambda s: s.strip_mine("k", 3, name="strip").scalar_replace("k"), "scf.for %strip"),
+        (lambda s: s.distribute("k"), "}\n      scf.for"),
+        (lambda s: s.distribute("k").scalar_replace("k").parallel("i"), "affine.parallel (%i)"),
+    ],
+)
+def test_the_loop_over_a_row_takes_steps(steps, expected):
+    """Issue 15, 14: unroll, strip_mine, distribute and scalar_replace of a loop whose bounds are data."""
+    rng = np.random.default_rng(6)
+    rows, columns, values = matrix(rng)
+    s = af.Schedule(in_memory)
+    steps(s)
+    assert expected in s.kernel().mlir()
+    same(in_memory, s.kernel(), rows, columns, values, rng.integers(-9, 9, 7).astype("f8"), np.ones(5), np.ones(5))
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [lambda s: s.unroll("k", 2), lambda s: s.strip_mine("k", 3), lambda s: s.strip_mine("k", 1).unroll("k_strip", 4)],
+)
+def test_sums_are_carried_through_turns_and_strips(steps):
+    rng = np.random.default_rng(7)
+    rows, columns, values = matrix(rng)
+    s = af.Schedule(spmv)
+    steps(s)
+    same(spmv, s.kernel(), rows, columns, values, rng.integers(-9, 9, 7).astype("f8"), np.zeros(5), 2)
+
+
+@pytest.mark.parametrize(
+    "bounds", [(0, 0), (3, 2), (-2, 5), (9, -9), (2**62, -(2**62)), (-(2**63), -(2**63) + 5), (2**63 - 3, 2**63 - 1)]
+)
+@pytest.mark.parametrize("steps", [lambda s: s.unroll("k", 3), lambda s: s.strip_mine("k", 2)])
+def test_any_bounds_will_do(steps, bounds):
+    """Empty loops, and those from and to negative numbers, also where their difference does not fit into 64 bits."""
+
+    @af.kernel
+    def count(ends: af.i64[2], n: af.i64[1], sums: af.i64[1]):
+        with af.for_(ends[0], ends[1]) as k:
+            n[0] += 1
+            sums[0] += af.i64(k + 0)
+
+    s = af.Schedule(count)
+    steps(s)
+    for kernel in (s.kernel(), s.kernel().interpret):
+        n, sums = np.zeros(1, "i8"), np.zeros(1, "i8")
+        kernel(np.array(bounds), n, sums)
+        every = range(*bounds)
+        assert n[0] == len(every)
+        assert sums[0] == np.array(list(every), "i8").sum()
+
+
+def test_an_element_is_stored_only_where_the_loop_runs():
+    """Outside of its array it may lie otherwise, and belong to another iteration."""
+
+    @af.kernel
+    def sums(row: af.i64[M + 1], val: af.f64[K], y: af.f64[N]):
+        with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k:
+            y[i] += val[k]
+
+    kernel = af.Schedule(sums).scalar_replace("k").kernel()
+    y = np.zeros(2)
+    kernel.interpret(np.array([0, 1, 3, 3, 3]), np.ones(3), y)
+    assert y.tolist() == [1.0, 2.0]
+
+
+def test_what_is_the_same_for_a_row_is_computed_before_it():
+    @af.kernel
+    def weighted(row: af.i64[M + 1], val: af.f64[K], by: af.f64[M], p: af.f64):
+        with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k:
+            val[k] *= by[i] * af.sqrt(p)
+
+    s = af.Schedule(weighted).hoist("k")
+    text = s.kernel().mlir()
+    assert text.index("%by[%i]") < text.index("math.sqrt") < text.index("scf.for")
+    rows, _, values = matrix(np.random.default_rng(8))
+    same(weighted, s.kernel(), rows, values, np.arange(5.0), 2.0)
+
+
+def test_another_access_to_the_element_keeps_it_in_memory():
+    @af.kernel
+    def seen(row: af.i64[M + 1], col: af.i64[K], y: af.f64[M]):
+        with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k:
+            y[i] += y[col[k]]
+
+    s = af.Schedule(seen).scalar_replace("k")
+    text = s.kernel().mlir()
+    assert text.index("affine.store") < text.index("scf.yield")
+    same(seen, s.kernel(), np.array([0, 2, 4, 5]), np.array([1, 0, 1, 2, 0]), np.array([1.0, 2.0, 5.0]))
+
+    @af.kernel
+    def written(row: af.i64[M + 1], col: af.i64[K], y: af.f64[M]):
+        with af.for_(M) as i, af.for_(row[i], row[i + 1]) as k:
+            y[i] += 1.0
+            y[col[k]] = 2.0
+
+    with pytest.raises(af.IllegalTransform, match="several stores may have written what it loads"):
+        af.Schedule(written).scalar_replace("k")
+    text = af.Schedule(written).hoist("k").kernel().mlir()  # the constants
+    assert text.index("arith.constant 2.0") < text.index("scf.for") < text.index("affine.load %y")
+    with pytest.raises(af.IllegalTransform, match="cannot distribute loop k"):
+        af.Schedule(written).distribute("k")
+
+
 def test_a_loop_with_bounds_of_data_runs_in_parallel():
     rows, _, values = matrix(np.random.default_rng(5))
     s = af.Schedule(scaled).parallel("k")
@@ -93,8 +211,10 @@ def test_a_loop_with_bounds_of_data_runs_in_parallel():
 
 
 def test_what_needs_the_bounds_is_refused():
-    with pytest.raises(af.IllegalTransform, match="come from data; demote, interchange and parallel do not need"):
-        af.Schedule(spmv).unroll("k", 2)
+    with pytest.raises(af.IllegalTransform, match="come from data; demote, distribute, hoist, interchange, parallel, "):
+        af.Schedule(spmv).split("k", 2)
+    with pytest.raises(af.IllegalTransform, match="the bounds of the loop k come from data"):
+        af.Schedule(spmv).unroll("k")
     with pytest.raises(af.IllegalTransform, match="it combines values"):
         af.Schedule(spmv).parallel("k", reassociate=True)
     with pytest.raises(af.IllegalTransform, match="the loop i does not hold the loop k and nothing else"):

@@ -370,7 +370,7 @@ def test_data_bound_loops_are_shown_and_refused():
     s = af.Schedule(ragged)
     assert [row.text for row in s.loops()] == ["i = 0 to N", "j = data"]
     with pytest.raises(af.IllegalTransform, match="the bounds of the loop j come from data"):
-        s.unroll("j", 2)
+        s.peel("j", first=2)
 
 
 # --- Printing, undoing, explaining

@@ -83,13 +83,13 @@ def hoist(function: func.Func, iv: Value, module: func.Module | None = None) -> 
     Raises
     ------
     ValueError
-        If no affine.for of the function has this induction variable.
+        If no affine.for or scf.for of the function has this induction variable.
     IllegalTransform
         If nothing can be moved: with the reason for each operation of the body.
     """
-    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    loop = next((op for op in walk(function) if isinstance(op, affine.For | scf.For) and op.iv is iv), None)
     if loop is None:
-        raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
+        raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
     motion = _Motion(function, module, explains=True)
     before, after, reasons = motion.out_of(loop, motion.parts_as_they_are(loop.body))
     if not before:
@@ -150,7 +150,7 @@ class _Motion:
                 found.append(_Part(new, (*self._at.get(op, ()), *(a for part in inside for a in part.accesses))))
         return found
 
-    def out_of(self, loop: affine.For, body: Sequence[_Part]) -> tuple[list[_Part], _Part, list[str]]:
+    def out_of(self, loop: affine.For | scf.For, body: Sequence[_Part]) -> tuple[list[_Part], _Part, list[str]]:
         """What comes out of a loop, the loop that stays, and why each operation that stays does so."""
         varying: set[Value] = {loop.iv, *loop.carried}
         everything = [access for part in body for access in part.accesses]
@@ -181,13 +181,15 @@ class _Motion:
         rest = tuple(access for part in kept for access in part.accesses)
         return moved, _Part(self._with_body(loop, kept), rest), reasons
 
-    def _with_body(self, loop: affine.For, parts: Sequence[_Part]) -> affine.For:
+    def _with_body(self, loop: affine.For | scf.For, parts: Sequence[_Part]) -> affine.For | scf.For:
         body = tuple(part.op for part in parts)
         same = len(body) == len(loop.body) and all(map(_is, body, loop.body))
         return loop if same else with_fields(loop, body=body)
 
-    def _runs(self, loop: affine.For) -> bool:
+    def _runs(self, loop: affine.For | scf.For) -> bool:
         """Whether a loop certainly runs wherever it is reached."""
+        if isinstance(loop, scf.For):
+            return False
         if all(e.is_constant for e in (*loop.lower, *loop.upper)):
             return max(e.constant for e in loop.lower) < min(e.constant for e in loop.upper)
         return trip_count(loop, loop.iv, self.of).runs
@@ -201,7 +203,9 @@ class _Motion:
                 return op_name(inner)
         return ""
 
-    def _why_not(self, part: _Part, loop: affine.For, varying: set[Value], everything: Sequence[Access]) -> str:
+    def _why_not(
+        self, part: _Part, loop: affine.For | scf.For, varying: set[Value], everything: Sequence[Access]
+    ) -> str:
         """Why an operation is not the same in each iteration, or is in the way of another; empty if it may move."""
         if part.op.is_terminator:
             return "it ends the body"

@@ -44,7 +44,7 @@ class Faults:
         self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
         self._frees = [a for a in accesses.accesses if a.kind == "write" and _may_free(a.op, functions, frozenset())]
 
-    def are_impossible(self, op: Op, loop: affine.For) -> bool:
+    def are_impossible(self, op: Op, loop: affine.For | scf.For) -> bool:
         """Whether an operation in the body of a loop may run before it too, though the loop may not run at all."""
         if isinstance(op, _LOADS):
             domain = self._of.domains[loop]
@@ -53,7 +53,7 @@ class Faults:
             )
         return never_fails(op, self._constants)
 
-    def _where_others_are_inside(self, loop: affine.For, domain: Domain) -> Domain:
+    def _where_others_are_inside(self, loop: affine.For | scf.For, domain: Domain) -> Domain:
         """Where a loop is reached, and the accesses that certainly run there lie inside of their buffers.
 
         Where one of them does not, the program has no meaning, whatever else moves.
@@ -91,7 +91,7 @@ class Faults:
         visit(self._of.function.body, ())
         return found
 
-    def _has_content(self, op: affine.Load | affine.VectorLoad, loop: affine.For) -> bool:
+    def _has_content(self, op: affine.Load | affine.VectorLoad, loop: affine.For | scf.For) -> bool:
         """Whether what is read was certainly written, and not given back: it is an argument that nothing frees."""
         buffer = self._of.storage.buffer(op.memref)
         around = self._of.domains[loop].ivs[:1]

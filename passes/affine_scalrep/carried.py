@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from affdsl.ir.core import Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.ir.types import IndexType
+from affdsl.ir.types import I1, IndexType
 from passes.affine_loop_invariant_code_motion import may_meet
 from passes.affine_loop_invariant_code_motion.faults import Faults
 from passes.affine_scalrep.variables import variables_replaced
@@ -32,6 +32,7 @@ MOST_ITERATIONS = 4
 Index = tuple[Affine, ...]
 Load = affine.Load | affine.VectorLoad
 Store = affine.Store | affine.VectorStore
+Loop = affine.For | scf.For
 
 
 def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = None) -> func.Func:
@@ -48,10 +49,12 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
 
         for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
 
+    Of a loop whose bounds come from data, an scf.for, loads are replaced that are of one element in all iterations.
+
     Raises
     ------
     ValueError
-        If no affine.for of the function has this induction variable.
+        If no affine.for or scf.for of the function has this induction variable.
     IllegalTransform
         If no load can be replaced: with the reason for each of them.
 
@@ -79,13 +82,13 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
       return
     }
     """
-    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
     if loop is None:
-        raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
+        raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
     changed = variables_replaced(function, loop)
     if changed is not None:
         function = changed
-        loop = next(op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv)
+        loop = next(op for op in walk(function) if isinstance(op, Loop) and op.iv is iv)
     with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
         warnings.simplefilter("ignore", AnalysisWarning)
         search = _Search(Dependences(function, module), loop)
@@ -96,7 +99,7 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
         what = f"keep in values what loop {name(iv)} loads"
         raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")
     before, inside, after, values = _with_chains(loop, plan.chains, plan.sinking)
-    new = (_if_it_runs(loop, before, inside, after),) if plan.is_guarded else (*before, inside, *after)
+    new = _if_it_runs(loop, before, inside, after) if plan.is_guarded else (*before, inside, *after)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
 
 
@@ -122,7 +125,7 @@ class _Plan:
 class _Search:
     """Looks for what the loads in the body of one loop give."""
 
-    def __init__(self, dependences: Dependences, loop: affine.For) -> None:
+    def __init__(self, dependences: Dependences, loop: Loop) -> None:
         self.reasons: list[str] = []
         self._dependences = dependences
         self._loop = loop
@@ -168,13 +171,15 @@ class _Search:
         return found
 
     def _chain(self, load: Load) -> _Chain | str:
-        if len(self._loop.lower) != 1:
+        if isinstance(self._loop, affine.For) and len(self._loop.lower) != 1:
             return "the loop has several lower bounds"
         if load.memref in self._inside:
             return "the loop makes the buffer, or the view of it, that it loads from"
         index = self._index[load]
         if any(v in self._inside and v is not self._loop.iv for e in index for v in e.values()):
             return "its subscripts are not known before the loop"
+        if isinstance(self._loop, scf.For) and self._is_moving(index):
+            return f"the bounds of the loop come from data, and its subscripts change with {shown(self._loop.iv)}"
         writers = self._writers(load)
         if len(writers) > 1:
             return "several stores may have written what it loads"
@@ -218,8 +223,10 @@ class _Search:
     def _producer(self, load: Load, index: Index, writers: Sequence[Op]) -> tuple[Load | Store, int] | None:
         """What stored, or if nothing does that, loaded, the elements of a load last, and how many iterations before."""
         for iterations in range(1, MOST_ITERATIONS + 1):
-            later = {self._loop.iv: self._loop.iv + iterations * self._loop.step}
-            wanted = tuple(e.substitute(later) for e in index)
+            wanted = index
+            if isinstance(self._loop, affine.For):
+                later = {self._loop.iv: self._loop.iv + iterations * self._loop.step}
+                wanted = tuple(e.substitute(later) for e in index)
             for op in self._able.get((bool(writers), load.memref, wanted, load.result.type), ()):
                 if op in writers if writers else op is not load:
                     return op, iterations
@@ -232,15 +239,21 @@ class _Search:
         depth = self._around + 1
         if self._depths(write, read) != (depth,):
             return False
+        if isinstance(self._loop, scf.For):
+            return True  # it is of one element, which each iteration writes
         found = self._dependences.at(write, read, depth)
         return found is not None and found.is_exact and found.distances[-1].low == iterations * self._loop.step
 
     @cached_property
     def _trips(self) -> TripCount:
+        assert isinstance(self._loop, affine.For)
         return trip_count(self._loop, self._loop.iv, self._dependences.of)
 
+    def _is_moving(self, index: Index) -> bool:
+        return self._loop.iv in {v for e in index for v in e.values()}
+
     def _runs(self, iterations: int) -> bool:
-        return self._trips.low >= iterations
+        return isinstance(self._loop, affine.For) and self._trips.low >= iterations
 
     def _sinking(self, chains: Sequence[_Chain]) -> dict[Op, _Chain]:
         """The stores of chains that may stand behind the loop: nothing else in it needs to see them."""
@@ -249,7 +262,7 @@ class _Search:
         found: dict[Op, _Chain] = {}
         for chain in chains:
             op = chain.producer
-            if not isinstance(op, Store) or self._loop.iv in {v for e in chain.index for v in e.values()}:
+            if not isinstance(op, Store) or self._is_moving(chain.index):
                 continue
             mine = self._at[op]
             others = (
@@ -267,7 +280,7 @@ class _Search:
 # --- Below: the new loop
 
 
-def _written_out(loop: affine.For) -> dict[Load | Store, Index]:
+def _written_out(loop: Loop) -> dict[Load | Store, Index]:
     """The subscripts of the loads and stores in the body of a loop, over values that are not made by affine.apply."""
     made: dict[Value, Affine] = {}
     found: dict[Load | Store, Index] = {}
@@ -286,19 +299,21 @@ def _value(op: Load | Store) -> Value:
     return op.value if isinstance(op, Store) else op.result
 
 
-def _firsts(loop: affine.For, load: Load, index: Index, iterations: int) -> list[Load]:
+def _firsts(loop: Loop, load: Load, index: Index, iterations: int) -> list[Load]:
     """What a load gives in the first iterations, loaded before the loop."""
     found = []
     for k in range(iterations):
-        at = tuple(e.substitute({loop.iv: loop.lower[0] + k * loop.step}) for e in index)
+        at = index
+        if isinstance(loop, affine.For):
+            at = tuple(e.substitute({loop.iv: loop.lower[0] + k * loop.step}) for e in index)
         result = Value(load.result.type, load.result.hint, load.result.location)
         found.append(with_fields(load, result=result, index=at, written=None))
     return found
 
 
 def _with_chains(
-    loop: affine.For, chains: Sequence[_Chain], sinking: Mapping[Op, _Chain]
-) -> tuple[tuple[Op, ...], affine.For, tuple[Op, ...], dict[Value, Value]]:
+    loop: Loop, chains: Sequence[_Chain], sinking: Mapping[Op, _Chain]
+) -> tuple[tuple[Op, ...], Loop, tuple[Op, ...], dict[Value, Value]]:
     """What stands before the loop, the loop, what stands behind it, and the values that stand for the loads'."""
     before: list[Op] = []
     inits: list[Value] = []
@@ -320,10 +335,10 @@ def _with_chains(
     results = [Value(v.type) for v in carried]
     gone = {chain.load for chain in chains} | sinking.keys()
     body = tuple(op for op in loop.body if op not in gone)
-    end = affine.Yield(tuple(yielded), location=loop.location)
+    end = _yield_of(loop)(tuple(yielded), location=loop.location)
     if loop.results:
         last = body[-1]
-        assert isinstance(last, affine.Yield), "a loop with results ends with affine.yield"
+        assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
         end, body = with_fields(last, values=(*last.values, *yielded)), body[:-1]
     new = with_fields(
         loop,
@@ -340,20 +355,25 @@ def _with_chains(
     return tuple(before), new, tuple(after), values
 
 
-def _if_it_runs(loop: affine.For, before: Sequence[Op], new: affine.For, after: Sequence[Op]) -> affine.If:
+def _if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op]) -> tuple[Op, ...]:
     """A loop with what stands around it, done only where it runs: otherwise it gives what it is given.
 
     What is loaded before it and stored behind it is then touched only by iterations that touch it anyway.
     """
-    runs = tuple(Constraint(upper - lower - 1) for upper in loop.upper for lower in loop.lower)
-    if not loop.results:
-        return affine.If(runs, (*before, new, *after), location=loop.location)
+    at, end = loop.location, _yield_of(loop)
     inner = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
     new = with_fields(new, results=(*inner, *new.results[len(inner) :]))
-    return affine.If(
-        runs,
-        (*before, new, *after, affine.Yield(inner, location=loop.location)),
-        (affine.Yield(loop.inits, location=loop.location),),
-        loop.results,
-        location=loop.location,
-    )
+    then: Block = (*before, new, *after)
+    orelse: Block = ()
+    if inner:
+        then, orelse = (*then, end(inner, location=at)), (end(loop.inits, location=at),)
+    if isinstance(loop, affine.For):
+        runs = tuple(Constraint(upper - lower - 1) for upper in loop.upper for lower in loop.lower)
+        return (affine.If(runs, then, orelse, loop.results, location=at),)
+    less = arith.Compare(Value(I1, "runs"), "cmpi", "ult" if loop.is_unsigned else "slt", loop.lower, loop.upper,
+                         location=at)  # fmt: skip
+    return less, scf.If(less.result, then, orelse, loop.results, location=at)
+
+
+def _yield_of(loop: Loop) -> type[affine.Yield] | type[scf.Yield]:
+    return affine.Yield if isinstance(loop, affine.For) else scf.Yield

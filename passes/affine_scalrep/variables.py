@@ -16,7 +16,7 @@ Numbers = dict[Value, Value]
 """What each buffer holds."""
 
 
-def variables_replaced(function: func.Func, loop: affine.For) -> func.Func | None:
+def variables_replaced(function: func.Func, loop: affine.For | scf.For) -> func.Func | None:
     """The function with what a loop changes in buffers of one element carried in values; None if there is nothing.
 
         for i: if c: s[] += x     ->     a = s[]; b = for i, t = a: { r = if c: t + x else: t; yield r }; s[] = b
@@ -52,7 +52,7 @@ def _accesses(op: Op, buffer: Value) -> bool:
     return isinstance(op, affine.Load) or (isinstance(op, affine.Store) and op.value is not buffer)
 
 
-def _is_changed_in(loop: affine.For, buffer: Value) -> bool:
+def _is_changed_in(loop: affine.For | scf.For, buffer: Value) -> bool:
     """Whether a loop stores to a buffer that is made outside, and uses it below loops and conditions only."""
     if buffer in {v for op in walk(loop) for v in op.defines()}:
         return False
@@ -71,7 +71,7 @@ def _is_plain(op: Op, buffer: Value) -> bool:
     return isinstance(op, Structured) and all(_is_plain(inner, buffer) for block in op.blocks() for inner in block)
 
 
-def _is_set_before(function: func.Func, loop: affine.For, buffer: Value) -> bool:
+def _is_set_before(function: func.Func, loop: affine.For | scf.For, buffer: Value) -> bool:
     """Whether the buffer certainly holds a number when the loop begins."""
 
     def reached(block: Block) -> bool | None:

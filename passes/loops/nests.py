@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import fresh, rewrite, substitute, walk
 from passes.legality import Request, first_legal, refusal
@@ -29,6 +29,12 @@ def loop_of(function: func.Func, iv: Value, what: str) -> affine.For:
     names = ", ".join(name(loop.iv) for loop in loops)
     known = f"its loops are {names}" if names else "it has none"
     raise refusal(function, what, f"@{function.symbol} has no affine.for over {name(iv)}; {known}")
+
+
+def any_loop_of(function: func.Func, iv: Value, what: str) -> affine.For | scf.For:
+    """The loop with an induction variable, whose bounds may come from data. Raises IllegalTransform as `loop_of`."""
+    found = next((op for op in walk(function) if isinstance(op, scf.For) and op.iv is iv), None)
+    return loop_of(function, iv, what) if found is None else found
 
 
 def band_of(

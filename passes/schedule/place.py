@@ -51,7 +51,10 @@ class Place:
             advice = f"{changes}take other steps first, and make it parallel last"
             raise refusal(loop, self.call, f"the loop {name} is parallel already: {parallel or advice}")
         if isinstance(loop, scf.Parallel) or not (data or isinstance(loop, affine.For)):
-            able = "demote, interchange and parallel do not need to know them"
+            able = (
+                "demote, distribute, hoist, interchange, parallel, scalar_replace, strip_mine, and unroll by a factor "
+                "do not need to know them"
+            )
             raise refusal(loop, self.call, f"the bounds of the loop {name} come from data; {able}")
         return iv
 

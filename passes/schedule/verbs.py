@@ -84,7 +84,7 @@ def filled(place: Place, call: Call) -> Call:
             loops = [place.names[iv] for iv in place.loops(call.arguments[0])]
             return call.given(names=place.new(dict(call.options)["names"], loops, "_tile"))
         case "strip_mine":
-            loop = place.names[place.loop(call.arguments[0])]
+            loop = place.names[place.loop(call.arguments[0], data=True)]
             return call.given(name=place.new(dict(call.options)["name"], [loop], "_strip")[0])
         case "copy":
             return call.given(name=place.new_array(dict(call.options)["name"], call.arguments[0], "_fast"))
@@ -189,7 +189,7 @@ def _peel(at: Place, loop: object, *, first: object, last: object) -> Func:
 
 
 def _unroll(at: Place, loop: object, *factor: object) -> Func:
-    iv = at.loop(loop)
+    iv = at.loop(loop, data=bool(factor))
     if not factor:
         return unroll_full(at.function, iv)
     return unroll(at.function, iv, at.number(factor[0], "a factor", 2))
@@ -213,7 +213,7 @@ def _pipeline(at: Place, loop: object) -> Func:
 
 
 def _scalar_replace(at: Place, loop: object) -> Func:
-    iv = at.loop(loop)
+    iv = at.loop(loop, data=True)
 
     def replaced(function: Func) -> Func:
         return scalar_replace(function, iv, at.module)
@@ -239,7 +239,7 @@ def _parallel(at: Place, loop: object, *, reassociate: bool) -> Func:
 VERBS: Mapping[str, Row] = {
     "tile": _tile,
     "strip_mine": lambda at, loop, size, *, name: strip_mine(
-        at.function, at.loop(loop), at.number(size, "a size", 1), name=name
+        at.function, at.loop(loop, data=True), at.number(size, "a size", 1), name=name
     ),
     "permute": _permute,
     "interchange": _interchange,
@@ -250,7 +250,7 @@ VERBS: Mapping[str, Row] = {
     "reverse": lambda at, loop, *, reassociate: reverse(
         at.function, at.loop(loop), reassociate=reassociate, module=at.module
     ),
-    "distribute": lambda at, loop: distribute(at.function, at.loop(loop), module=at.module),
+    "distribute": lambda at, loop: distribute(at.function, at.loop(loop, data=True), module=at.module),
     "split": lambda at, loop, place: index_set_split(at.function, at.loop(loop), at.expr(place)),
     "peel": _peel,
     "unroll": _unroll,
@@ -270,7 +270,7 @@ VERBS: Mapping[str, Row] = {
     "copy": _copy,
     "pipeline": _pipeline,
     "unswitch": lambda at, loop: unswitch(at.function, at.loop(loop)),
-    "hoist": lambda at, loop: hoist(at.function, at.loop(loop), at.module),
+    "hoist": lambda at, loop: hoist(at.function, at.loop(loop, data=True), at.module),
     "scalar_replace": _scalar_replace,
     "demote": lambda at, loop: demote(at.function, at.loop(loop, data=True), module=at.module),
     "privatize": lambda at, array, loop: privatize(at.function, at.array(array), at.loop(loop), module=at.module),

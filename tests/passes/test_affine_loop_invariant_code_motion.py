@@ -460,7 +460,7 @@ def test_hoist_says_what_is_in_the_way(body, reason):
 
 def test_hoist_of_no_loop():
     module, _ = first_loop("{ affine.for %i = 0 to 9 { } return }")
-    with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for of @f"):
+    with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for or scf.for of @f"):
         hoist(module.functions[0], module.functions[0].args[4], module)
 
 
