@@ -2,9 +2,7 @@
 
 import ast
 import doctest
-import os
 import re
-import shlex
 import subprocess
 import sys
 import textwrap
@@ -14,13 +12,11 @@ from pathlib import Path
 import pytest
 
 import affdsl
-from codegen.toolchain import find_compiler
-from tests.oracles import require
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["affdsl", "passes", "codegen"]
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+DOCUMENTS = sorted((ROOT / "docs").rglob("*.md"))
 
 # A block that opens with ```python or ```pycon and closes with ```, at any indentation of the fence.
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>python|pycon)\n(?P<code>.*?)^ *```$", re.M | re.S)
@@ -49,58 +45,6 @@ def run_blocks(text: str, filename: str) -> int:
 def test_blocks_of_documents_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_blocks(path.read_text(encoding="utf-8"), str(path))
-
-
-def test_the_errors_that_the_readme_shows_are_those_that_come(tmp_path, monkeypatch, capsys):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    run_blocks(text, "README.md")
-    printed = capsys.readouterr().out.splitlines()
-    shown = re.findall(r"print\(error\) +# (.*) \.\.\.$", text, re.M)
-    assert len(shown) == 4
-    for start in shown:
-        assert [line for line in printed if line.startswith(start)], start
-
-
-SHELL = re.compile(r"^```sh\n(.*?)^```$", re.M | re.S)
-INLINE = re.compile(r"`((?:cc|affdsl graph|python -m|AFFDSL_\w+=\S+) [^`]*)`", re.S)
-
-
-@pytest.fixture
-def commands(tmp_path, monkeypatch):
-    """A folder in which the blocks of the README have been run, and `affdsl` and `cc` are those of this test."""
-    bin = tmp_path / "bin"
-    bin.mkdir()
-    for command, call in (("affdsl", f"{sys.executable} -m affdsl"), ("cc", str(find_compiler().path))):
-        (bin / command).write_text(f'#!/bin/sh\nPYTHONPATH={shlex.quote(str(ROOT))} exec {call} "$@"\n')
-        (bin / command).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{bin}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.chdir(tmp_path)
-    run_blocks((ROOT / "README.md").read_text(encoding="utf-8"), "README.md")
-    return tmp_path
-
-
-def test_the_commands_of_the_readme_run(commands):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (commands / "my_module.py").write_text("from examples.gemm import gemm as matmul\n")
-    found = [line for block in SHELL.findall(text) for line in block.splitlines() if line]
-    found += [command for command in INLINE.findall(text) if "my_module" in command or command.startswith("cc ")]
-    assert [command.split()[0] for command in found] == ["affdsl"] * 4 + ["make"] * 2 + ["affdsl", "cc"]
-    for command in found:
-        if command.startswith("cc "):
-            require("gcc", ("-fopenmp",))
-        # What make would run is a test of its own length: here, that there is such a target.
-        line = command.replace("make", f"make -n -C {shlex.quote(str(ROOT))}", 1)
-        done = subprocess.run(line, shell=True, stdin=subprocess.DEVNULL, capture_output=True, text=True)  # noqa: S602
-        assert (done.returncode, done.stderr) == (0, ""), f"{command}\n{done.stderr}"
-        if command.startswith("affdsl run"):
-            assert done.stdout.startswith("C: memref<?x?xf32>\n[[")
-    made = {"clean.mlir", "matmul.c", "matmul.h", "graph.svg", "row_sums.o"}
-    assert {path.name for path in commands.iterdir() if path.stat().st_size} >= made
-
-
-def test_the_readme_shows_code():
-    assert BLOCK.search((ROOT / "README.md").read_text(encoding="utf-8"))
 
 
 def test_blocks_share_a_namespace_and_fail_with_the_line_of_the_document():

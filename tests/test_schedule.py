@@ -31,7 +31,6 @@ from passes.affine_loop_invariant_code_motion import hoist
 from passes.drawing.layout import DrawingError
 from tests.oracles import compile_c, mlir_opt
 from tests.random_schedules import random_schedule, taken_advice
-from tests.test_project import ROOT, run_blocks
 
 M, N, K = af.symbols("M N K")
 
@@ -832,19 +831,6 @@ def test_schedules_are_loaded_when_they_are_asked_for():
     show = "import sys, affdsl as af; af.Schedule; print('affdsl.schedule' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
     assert done.stdout == "True\n"
-
-
-def test_the_readme_shows_what_is_printed(tmp_path, monkeypatch, capsys):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    run_blocks(text, "README.md")
-    printed = capsys.readouterr().out
-    section = text.partition("## Schedules")[2].partition("\n## ")[0]
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section, re.M | re.S)
-    shown = [block for language, block in blocks if not language]
-    assert len(shown) == 2
-    for block in shown:
-        assert block in printed
 
 
 def test_a_schedule_of_a_derived_kernel_says_so():
