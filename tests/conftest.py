@@ -4,7 +4,7 @@ import gc
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,16 @@ def pytest_collection_finish() -> None:
     """Look for garbage more rarely, and never among what was collected: that lives as long as the run, and is much."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """At the end of a file do the same with what its tests left: what is remembered, later ones do not pay for."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+    return result
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
