@@ -181,8 +181,9 @@ def _refusal(path: str, flags: tuple[str, ...]) -> str:
 @functools.cache
 def _lowered(text: str) -> tuple[Path, dict[str, str]]:
     """The shared library of a module, and the types of its functions."""
-    library = _library(mlir_opt(text, f"--pass-pipeline={LOWERING}"))
-    return library, native.function_types(mlir_opt(text, "--mlir-print-op-generic"))
+    shown_first = LOWERING.replace("(", "(print-ir,", 1)  # on the standard error, with the types as they are written
+    done = _ran([require("mlir-opt-22"), f"--pass-pipeline={shown_first}", "--mlir-print-op-generic", "-"], text)
+    return _library(done.stdout.decode()), native.function_types(done.stderr.decode())
 
 
 @functools.cache
@@ -208,12 +209,16 @@ def _runner_libraries() -> list[str]:
 
 
 def _run(command: Sequence[str], given: str | bytes) -> bytes:
+    return _ran(command, given).stdout
+
+
+def _ran(command: Sequence[str], given: str | bytes) -> subprocess.CompletedProcess[bytes]:
     given = given.encode() if isinstance(given, str) else given
     done = subprocess.run(command, input=given, capture_output=True, timeout=TIMEOUT)
     if done.returncode:
         said = done.stderr.decode(errors="replace")
         raise AssertionError(f"{shlex.join(command)}\n{said}\n" + _listing({"input": given.decode(errors="replace")}))
-    return done.stdout
+    return done
 
 
 def _listing(sources: Mapping[str, str]) -> str:

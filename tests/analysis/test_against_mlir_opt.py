@@ -28,10 +28,11 @@ from tests.analysis.brute import ROLES, Brute, Query
 from tests.analysis.plain import ACCESSES, plain
 from tests.analysis.programs import generate
 from tests.analysis.traced import Trace, trace
+from tests.effort import some
 
 DENIED = {16: 1, 113: 2, 222: 2}
 """How many dependences of an else branch mlir-opt denies, by the seeds up to 450 where it does."""
-SEEDS = (*range(60), 113, 222)
+SEEDS = (*DENIED, *some([seed for seed in range(60) if seed not in DENIED], 27))
 ROOM = 4
 """So many elements more has a buffer on each side where a dependence is shown with other sizes."""
 
@@ -44,9 +45,9 @@ def report() -> Report:
 def test_in_plain_words_all_our_dependences_are_among_those_of_mlir_opt() -> None:
     assert report().wrong == []
     counts = report().plain
-    assert counts.total() > 4000, counts
+    assert counts.total() > 60 * len(SEEDS), counts
     assert counts["denied"] == 0
-    assert min(counts[k] for k in ("both: none", "equal", "ours: less", "ours: none")) > 50, counts
+    assert min(counts[k] for k in ("both: none", "equal", "ours: less", "ours: none")) > len(SEEDS) / 3, counts
     assert report().endless == []
 
 

@@ -24,6 +24,7 @@ from tests.analysis.brute import Brute
 from tests.analysis.nests import SIZE, nest
 from tests.analysis.programs import generate
 from tests.analysis.traced import ivs_of
+from tests.effort import some
 
 
 def verdicts(text: str) -> list[Parallelism]:
@@ -43,7 +44,7 @@ def loops(function: func.Func) -> Iterator[Value]:
 def test_a_loop_carries_a_dependence_exactly_if_a_run_does() -> None:
     """Random programs with everything; where all is exact and there are no symbols, both ways."""
     counts = Counter[str]()
-    for seed in range(120):
+    for seed in some(range(120), 80):
         program = generate(seed)
         brute, dependences = Brute(program.trace()), Dependences(program.function, program.module)
         known = not program.symbols and "?" not in program.text
@@ -54,13 +55,13 @@ def test_a_loop_carries_a_dependence_exactly_if_a_run_does() -> None:
                 assert seen, f"seed {seed}: {iv.hint} carries nothing, not {ours[0]}"
                 counts["exactly"] += 1
             counts["carried" if ours else "not carried"] += 1
-    assert min(counts[each] for each in ("exactly", "carried", "not carried")) > 40, counts
+    assert min(counts[each] for each in ("exactly", "carried", "not carried")) > 20, counts
 
 
 def test_iterations_in_another_order_give_the_same() -> None:
     """The same programs: a parallel loop without iter_args becomes a band, which runs shuffled."""
     done = Counter[str]()
-    for seed in range(140):
+    for seed in some(range(140), 70):
         program = generate(seed)
         if any(isinstance(op, affine.Parallel) for op in walk(program.function)):
             continue  # its own bands may race
@@ -75,7 +76,7 @@ def test_iterations_in_another_order_give_the_same() -> None:
             for one, other in zip(before, after, strict=True):
                 np.testing.assert_array_equal(one, other, err_msg=f"seed {seed}: {each.iv.hint}")
             done["loops"] += 1
-    assert done["loops"] > 60
+    assert done["loops"] > 30
 
 
 def is_same_loop(op: Op, loop: affine.For) -> bool:
@@ -131,7 +132,7 @@ def arrays(seed: int, function: func.Func) -> dict[str, np.ndarray]:
 def test_reductions_and_private_arrays_in_another_order_give_the_same() -> None:
     """Random nests with updates of all sorts, most of which are none; each loop in several orders."""
     counts = Counter[str]()
-    for seed in range(300):
+    for seed in some(range(300), 150):
         module = parse(nest(seed))
         verify(module)
         function = module.functions[0]
@@ -151,7 +152,7 @@ def test_reductions_and_private_arrays_in_another_order_give_the_same() -> None:
             counts[f"{each.verdict}{', differs' if differs else ''}"] += 1
             assert not differs or each.verdict == "sequential", f"seed {seed}: {each}"
     # A loop whose order shows is never called anything but sequential; and there are enough of all sorts.
-    enough = {"parallel": 50, "parallel with reductions": 50, "parallel if privatized": 15, "sequential, differs": 100}
+    enough = {"parallel": 25, "parallel with reductions": 25, "parallel if privatized": 7, "sequential, differs": 50}
     assert all(counts[each] >= least for each, least in enough.items()), counts
 
 

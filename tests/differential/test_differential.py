@@ -27,9 +27,9 @@ from tests.differential.reproducer import reproducer
 from tests.differential.run import kind_of, reordered
 from tests.effort import some
 
-SEEDS = some(range(1, 101), 60)
-SANITIZED = some(range(1, 31), 20)
-KERNELS = some(range(1, 121), 80)
+SEEDS = some(range(1, 101), 36)
+SANITIZED = some(range(1, 31), 12)
+KERNELS = some(range(1, 121), 40)
 
 
 @cache

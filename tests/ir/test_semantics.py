@@ -1,3 +1,4 @@
+import functools
 import math
 from fractions import Fraction
 
@@ -255,8 +256,7 @@ def test_bits_there_and_back(type):
 
 def exact_nearest(x: Fraction, type):
     """The nearest number of a 16-bit format, by looking at all of them; None if x is beyond the largest."""
-    finite = SORTED[type.name]
-    values = [v for v, _ in finite]
+    finite, values = finite_numbers(type), finite_values(type)
     low, high = 0, len(values) - 1
     if not values[0] <= x <= values[-1]:
         return None
@@ -269,14 +269,26 @@ def exact_nearest(x: Fraction, type):
     return values[low] if below < above else values[high]
 
 
-SORTED = {
-    t.name: sorted(
-        (Fraction(float(from_bits(b, t))), b) for b in range(1 << 16) if np.isfinite(from_bits(b, t)) and b != 1 << 15
-    )
-    for t in (F16, BF16)
-}
+@functools.cache
+def finite_numbers(type):
+    """All numbers of a 16-bit format in order, each with its bits."""
+    numbers = ((from_bits(b, type), b) for b in range(1 << 16) if b != 1 << 15)
+    return sorted((Fraction(float(x)), b) for x, b in numbers if np.isfinite(x))
 
 
+@functools.cache
+def finite_values(type):
+    return [v for v, _ in finite_numbers(type)]
+
+
+@pytest.fixture(scope="module")
+def _listed():
+    """The numbers are listed before the first example is timed."""
+    for type in (F16, BF16):
+        finite_values(type)
+
+
+@pytest.mark.usefixtures("_listed")
 @pytest.mark.parametrize("type", [F16, BF16])
 @given(numerator=st.integers(-(2**60), 2**60), exponent=st.integers(-200, 100), odd=st.integers(-1, 1))
 def test_nearest_rounds_once(type, numerator, exponent, odd):
@@ -289,8 +301,8 @@ def test_nearest_rounds_once(type, numerator, exponent, odd):
 
 @pytest.mark.parametrize("type", [F16, BF16])
 def test_nearest_at_every_tie(type):
-    values = [v for v, _ in SORTED[type.name]][:: 7 if type == F16 else 5]
-    full = SORTED[type.name]
+    full = finite_numbers(type)
+    values = finite_values(type)[:: 7 if type == F16 else 5]
     where = {v: i for i, (v, _) in enumerate(full)}
     tiny = Fraction(1, 2**400)
     for v in values[:-1]:

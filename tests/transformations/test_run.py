@@ -70,7 +70,7 @@ def test_each_counterexample_at_sizes_of_the_program_is_seen():
 
 def test_the_same_for_the_same_seeds():
     names = ("reverse", "tile", "peel")
-    assert tried(range(40, 44), names, validations=1) == tried(range(40, 44), names, validations=1)
+    assert tried(range(40, 42), names, validations=1) == tried(range(40, 42), names, validations=1)
 
 
 def _shortened(at: Setting, loops, numbers) -> func.Func:
