@@ -175,8 +175,8 @@ def _refusal(verdict: Parallelism) -> str | None:
     """Why a loop cannot be made parallel, where that is no dependence between iterations; None if it can."""
     loop = verdict.loop
     if isinstance(loop, scf.For):
-        if loop.results or verdict.reductions or loop.is_unsigned or loop.iv.type != INDEX:
-            return "its bounds come from data, and it combines values, or counts by another type than index"
+        if loop.is_unsigned or loop.iv.type != INDEX:
+            return "its bounds come from data, and it counts by another type than index, or without a sign"
     elif not isinstance(loop, affine.For):
         return f"it is a counter of {loop.name}, not of affine.for"
     if verdict.verdict not in ("parallel", "parallel with reductions"):
@@ -202,7 +202,7 @@ def _refusal(verdict: Parallelism) -> str | None:
             if len(found.steps) == 1 and found.steps[0] in loop.body:
                 return f"{value} is combined by {op_name(found.steps[0])}, for which affine.parallel has no reduction"
             return f"{value} is combined by more than one operation of the body"
-        if carried.kind and any(True for _ in reduction(carried.kind, result)):
+        if isinstance(loop, affine.For) and carried.kind and any(True for _ in reduction(carried.kind, result)):
             return f"affine.parallel has no reduction {carried.kind} of type {result.type}"
     return None
 
@@ -262,7 +262,7 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
 def _as_values(verdict: Parallelism) -> Iterator[Proposal]:
     """That sums in memory are carried as values."""
     in_memory = [each for each in verdict.reductions if each.value is None]
-    if in_memory and isinstance(verdict.loop, affine.For):
+    if in_memory and isinstance(verdict.loop, affine.For | scf.For):
         options = (("reassociate", True),) * any(each.needs_reassociation for each in in_memory)
         yield Proposal((Step("scalar_replace", (verdict.iv,)),), options)
 
@@ -295,9 +295,9 @@ def _are_nested(a: Op, b: Op) -> bool:
 def _carried(verdict: Parallelism, position: int) -> _Carried | None:
     """What happens to a value that a loop carries, as far as affine.parallel can say it."""
     loop = verdict.loop
-    assert isinstance(loop, affine.For)
+    assert isinstance(loop, affine.For | scf.For)
     start, last = loop.carried[position], loop.body[-1]
-    assert isinstance(last, affine.Yield)
+    assert isinstance(last, affine.Yield | scf.Yield)
     if last.values[position] is start:
         return _Carried()
     found = next((r for r in verdict.reductions if r.value is start), None)
@@ -331,7 +331,7 @@ def _rewritten(function: Func, chosen: dict[Value, Parallelism]) -> Func:
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if isinstance(op, scf.For) and op.iv in chosen:
-            return (scf.Parallel((op.iv,), (op.lower,), (op.upper,), (op.step,), op.body, location=op.location),)
+            return (_band_of_data(op, chosen[op.iv], replaced),)
         if not isinstance(op, affine.For) or op.iv not in chosen:
             return None
         return tuple(_band(op, chosen[op.iv], replaced))
@@ -375,3 +375,35 @@ def _band(op: affine.For, verdict: Parallelism, replaced: dict[Value, Value]) ->
         location=op.location, attributes=op.attributes, written=written or None, ends=ends,
     )  # fmt: skip
     yield from after
+
+
+def _band_of_data(op: scf.For, verdict: Parallelism, replaced: dict[Value, Value]) -> scf.Parallel:
+    """The parallel band of a loop whose bounds come from data, which starts from the initial values."""
+    combined: list[arith.Binary] = []
+    others: list[Value] = []
+    inits: list[Value] = []
+    results: list[Value] = []
+    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
+        carried = _carried(verdict, position)
+        assert carried is not None, "a loop that carries something else is not chosen"
+        if carried.combine is None or carried.other is None:
+            replaced[start] = replaced[result] = init
+            continue
+        combined.append(carried.combine)
+        others.append(carried.other)
+        inits.append(init)
+        results.append(result)
+    body = op.body
+    if op.results:
+        body = tuple(o for o in op.body[:-1] if o not in combined)
+    if others:
+        body = (*body, scf.Reduce(tuple(others), tuple(map(_combiner, combined)), location=op.location))
+    return scf.Parallel(
+        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, tuple(inits), tuple(results), location=op.location
+    )
+
+
+def _combiner(op: arith.Binary) -> scf.Combiner:
+    left, right, made = (Value(op.result.type) for _ in range(3))
+    combine = with_fields(op, result=made, left=left, right=right)
+    return scf.Combiner(left, right, (combine, scf.ReduceReturn((made,), location=op.location)), location=op.location)
