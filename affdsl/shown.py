@@ -17,6 +17,11 @@ class ShownAsText:
 
     __slots__ = ()
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "_repr_pretty_" not in cls.__dict__:  # IPython takes what a class has itself first, and so a __repr__ of it
+            cls._repr_pretty_ = ShownAsText._repr_pretty_  # type: ignore[method-assign]
+
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         printer.text(str(self))
 

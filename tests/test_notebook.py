@@ -29,6 +29,7 @@ def test_a_place_in_a_notebook_is_a_cell_and_a_line(file, place, monkeypatch):
 def test_what_is_asked_of_a_kernel_shows_itself_as_it_prints():
     s = af.Schedule(gemm).tile(("k",), 4)
     for text in (gemm.c(), gemm.mlir(), gemm.loops(), gemm.check(), gemm.dependences(), s, s.explain()):
+        assert "_repr_pretty_" in vars(type(text))  # before a __repr__ of a class, IPython asks for nothing inherited
         shown = []
         text._repr_pretty_(SimpleNamespace(text=shown.append), False)
         assert shown == [str(text)]

@@ -219,6 +219,10 @@ class Condition(Traced):
         "affdsl.select(condition, 1, x) makes a number of one"
     )
 
+    @property
+    def _comparison(self) -> str:
+        return ""
+
     def __init__(self, constraints: tuple[Constraint, ...], negated: bool = False) -> None:
         self.constraints = constraints
         self.negated = negated

@@ -40,6 +40,10 @@ class Scalar(Traced):
         """Stand for another value from now on: a carried value becomes the loop's result."""
         self._value = value
 
+    @property
+    def _comparison(self) -> str:
+        return "" if self.dtype.kind == "bool" else super()._comparison
+
     def scalar(self) -> Scalar:
         """self"""
         return self
@@ -280,7 +284,7 @@ def _advice(symbol: str, dtype: DType) -> str:
         return "use affdsl.floor(a / b), or affdsl.fmod(a, b) for C's remainder"
     if dtype.kind == "bool":
         return "use & | ^ ~ and affdsl.select, or convert to affdsl.i32 first"
-    return f"convert to a type that has {symbol}"
+    return "convert to an integer first: affdsl.i64(x)"
 
 
 def _modulo(left: Operand, right: Operand) -> Scalar:

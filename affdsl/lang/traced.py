@@ -25,6 +25,11 @@ class Traced:
     instead: ClassVar[str] = "convert it: affdsl.i64(x) has all operators of integers, affdsl.f64(x) those of floats"
     """What to write where there is no such operator."""
 
+    @property
+    def _comparison(self) -> str:
+        """How to make a condition of it, where it is none."""
+        return "compare the number, as in x != 0, and "
+
     def scalar(self) -> Scalar:
         """self as a scalar."""
         raise NotImplementedError
@@ -37,7 +42,8 @@ class Traced:
         raise problem(
             ProgramTypeError,
             f"the truth of {self.describe()} is not known while the kernel is built",
-            "Python's if, while, and, or, not and chained comparisons need it at once; write "
+            "Python's if, while, and, or, not and chained comparisons need it at once; "
+            f"{self._comparison}write "
             "`with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, "
             "& | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's",
         )
@@ -190,6 +196,8 @@ _METHODS = {
 def _without(symbol: str) -> Callable[..., NoReturn]:
     def refuse(x: Traced, *_: object) -> NoReturn:
         advice = f"use affdsl.{symbol.removeprefix('math.')}(x)" if symbol.endswith(_FUNCTIONS) else x.instead
+        if symbol == "divmod":
+            advice = "write x // y for the quotient and x % y for the remainder"
         if symbol in ("&", "|") and x.instead == Traced.instead:
             advice += f"; comparisons need parentheses beside {symbol}, as in (i > 0) {symbol} (i < n)"
         raise problem(ProgramTypeError, f"{x.describe()} has no operator {symbol}", advice)

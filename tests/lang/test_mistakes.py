@@ -1091,7 +1091,7 @@ def python_not():
     af.ProgramTypeError,
     """
     the truth of a number of type f32 is not known while the kernel is built
-        Python's if, while, and, or, not and chained comparisons need it at once; write `with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, & | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's
+        Python's if, while, and, or, not and chained comparisons need it at once; compare the number, as in x != 0, and write `with affdsl.if_(condition):` for a branch, affdsl.select(condition, a, b) for a choice, & | ~ with parentheses for and, or, not, and affdsl.min and affdsl.max for Python's
     """,
 )
 def python_bool():
