@@ -133,6 +133,17 @@ def test_results_of_every_kind():
     np.testing.assert_array_equal(array, np.full((3, 2), 7))
 
 
+SCALARS = "\n".join(
+    f"""func.func @one_{element}(%x: {element}) -> {element} {{ return %x : {element} }}
+    func.func @two_{element}(%x: {element}, %A: memref<1x{element}>) -> ({element}, {element}) {{
+      %y = affine.load %A[0] : memref<1x{element}>
+      affine.store %x, %A[0] : memref<1x{element}>
+      return %y, %x : {element}, {element}
+    }}"""
+    for element in ("i1", "i8", "i16", "i32", "i64", "index", "f16", "bf16", "f32", "f64")
+)
+
+
 @pytest.mark.parametrize(
     ("element", "value"),
     [
@@ -141,17 +152,10 @@ def test_results_of_every_kind():
     ],
 )
 def test_scalars_pass_through_alone_and_in_company(element, value):
-    text = f"""
-    func.func @one(%x: {element}) -> {element} {{ return %x : {element} }}
-    func.func @two(%x: {element}, %A: memref<1x{element}>) -> ({element}, {element}) {{
-      %y = affine.load %A[0] : memref<1x{element}>
-      affine.store %x, %A[0] : memref<1x{element}>
-      return %y, %x : {element}, {element}
-    }}"""
-    result = run_mlir(text, "one", [value])
+    result = run_mlir(SCALARS, f"one_{element}", [value])
     assert result == (np.float16(value) if element == "f16" else value)
     slot = np.zeros(1, np.uint16 if element == "bf16" else result.dtype)
-    assert run_mlir(text, "two", [value, slot]) == (0, result)
+    assert run_mlir(SCALARS, f"two_{element}", [value, slot]) == (0, result)
     if element != "bf16":
         assert slot[0] == result
 
@@ -160,16 +164,22 @@ def test_unsigned_values_wrap_into_signless_types():
     assert run_mlir("func.func @f(%x: i8) -> i8 { return %x : i8 }", "f", [255]) == -1
 
 
-@pytest.mark.parametrize(
-    "operation", ["exp", "tanh", "sin", "sqrt", "erf", "log1p", "cbrt", "floor", "absf", "rsqrt", "atan"]
+OPERATIONS = ["exp", "tanh", "sin", "sqrt", "erf", "log1p", "cbrt", "floor", "absf", "rsqrt", "atan"]
+MATH = "\n".join(
+    f"func.func @{operation}_of_{type}(%x: {type}) -> {type} {{ %y = math.{operation} %x : {type} return %y : {type} }}"
+    for operation in OPERATIONS
+    for type in ("f32", "f64")
 )
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_math_operations(operation, dtype):
     other = {"absf": abs, "rsqrt": lambda x: 1 / math.sqrt(x)}
     element = {np.float32: "f32", np.float64: "f64"}[dtype]
-    text = f"func.func @f(%x: {element}) -> {element} {{ %y = math.{operation} %x : {element} return %y : {element} }}"
     expected = (other.get(operation) or getattr(math, operation))(0.7)
-    np.testing.assert_allclose(run_mlir(text, "f", [dtype(0.7)]), expected, rtol=4 * np.finfo(dtype).eps)
+    found = run_mlir(MATH, f"{operation}_of_{element}", [dtype(0.7)])
+    np.testing.assert_allclose(found, expected, rtol=4 * np.finfo(dtype).eps)
 
 
 def test_math_with_integers_and_two_operands():
