@@ -14,6 +14,7 @@ from affdsl.ir.traverse import walk
 from passes.analysis.access import Accesses
 from passes.analysis.domain import Domain
 from passes.analysis.polyhedral import Dim, Set, UnknownError, set_of, spending
+from passes.analysis.projection import projected
 from passes.analysis.relations import BUDGET, domain_of, ends, iterator, map_from, remembered, some_point
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
@@ -134,9 +135,10 @@ def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
     written = _differences(lower, upper, distance.constant)
     try:
         with spending(BUDGET):
-            low, high, divisor = _counts(domain, found)
-            kept = _smallest(domain, found)
-            negative = any(not _is_empty(domain, Constraint(-1 - each)) for each in kept)
+            read = projected(domain, found)
+            low, high, divisor = _counts(read, found)
+            kept = _smallest(read, found)
+            negative = any(not _is_empty(read, Constraint(-1 - each)) for each in kept)
     except UnknownError as error:
         return TripCount(0, None, 1, _shown(found, written, domain), unknown=(str(error),))
     return TripCount(low, high, divisor, _shown(kept, written, domain), negative, domain.unknown)
