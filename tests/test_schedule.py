@@ -544,6 +544,22 @@ def test_a_scheduled_stencil_in_time():
         run_both(sweep, s.kernel(), rng.uniform(-1, 1, (n, n)), steps)
 
 
+def test_steps_in_time_are_jammed_in_a_skewed_tile():
+    @af.kernel
+    def swept(A: af.f64[N, N], steps: af.index):
+        with af.for_(steps) as _t, af.for_(1, N - 1) as i, af.for_(1, N - 1) as j:
+            A[i, j] = (A[i - 1, j] + A[i, j - 1] + A[i, j] + A[i, j + 1] + A[i + 1, j]) / 5
+
+    s = af.Schedule(swept).skew("_t", "i", 1).tile(("_t", "i"), (4, 5)).unroll_jam("_t", 2)
+    kernel = s.kernel()
+    for n, steps in ((3, 1), (7, 4), (9, 5), (12, 9)):
+        wanted = np.random.default_rng(n).random((n, n))
+        found = wanted.copy()
+        swept.interpret(wanted, steps)
+        kernel.interpret(found, steps)
+        np.testing.assert_array_equal(found, wanted)
+
+
 def test_a_scheduled_jacobi():
     s = af.Schedule(jacobi)
     s.parallel("i").unroll_jam("j", 2).strip_mine("j", 4).parallel("j_strip")

@@ -150,13 +150,13 @@ class Copies:
         after: list[Op] = []
         results: list[list[Value]] = []
         for k in range(self.factor):
-            if first is not None and starts[k] != (first,):
+            if first is not None and first not in starts[k]:
                 part, inits[k] = self._alone(op, k, starts[k], (first, *stops[k]), inits[k])
                 before += part
-        main_lower = lower if first is None else (first,)
-        main_upper = upper if last is None else (last,)
+        main_lower = lower if first is None else (*self._fixed(lower), first)
+        main_upper = upper if last is None else (*self._fixed(upper), last)
         for k in range(self.factor):
-            if last is None or stops[k] == (last,):
+            if last is None or last in stops[k]:
                 results.append([])
                 continue
             results.append(list(map(_like, op.results)))
@@ -224,19 +224,22 @@ class Copies:
     def _moves(self, expr: Affine) -> bool:
         return any(v in self.moving for v in expr.values())
 
+    def _fixed(self, bounds: Sequence[Affine]) -> tuple[Affine, ...]:
+        return tuple([e for e in bounds if not self._moves(e)])
+
     def _at(self, expr: Affine, k: int) -> Affine:
         return expr.substitute({self.loop.iv: self._iv(k)})
 
     def _extreme(self, op: affine.For, bounds: Sequence[Affine], sign: int) -> Affine:
-        """The largest (sign 1) or smallest (sign -1) of a bound over all copies."""
-        bound = bounds[0]
+        """The largest (sign 1) or smallest (sign -1), over all copies, of the one bound that moves."""
+        bound, *more = filter(self._moves, bounds)
         others = [shown(v) for v in bound.values() if v in self.moving and v is not self.loop.iv]
         if others:
             reason = f"a bound of the loop {shown(op.iv)} inside is {others[0]}, of which each copy has its own"
             raise refusal(op, self.what, reason)
-        if len(bounds) > 1:
+        if more:
             side = "lower" if sign > 0 else "upper"
-            reason = (f"the loop {shown(op.iv)} inside has several {side} bounds, some of which move with "
+            reason = (f"the loop {shown(op.iv)} inside has several {side} bounds that move with "
                       f"{shown(self.loop.iv)}: where all copies run is not affine")  # fmt: skip
             raise refusal(op, self.what, reason)
         grows = _slope(bound, self.loop.iv)
