@@ -362,8 +362,9 @@ def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term,
             in_run = True
 
 
-# Where bounds of a loop j inside move with i, one at each end, the copies of j run in three parts one after the other: each copy
-# alone below all starts, all together, and each copy alone beyond the first end. For one group of iterations of i, a
-# part is a function of j and grows with j. So it is enough that the order is right in which j comes first and then i: a
-# dependence from a smaller j to a larger one goes from a part to the same or a later one, and one within a part where
-# copies run alone goes from an iteration of i to the same or a later one, as it did.
+# Where bounds of a loop j inside move with i, one at each end, the copies of j run in three parts one after the other:
+# each copy alone below all starts, all together, and each copy alone beyond the first end. For one group of iterations
+# of i, a part is a function of j and grows with j; bounds that do not move leave the same j out of all copies. So it is
+# enough that the order is right in which j comes first and then i: a dependence from a smaller j to a larger one goes
+# from a part to the same or a later one, and one within a part where copies run alone goes from an iteration of i to
+# the same or a later one, as it did.
