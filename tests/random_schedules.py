@@ -128,7 +128,7 @@ def _two(schedule: af.Schedule, rng: random.Random) -> tuple[str, str]:
 
 
 VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
-    "tile": lambda s, r: s.tile(_band(s, r), r.choice(SIZES), separate=r.random() < 0.3),
+    "tile": lambda s, r: s.tile(_band(s, r), r.choice(SIZES), separate=r.random() < 0.3, grid=r.random() < 0.3),
     "strip_mine": lambda s, r: s.strip_mine(_loop(s, r), r.choice(SIZES)),
     "permute": _permute,
     "interchange": lambda s, r: s.interchange(*_two(s, r)),

@@ -150,11 +150,11 @@ def band(at: Setting, random: Random, least: int) -> tuple[int, ...] | None:
 
 
 def tiles(at: Setting, random: Random) -> Chosen | None:
-    """A band, a size for each loop, and whether full tiles are apart."""
+    """A band, a number for how (full tiles apart, tiles counted by a grid), and a size for each loop."""
     found = band(at, random, 1)
     if found is None:
         return None
-    return found, (random.randrange(2), *(random.choice((1, 2, 2, 3, 4, 5)) for _ in found))
+    return found, (random.randrange(4), *(random.choice((1, 2, 2, 3, 4, 5)) for _ in found))
 
 
 def two(at: Setting, random: Random) -> Chosen | None:
@@ -225,18 +225,22 @@ def nothing(at: Setting, random: Random) -> Chosen | None:
 
 
 def tiled(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
-    separate, *sizes = numbers
-    return tiling.tile(at.function, at.ivs(loops), sizes, separate=bool(separate), dependences=at.dependences)
+    how, *sizes = numbers
+    return tiling.tile(at.function, at.ivs(loops), sizes, **_form(how), dependences=at.dependences)
+
+
+def _form(how: int) -> dict[str, bool]:
+    return {"separate": how % 2 == 1, "grid": how >= 2}
 
 
 def tiled_by_symbols(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
     """Tiles whose sizes are known only at run time, as far as the primitive can tell."""
-    separate, *sizes = numbers
+    how, *sizes = numbers
     symbols = [Value(INDEX, f"T{k}") for k, _ in enumerate(sizes)]
     made = [arith.Constant(symbol, size) for symbol, size in zip(symbols, sizes, strict=True)]
     ready = with_fields(at.function, body=(*made, *at.function.body))
     dependences = Dependences(ready, _around(at, ready))
-    return tiling.tile(ready, at.ivs(loops), symbols, separate=bool(separate), dependences=dependences)
+    return tiling.tile(ready, at.ivs(loops), symbols, **_form(how), dependences=dependences)
 
 
 def _around(at: Setting, made: func.Func) -> func.Module:
@@ -247,10 +251,10 @@ def _around(at: Setting, made: func.Func) -> func.Module:
 
 def other_sizes(chosen: Chosen) -> list[Chosen]:
     """The same band in tiles of other sizes, of which the first loop has more than one iteration and others may not."""
-    loops, (separate, *sizes) = chosen
+    loops, (how, *sizes) = chosen
     found = [[big if k == which else small for k in range(len(sizes))]
              for which in range(len(sizes)) for small in (1, 2) for big in (2, 3, 5)]  # fmt: skip
-    return [(loops, (separate, *each)) for each in found]
+    return [(loops, (how, *each)) for each in found]
 
 
 def split(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
