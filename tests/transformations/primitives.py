@@ -34,6 +34,7 @@ from passes.buffer_flow import BufferFlow
 from passes.demote import demote
 from passes.expand import expand
 from passes.index_set_split import index_set_split
+from passes.legality import IllegalTransform
 from passes.peel import peel
 from passes.privatize import privatize
 from passes.shift import shift
@@ -221,6 +222,12 @@ def nothing(at: Setting, random: Random) -> Chosen | None:
     return (), ()
 
 
+def carrying(at: Setting, random: Random) -> Chosen | None:
+    """A loop that carries a value; and one of the steps that may be legal when that lies in memory."""
+    loops = [k for k, loop in enumerate(at.loops) if loop.results]
+    return ((random.choice(loops),), (random.randrange(len(AFTER_DEMOTION)),)) if loops else None
+
+
 # --- Applications
 
 
@@ -247,6 +254,31 @@ def _around(at: Setting, made: func.Func) -> func.Module:
     """The module with another version of the function."""
     module: func.Module = with_fields(at.module, body=tuple(made if op is at.function else op for op in at.module.body))
     return module
+
+
+def demoted_first(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    """As a schedule does by itself: a value is kept in memory, then comes a step on the loop, if it is legal."""
+    (iv,) = at.ivs(loops)
+    made = demote(at.function, iv, module=at.module)
+    now = Setting(made, _around(at, made), at.reassociate)
+    number = next(k for k, loop in enumerate(now.loops) if loop.iv is iv)
+    pair = next(
+        ((k, number) for k, loop in enumerate(now.loops) if now.loops[number] in loop.body), (number, number + 1)
+    )
+    name, given = AFTER_DEMOTION[numbers[0]]
+    loops = pair if name in ("interchange", "make_perfect", "skew") else (number,)
+    if loops[-1] == len(now.loops):
+        return made
+    try:
+        return PRIMITIVES[name].apply(now, loops, given)
+    except IllegalTransform:
+        return made
+
+
+AFTER_DEMOTION: Sequence[tuple[str, Sequence[int]]] = (
+    ("tile", (0, 2)), ("interchange", ()), ("make_perfect", ()), ("skew", (1,)), ("unroll_jam", (2,)), ("reverse", ()),
+    ("distribute", ()),
+)  # fmt: skip
 
 
 def other_sizes(chosen: Chosen) -> list[Chosen]:
@@ -414,6 +446,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "pipeline": _primitive(buffer_of_pair, pipelined, (transferring, "require_order", _yes)),
     "scalar_replace": _primitive(one(), lambda at, loops, n: scalar_replace(at.function, *at.ivs(loops), at.module)),
     "demote": _primitive(one(), lambda at, loops, n: demote(at.function, *at.ivs(loops), module=at.module)),
+    "demote first": _primitive(carrying, demoted_first),
     "scalrep": _primitive(nothing, with_fewer_accesses),
     "unswitch": _primitive(one(), lambda at, loops, n: unswitch(at.function, *at.ivs(loops))),
 }  # fmt: skip
