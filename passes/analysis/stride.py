@@ -35,7 +35,8 @@ class Stride:
         "invariant": it touches the same elements. "contiguous": those that lie next in memory. "reversed": those that
         lie just before. "strided": others, always equally far away. "varying": it does not move evenly. "unknown".
     vector
-        The step in each dimension of the buffer; None if it varies or is not known.
+        The step in each dimension of the buffer, or in those that its subscripts hide; None if it varies or is not
+        known.
     elements
         The step in memory, in elements; None where the vector is, or the layout of the buffer does not say.
     reason
@@ -86,6 +87,8 @@ def stride(access: Access, iv: Value, scope: Scope) -> Stride:
     """
     if iv not in access.ivs:
         raise ValueError(f"%{iv.hint} is no loop around {described(access)}")
+    if access.recovered is not None and access.recovered.is_needed:
+        access = access.by_dimensions
     if access.index is None:
         return Stride("unknown", reason=access.unknown[-1])
     if access.ivs.index(iv) < access.buffer.loops:
@@ -212,13 +215,28 @@ _NEXT: Mapping[int, Motion] = {1: "contiguous", -1: "reversed"}
 
 def _classified(access: Access, vector: tuple[int, ...]) -> Stride:
     """A stride by what it means in memory."""
-    type = access.buffer.type
-    layout = strided(type) if isinstance(type, MemRefType) else None
     if not any(vector):
         return Stride("invariant", vector, 0)
-    steps = [None if layout is None else layout.strides[k] for k, n in enumerate(vector) if n]
+    distances = _distances(access)
+    steps = [None if distances is None else distances[k] for k, n in enumerate(vector) if n]
     known = [s * n for s, n in zip(steps, filter(None, vector), strict=True) if s is not None]
     if len(known) < len(steps):
         return Stride("strided", vector)
     elements = sum(known)
     return Stride(_NEXT.get(elements, "strided"), vector, elements)
+
+
+def _distances(access: Access) -> list[int | None] | None:
+    """How far the elements of each dimension lie apart in memory; None where that is not known."""
+    type = access.buffer.type
+    layout = strided(type) if isinstance(type, MemRefType) else None
+    if layout is None or access.recovered is None or access.index is not access.recovered.index:
+        return None if layout is None else list(layout.strides)
+    found: list[int | None] = []
+    for step, chain in zip(layout.strides, access.recovered.chains, strict=True):
+        inner = [step]
+        for size in chain:
+            last = inner[-1]
+            inner.append(last * size.constant if last is not None and size.is_constant else None)
+        found += reversed(inner)
+    return found

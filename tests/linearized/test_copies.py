@@ -8,6 +8,7 @@ import pytest
 import affdsl as af
 from passes.analysis.access import Accesses
 from passes.analysis.region import regions
+from passes.analysis.stride import strides
 
 N, M, K, L = af.symbols("N M K L")
 
@@ -56,6 +57,16 @@ def test_the_region_of_a_row():
     assert str(written).endswith("{ [i] -> [m0 = i, m1] : K > 0 and 0 <= i < N and 0 <= m1 < M }")
     assert (str(written.box), written.is_exact, written.has_holes) == ("[i, i + 1) x [0, M)", True, False)
     assert written.hidden == 1
+
+
+def test_strides_along_a_row_and_from_row_to_row():
+    of = Accesses(matmul.func)
+    found = {a.buffer.name: [str(s) for s in strides(a, of.scope).values()] for a in of.accesses}
+    assert found == {
+        "A": ["stride (1, 0)", "invariant", "contiguous"],
+        "B": ["invariant", "contiguous", "stride (1, 0)"],
+        "C": ["stride (1, 0)", "contiguous", "invariant"],
+    }
 
 
 def test_vectors_of_a_row():
