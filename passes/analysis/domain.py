@@ -18,6 +18,7 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.magnitude import is_small
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX, IndexType, MemRefType
+from passes.analysis.conditions import alternatives, is_computed
 from passes.analysis.linearized import at_least_zero, is_affine
 from passes.analysis.polyhedral import DEEPEST_QUOTIENT
 from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
@@ -333,7 +334,10 @@ class Scope:
                 for iv, first, last, distance in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
                     domain = self._in_run_time_loop(op, iv, first, last, distance, domain)
                 yield domain, op.body
-            case scf.If() | scf.IndexSwitch():
+            case scf.If():
+                for holds, block in ((True, op.then), (False, op.orelse)):
+                    yield self._where(op.condition, domain, holds=holds), block
+            case scf.IndexSwitch():
                 inside = domain.lacking("the condition is known only at run time")
                 yield from ((inside, block) for block in op.blocks())
             case scf.While() | Opaque():
@@ -341,6 +345,22 @@ class Scope:
                 yield from ((inside, block) for block in op.blocks())
             case _:
                 yield from ((domain, block) for block in op.blocks())
+
+    def _where(self, condition: Value, domain: Domain, *, holds: bool) -> Domain:
+        """Where a condition holds, or does not, that is computed."""
+
+        def is_fixed(value: Value) -> bool:
+            return value in domain.ivs or (isinstance(value.type, IndexType) and not self.varies(value))
+
+        found = alternatives(condition, self.makers, holds=holds)
+        values = {v for part in found or () for c in part for v in c.values()}
+        if found is None or not all(is_computed(v, self.makers, is_fixed) for v in values):
+            return domain.lacking("the condition is known only at run time")
+        parts = []
+        for constraints in found:
+            part, domain = self._constraints(constraints, domain)
+            parts.append(part)
+        return domain.where(tuple(parts))
 
     def _constraints(self, constraints: Sequence[Constraint], domain: Domain) -> tuple[tuple[Constraint, ...], Domain]:
         exprs, domain = self.polynomials([c.expr for c in constraints], domain)
