@@ -79,22 +79,29 @@ class _Search:
         if self._is_replaced_at_once(store):
             return True
         stays = buffer.kind != "local" or buffer.escapes or buffer.is_returned
+        if stays and not self._is_written_again(store):
+            return False
+        if stays and store.ivs and self._is_final(store):
+            return False  # one question for all stores of a buffer, where in a loop each may reach each
         readers: list[Access] = []
         for read in self._nearest(self._near("read", store), store):
             if self._reaches(store, read):
                 if not any(True for _ in self._between(store, read)):
                     return False
                 readers.append(read)
-        if stays or readers:
-            again = (w for w in self._nearest(self._near("write", store), store) if w is not store)
-            if not any(self._reaches(store, write) for write in again):
-                return False
+        if readers and not stays and not self._is_written_again(store):
+            return False
         try:
             if any(last.write is store for read in readers for last in self._flow.writers(read)):
                 return False
         except UnknownError:
             return False
         return not (stays and self._is_final(store))
+
+    def _is_written_again(self, store: Access) -> bool:
+        """Whether another store may come later to an element of a store."""
+        again = (w for w in self._nearest(self._near("write", store), store) if w is not store)
+        return any(self._reaches(store, write) for write in again)
 
     def _is_replaced_at_once(self, store: Access) -> bool:
         """Whether a store that follows in the same block writes the same elements, and nothing reads them before."""
