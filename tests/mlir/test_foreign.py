@@ -61,6 +61,9 @@ def test_every_form_has_a_program():
     ("transform.named_sequence @f(%x: !transform.any_op) {", 2, "a bracket is not closed"),
     ("llvm.func @f(i32) %x", 2, "llvm.func is kept as text, and reads no value from outside of it"),
     ("linalg.generic #gpu.thread<x> outs(%t : tensor<4xf32>)", 2, "expected a dictionary of attributes"),
+    ("%0 = llvm.extractvalue %s[1, 0] : !llvm.struct<(i32, i64)>", 2, "!llvm.struct<(i32, i64)> has nothing at [1, 0]"),
+    ("%0 = llvm.insertvalue %x, %s[2] : !llvm.array<2 x i64>", 2, "!llvm.array<2 x i64> has nothing at [2]"),
+    ("%0 = spirv.Constant [1 : i32] : !spirv.array<1 x i32>", 2, "of this type is read in generic form only"),
     ("llvm.func @f(i32))", 2, "this bracket closes none that is open"),
 ])  # fmt: skip
 def test_mistakes_in_foreign_operations_are_shown_in_place(text, line, problem):

@@ -24,28 +24,13 @@ from affdsl.ir.mixed import unmixed
 from affdsl.ir.types import I64, INDEX, FunctionType, OpaqueType, Type
 from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
+from affdsl.mlir.reading.aggregates import read_extractvalue, read_insertvalue, read_spirv_constant
+from affdsl.mlir.reading.as_written import Properties, kept
 from affdsl.mlir.reading.forms import I32, OPEN
 from affdsl.mlir.reading.regions import read_blocks
 from affdsl.mlir.reading.views import mixed
 
-Properties = list[tuple[str, Attribute]]
 Found = Generator[None, Block, OpaqueRegion]
-
-
-def _kept(
-    p: Parser,
-    head: Head,
-    operands: Sequence[Value],
-    types: Sequence[Type],
-    own: Properties,
-    said: Attributes = (),
-    regions: tuple[OpaqueRegion, ...] = (),
-) -> Opaque:
-    properties = tuple(sorted(own, key=lambda entry: entry[0]))
-    return Opaque(
-        head.name, tuple(operands), p.results(head, types), properties, regions,
-        location=head.location, attributes=said,
-    )  # fmt: skip
 
 
 def _segments(*groups: Sequence[Value]) -> tuple[str, Attribute]:
@@ -105,7 +90,7 @@ def read_linalg_generic(p: Parser, head: Head) -> Reading:
         rest += p.dictionary()
     region = yield from _region(p, head)
     own.append(_segments(ins, outs))
-    return _kept(p, head, (*ins, *outs), _results(p), own, tuple(rest), (region,))
+    return kept(p, head, (*ins, *outs), _results(p), own, tuple(rest), (region,))
 
 
 def _traits(p: Parser) -> Attributes:
@@ -146,7 +131,7 @@ def read_linalg_named(p: Parser, head: Head) -> Op:
         types = tuple([v.type for v in outs if isinstance(v.type, OpaqueType)])
     else:
         own.append(_segments(ins, outs))
-    return _kept(p, head, (*ins, *outs), types, own, said)
+    return kept(p, head, (*ins, *outs), types, own, said)
 
 
 def read_linalg_map(p: Parser, head: Head) -> Reading:
@@ -165,7 +150,7 @@ def read_linalg_map(p: Parser, head: Head) -> Reading:
     if head.name == "linalg.reduce":
         own.append(_segments(ins, outs))
     types = tuple([v.type for v in outs if isinstance(v.type, OpaqueType)])
-    return _kept(p, head, (*ins, *outs), types, own, said, (region,))
+    return kept(p, head, (*ins, *outs), types, own, said, (region,))
 
 
 # --- tensor
@@ -177,7 +162,7 @@ def read_generate(p: Parser, head: Head) -> Reading:
     sizes = p.typed(uses, (INDEX,) * len(uses))
     region = yield from _region(p, head)
     said = p.dictionary()
-    return _kept(p, head, sizes, (p.colon_type(),), [], said, (region,))
+    return kept(p, head, sizes, (p.colon_type(),), [], said, (region,))
 
 
 def read_pad(p: Parser, head: Head) -> Reading:
@@ -196,7 +181,7 @@ def read_pad(p: Parser, head: Head) -> Reading:
     s.expect("to")
     type = p.type()
     own.append(_segments((source,), *found))
-    return _kept(p, head, (source, *found[0], *found[1]), (type,), own, said, (region,))
+    return kept(p, head, (source, *found[0], *found[1]), (type,), own, said, (region,))
 
 
 # --- gpu
@@ -259,7 +244,7 @@ def read_launch(p: Parser, head: Head) -> Reading:
     operands = [v for group in (blocks, threads) for _, v in group] + [v for _, v in clusters]
     sizes = [0, *[1] * 6, *([1] * 3 if clusters else [0] * 3), len(memory)]
     own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
-    return _kept(p, head, (*operands, *memory), (), own, said, (region,))
+    return kept(p, head, (*operands, *memory), (), own, said, (region,))
 
 
 def _dependences(p: Parser) -> tuple[tuple[Value, ...], tuple[Type, ...]]:
@@ -275,11 +260,11 @@ def read_gpu_order(p: Parser, head: Head) -> Op:
     """`gpu.memcpy async [%t] %a, %b : type, type`, and what else waits for others and takes its operands alike"""
     waited, types = _dependences(p)
     if head.name == "gpu.wait":
-        return _kept(p, head, waited, types, [], p.dictionary())
+        return kept(p, head, waited, types, [], p.dictionary())
     uses = p.uses()
     said = p.dictionary()
     p.scanner.expect(":")
-    return _kept(p, head, (*waited, *p.typed(uses, p.type_list())), types, [], said)
+    return kept(p, head, (*waited, *p.typed(uses, p.type_list())), types, [], said)
 
 
 def read_gpu_alloc(p: Parser, head: Head) -> Op:
@@ -292,7 +277,7 @@ def read_gpu_alloc(p: Parser, head: Head) -> Op:
     said = p.dictionary()
     sizes, symbols = [p.typed(uses, (INDEX,) * len(uses)) for uses in groups]
     own.append(_segments(waited, sizes, symbols))
-    return _kept(p, head, (*waited, *sizes, *symbols), (p.colon_type(), *types), own, said)
+    return kept(p, head, (*waited, *sizes, *symbols), (p.colon_type(), *types), own, said)
 
 
 def read_gpu_module(p: Parser, head: Head) -> Reading:
@@ -306,7 +291,7 @@ def read_gpu_module(p: Parser, head: Head) -> Reading:
     p.leave_isolated()
     if not region.blocks_inside:
         region = OpaqueRegion((OpaqueBlock("", (), ()),))
-    return _kept(p, head, (), (), own, said, (region,))
+    return kept(p, head, (), (), own, said, (region,))
 
 
 def read_gpu_func(p: Parser, head: Head) -> Reading:
@@ -339,7 +324,7 @@ def read_gpu_func(p: Parser, head: Head) -> Reading:
     own += [entry for entry in said if entry[0] in inherent]
     region = yield from _region(p, head, "", tuple(args))
     p.leave_isolated()
-    return _kept(p, head, (), (), own, tuple([e for e in said if e[0] not in inherent]), (region,))
+    return kept(p, head, (), (), own, tuple([e for e in said if e[0] not in inherent]), (region,))
 
 
 def read_launch_func(p: Parser, head: Head) -> Op:
@@ -368,7 +353,7 @@ def read_launch_func(p: Parser, head: Head) -> Op:
     sizes = [0, *[1] * 6, *([1] * 3 if clusters else [0] * 3), len(memory), len(handed), 0]
     own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
     operands = (*groups.get("blocks", ()), *groups.get("threads", ()), *clusters, *memory, *handed)
-    return _kept(p, head, operands, (), own, p.dictionary())
+    return kept(p, head, operands, (), own, p.dictionary())
 
 
 # --- llvm
@@ -396,7 +381,7 @@ def read_getelementptr(p: Parser, head: Head) -> Op:
     own: Properties = [("elem_type", TypeAttr(p.type())), ("rawConstantIndices", DenseArrayAttr(I32, tuple(constants)))]
     if flags:
         own.append(("noWrapFlags", OpaqueAttr(f"{flags} : i32")))
-    return _kept(p, head, p.typed(uses, type.inputs, head.offset), type.results, own, said)
+    return kept(p, head, p.typed(uses, type.inputs, head.offset), type.results, own, said)
 
 
 def read_llvm_call(p: Parser, head: Head) -> Op:
@@ -408,7 +393,7 @@ def read_llvm_call(p: Parser, head: Head) -> Op:
     operands = p.typed(uses, type.inputs, head.offset)
     own: Properties = [("callee", callee), _segments(operands, ())]
     own.append(("op_bundle_sizes", DenseArrayAttr(I32, ())))
-    return _kept(p, head, operands, type.results, own, said)
+    return kept(p, head, operands, type.results, own, said)
 
 
 # --- Regions without more
@@ -420,7 +405,7 @@ def read_region(p: Parser, head: Head) -> Reading:
     own: Properties = []
     if head.name == "omp.parallel":
         own.append(("operandSegmentSizes", DenseArrayAttr(I32, ("0",) * 6)))
-    return _kept(p, head, (), (), own, p.dictionary(), (region,))
+    return kept(p, head, (), (), own, p.dictionary(), (region,))
 
 
 READERS: Mapping[str, Reader] = {
@@ -438,6 +423,9 @@ READERS: Mapping[str, Reader] = {
     "gpu.launch_func": read_launch_func,
     "llvm.getelementptr": read_getelementptr,
     "llvm.call": read_llvm_call,
+    "llvm.extractvalue": read_extractvalue,
+    "llvm.insertvalue": read_insertvalue,
+    "spirv.Constant": read_spirv_constant,
     "omp.master": read_region,
     "omp.parallel": read_region,
 }

@@ -127,3 +127,27 @@ func.func @functions(%x: f32, %v: vector<4xf32>, %n: vector<4xi32>) {
   %20 = llvm.fcmp "olt" %v, %v : vector<4xf32>
   return
 }
+// -----
+!pair = !llvm.struct<packed (i8, vector<2xf32>)>
+func.func @parts(%s: !llvm.struct<(i64, ptr, array<2 x struct<"named", (i32, f64)>>)>, %p: !pair, %v: f64, %A: memref<8xf64>) -> i64 {
+  affine.for %k = 0 to 8 {
+    %x = llvm.extractvalue %s[2, 1, 1] : !llvm.struct<(i64, ptr, array<2 x struct<"named", (i32, f64)>>)>
+    affine.store %x, %A[%k] : memref<8xf64>
+  }
+  %0 = llvm.extractvalue %s[0] : !llvm.struct<(i64, ptr, array<2 x struct<"named", (i32, f64)>>)>
+  %1 = llvm.extractvalue %s[1] : !llvm.struct<(i64, ptr, array<2 x struct<"named", (i32, f64)>>)>
+  %2 = llvm.load %1 : !llvm.ptr -> f64
+  %3 = llvm.insertvalue %2, %s[2, 0, 1] {a = 1 : i32} : !llvm.struct<(i64, ptr, array<2 x struct<"named", (i32, f64)>>)>
+  %4 = llvm.extractvalue %3[2] : !llvm.struct<(i64, ptr, array<2 x struct<"named", (i32, f64)>>)>
+  %5 = llvm.extractvalue %4[0] : !llvm.array<2 x struct<"named", (i32, f64)>>
+  %6 = llvm.extractvalue %p[1] : !pair
+  return %0 : i64
+}
+// -----
+func.func @spirv_constants() -> i32 {
+  %0 = spirv.Constant 3 : i32
+  %1 = spirv.Constant true
+  %2 = spirv.Constant 1.5 : f32
+  %3 = spirv.Constant dense<[2, 3]> : vector<2xi32>
+  return %0 : i32
+}
