@@ -147,7 +147,7 @@ class _Search:
     def _reaches(self, first: Access, second: Access) -> bool:
         if not self._dependences.common(first, second) and first.order > second.order:
             return False
-        return any(True for _ in self._dependences.between(first, second))
+        return self._dependences.any_between(first, second)
 
     def _is_final(self, store: Access) -> bool:
         """Whether a store may leave the last value in an element."""

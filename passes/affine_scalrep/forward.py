@@ -200,7 +200,7 @@ class _Forwarding:
                 return None
         elif not any(isinstance(w.op, affine.Store) and self._final(w.op.value) in self._depths for w in writes):
             return None
-        seen = [w for w in writes if any(True for _ in self._dependences.between(w, load))]
+        seen = [w for w in writes if self._dependences.any_between(w, load)]
         values = {self._final(w.op.value) for w in seen if isinstance(w.op, affine.Store)} & self._depths.keys()
         if len(seen) > MOST_WRITERS or not values:
             return None

@@ -188,6 +188,7 @@ class Dependences(ShownAsText):
         self.accesses = self.of.accesses
         self.budget = budget
         self._depths: dict[object, tuple[int, ...]] = {}
+        self._any: dict[object, bool] = {}
 
     def common(self, source: Access, sink: Access) -> int:
         """How many loops stand around both."""
@@ -255,6 +256,20 @@ class Dependences(ShownAsText):
         if found is None:
             asked = range(first, common + 2)
             found = self._depths[key] = tuple([d for d in asked if self.at(source, sink, d) is not None])
+        return found
+
+    def any_between(self, source: Access, sink: Access) -> bool:
+        """Whether sink depends on source at any depth, or may: in loops one answer for each class of copies."""
+        common = self.common(source, sink)
+        if not common:
+            return any(True for _ in self.between(source, sink))
+        one, other = met(source, sink)
+        (start, at), (end, to) = one.relation.from_zero, other.relation.from_zero
+        apart = tuple(map(sub, at, to))
+        key = (source.buffer, sink.buffer, start, end, apart, _precedes(source, sink), common)
+        found = self._any.get(key)
+        if found is None:
+            found = self._any[key] = any(True for _ in self.between(source, sink))
         return found
 
     def between(self, source: Access, sink: Access) -> Iterator[Dependence]:

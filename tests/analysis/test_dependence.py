@@ -1,6 +1,8 @@
 """Dependences: against all pairs of a run, the reference texts, and where nothing is known."""
 
 from collections import defaultdict
+from itertools import product
+from random import Random
 
 import pytest
 
@@ -34,6 +36,31 @@ def test_random_programs_have_the_dependences_of_their_runs(start):
     assert report.queries > 2_500
     assert report.exact > 0.7 * report.queries
     assert report.existing > 0.1 * report.queries
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_class_of_copies_depends_as_each_pair_of_it_does(seed):
+    random = Random(seed)
+    lines = []
+    for k in range(8):
+        at = f"{random.choice(['%i', '%j', '%i + %j', '%i * 2', '%j * 2 + %i'])} + {random.randint(0, 3)}"
+        lines.append(
+            f"%v{k} = affine.load %A[{at}] : memref<?xf32>"
+            if random.random() < 0.4
+            else f"affine.store %x, %A[{at}] : memref<?xf32>"
+        )
+    upper = random.choice(["%n", "3", "affine_map<(d0) -> (d0 + 2)>(%i)"])
+    first, second = "\n".join(lines[:4]), "\n".join(lines[4:])
+    text = f"""func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {{
+        affine.for %i = 0 to %n {{
+          affine.for %j = 0 to {upper} {{ {first} }}
+          affine.for %j = 0 to 2 {{ {second} }}
+        }}
+        return
+    }}"""
+    found = dependences(parse(text).functions[0])
+    for source, sink in product(found.accesses, repeat=2):
+        assert found.any_between(source, sink) == any(True for _ in found.between(source, sink))
 
 
 @pytest.mark.parametrize("seed", range(30))
