@@ -40,7 +40,8 @@ class Faults:
 
     def __init__(self, accesses: Accesses, module: func.Module | None = None) -> None:
         self._of = accesses
-        functions = {f.symbol: f for f in module.functions} if module is not None else {}
+        calls = any(isinstance(a.op, func.Call) for a in accesses.accesses)
+        functions = {f.symbol: f for f in module.functions} if module is not None and calls else {}
         self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
         self._frees = [a for a in accesses.accesses if a.kind == "write" and _may_free(a.op, functions, frozenset())]
 
