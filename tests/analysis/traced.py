@@ -133,7 +133,8 @@ class _RowMajor:
         for extent in reversed(self.shape):
             place, coordinate = divmod(place, extent)
             index.append(coordinate)
-        assert not place, "outside of the storage"
+        if place:
+            raise KeyError(address)
         return tuple(index[::-1])
 
 
