@@ -10,13 +10,14 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
 from codegen.c.allowed import NAMES
+from codegen.c.context import Context, Rows
 from codegen.c.entry import entry_points
 from codegen.c.header import documentation, header
 from codegen.c.names import Scope, comment, function_identifier
+from codegen.c.operations import STRICT_C
 from codegen.c.plan import Plan, plans
 from codegen.c.prototype import Prototype, prototype
 from codegen.c.sites import Sites
-from codegen.c.statements import Writer
 from codegen.c.unit import Unit
 
 
@@ -49,17 +50,19 @@ def emit(
     sizes: int = 0,
     comments: Mapping[Op, str] | None = None,
     checked: bool = False,
+    rows: Rows = STRICT_C,
 ) -> CSource:
     """Standalone C of the function `entry` and all that it calls, which becomes static.
 
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
+    `rows` is what writes each operation, see codegen.c.operations.
     """
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if checked else None)
-    bodies, prototypes = _functions(found, unit, {entry}, comments or {})
+    bodies, prototypes = _functions(found, unit, {entry}, comments or {}, rows)
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
     about = documentation(found[entry], prototypes[entry], unit.sites)
@@ -83,7 +86,7 @@ def emit_jit(
     """
     found = plans(module, entry, sizes=sizes, checked=sites is not None)
     unit = Unit(sites)
-    bodies, prototypes = _functions(found, unit, set(), {})
+    bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)
     last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
     return unit.file("\n".join([*bodies, last]))
 
@@ -97,7 +100,7 @@ def _about(sites: Sites | None) -> str:
 
 
 def _functions(
-    found: Mapping[str, Plan], unit: Unit, public: set[str], comments: Mapping[Op, str]
+    found: Mapping[str, Plan], unit: Unit, public: set[str], comments: Mapping[Op, str], rows: Rows
 ) -> tuple[list[str], dict[str, Prototype]]:
     names = Scope()
     for plan in found.values():
@@ -112,14 +115,14 @@ def _functions(
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
-        writer = Writer(plan, found, unit, made.scope, made.parameters, made.outputs, comments, made.failure)
-        writer.body()
+        writer = Context(found, symbol, made, unit, rows, comments)
+        writer.write()
         bodies.append(_function(plan, made, writer, static=symbol not in public))
     return bodies, prototypes
 
 
-def _function(plan: Plan, made: Prototype, writer: Writer, *, static: bool) -> str:
-    body = writer.finish()
+def _function(plan: Plan, made: Prototype, writer: Context, *, static: bool) -> str:
+    body = writer.lines.finish()
     words = set(re.findall(r"\w+", "\n".join(body)))
     lines = [f"    (void){p.name};" for p in made.all if p.name not in words] + body
     if plan.has_status and not (plan.func.body and isinstance(plan.func.body[-1], Return)):

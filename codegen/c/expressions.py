@@ -101,6 +101,30 @@ def choose(condition: Code, yes: Code, no: Code) -> Code:
     return code(shown, CHOICE, condition, yes, no)
 
 
+def plus(left: Code, right: Code) -> Code:
+    """left + right, of indices, which do not overflow."""
+    if left.text == "0":
+        return right
+    if right.text == "0":
+        return left
+    if left.text.isdigit() and right.text.isdigit():
+        return number(int(left.text) + int(right.text))
+    if right.level == ADD and not right.text.startswith("-"):  # no overflow here, so any order is the same
+        return code(f"{left.at(ADD)} + {right.text}", ADD, left, right)
+    return infix("+", left, right)
+
+
+def times(left: Code, right: Code) -> Code:
+    """left * right, of indices."""
+    if "0" in (left.text, right.text):
+        return number(0)
+    if left.text == "1" or right.text == "1":
+        return right if left.text == "1" else left
+    if left.text.isdigit() and right.text.isdigit():
+        return number(int(left.text) * int(right.text))
+    return infix("*", left, right)
+
+
 @dataclass(frozen=True, slots=True)
 class Mod:
     """dividend mod divisor, as found again in a canonical expression."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from affdsl.errors import UnsupportedError
+from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.types import ScalarType, VectorType
-from codegen.c.expressions import PRIMARY, Code, code, number
-from codegen.c.memory import Memory, plus, times
-from codegen.c.names import Scope
+from codegen.c import tables
+from codegen.c.context import Context
+from codegen.c.expressions import PRIMARY, Code, code, number, plus, times
 from codegen.c.types import scalar, value_type
 
 MOST_LANES = 1 << 13
@@ -20,96 +21,96 @@ Place = Sequence[Code]
 """A lane: its number along each dimension."""
 
 
-class Lanes(Memory):
-    """Names vectors, and writes the loops over their lanes."""
+def vector_type(value: Value) -> VectorType:
+    """The type of a vector that C output can have."""
+    type = value.type
+    assert isinstance(type, VectorType)
+    if any(type.scalable):
+        raise UnsupportedError(f"C output has no scalable vectors, such as {value.hint or 'one'!r} of type {type}")
+    if prod(type.shape) > MOST_LANES:
+        raise UnsupportedError(f"C output keeps vectors on the stack; {type} has more than {MOST_LANES} lanes")
+    return type
 
-    def _vector_type(self, value: Value) -> VectorType:
-        type = value.type
-        assert isinstance(type, VectorType)
-        if any(type.scalable):
-            raise UnsupportedError(f"C output has no scalable vectors, such as {value.hint or 'one'!r} of type {type}")
-        if prod(type.shape) > MOST_LANES:
-            raise UnsupportedError(f"C output keeps vectors on the stack; {type} has more than {MOST_LANES} lanes")
-        return type
 
-    def _lane(self, value: Value, place: Place) -> Code:
-        """One lane of a vector as an expression."""
-        return self._flat_lane(value, flat(self._vector_type(value).shape, place))
+def lane_of(c: Context, value: Value, place: Place) -> Code:
+    """One lane of a vector as an expression."""
+    return flat_lane(c, value, flat(vector_type(value).shape, place))
 
-    def _flat_lane(self, value: Value, place: Code) -> Code:
-        """The lane of a number in row-major order."""
-        if value in self._splats:
-            self.used.add(self._splats[value].text)
-            return self._splats[value]
-        name = self._codes[value]
-        self.used.add(name.text)
-        return code(f"{name}[{place}]", PRIMARY, name, place)
 
-    def _again(self, value: Value) -> Code:
-        """A scalar as an expression that may be written in a loop over lanes: a literal or a name."""
-        if value in self._codes and not self._codes[value].variables:
-            return self._value(value)
-        return self._stable(value)
+def flat_lane(c: Context, value: Value, place: Code) -> Code:
+    """The lane of a number in row-major order."""
+    if value in c.values.splats:
+        c.lines.read(c.values.splats[value].text)
+        return c.values.splats[value]
+    name = c.values.codes[value]
+    c.lines.read(name.text)
+    return code(f"{name}[{place}]", PRIMARY, name, place)
 
-    def _splat(self, value: Value, shown: Code) -> None:
-        """All lanes of value are shown, which may be written again and again."""
-        self._vector_type(value)
-        self._splats[value] = shown
 
-    def _new(self, value: Value, hint: str = "") -> str:
-        """Declare the array of a vector."""
-        type = self._vector_type(value)
-        name = self._scope.declare(value.hint or hint, self._temporary)
-        self._declared.append((name, len(self.lines)))
-        self._line(f"{value_type(type.element)} {name}[{prod(type.shape)}];")
-        self._codes[value] = Code(name)
-        return name
+def splat(c: Context, value: Value, shown: Code) -> None:
+    """All lanes of value are shown, which may be written again and again."""
+    vector_type(value)
+    c.values.splats[value] = shown
 
-    def _fill(self, value: Value, make: Callable[[Place], Code]) -> str:
-        """Declare a vector, and give each lane what make says of its place."""
-        name = self._new(value)
-        shape = self._vector_type(value).shape
-        place = self._loops(shape)
-        self._line(f"{name}[{flat(shape, place)}] = {make(place)};")
-        self._end(place)
-        return name
 
-    def _fill_flat(self, value: Value, make: Callable[[Code], Code]) -> str:
-        """Declare a vector, and give each lane what make says of its number."""
-        name = self._new(value)
-        (lane,) = self._loops((prod(self._vector_type(value).shape),))
-        self._line(f"{name}[{lane}] = {make(lane)};")
-        self._end((lane,))
-        return name
+def new_vector(c: Context, value: Value, hint: str = "") -> str:
+    """Declare the array of a vector."""
+    type = vector_type(value)
+    name = c.lines.scope.declare(value.hint or hint, c.values.temporary)
+    c.lines.declaration(name, f"{value_type(type.element)} {name}[{prod(type.shape)}];")
+    c.values.codes[value] = Code(name)
+    return name
 
-    def _listed(self, value: Value, items: Sequence[Code]) -> None:
-        """Declare a vector whose lanes are listed."""
-        type = self._vector_type(value)
-        name = self._scope.declare(value.hint, self._temporary)
-        self._declared.append((name, len(self.lines)))
-        text = ", ".join(item.text for item in items)
-        self._line(f"const {value_type(type.element)} {name}[{len(items)}] = {{{text}}};")
-        self._codes[value] = Code(name)
 
-    def _assign_lanes(self, name: str, value: Value) -> None:
-        """Copy a vector into an array."""
-        (lane,) = self._loops((prod(self._vector_type(value).shape),))
-        self._line(f"{name}[{lane}] = {self._flat_lane(value, lane)};")
-        self._end((lane,))
+def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
+    """Declare a vector, and give each lane what make says of its place."""
+    name = new_vector(c, value)
+    shape = vector_type(value).shape
+    place = open_lanes(c, shape)
+    c.lines.add(f"{name}[{flat(shape, place)}] = {make(place)};")
+    close_lanes(c, place)
+    return name
 
-    def _loops(self, shape: Sequence[int]) -> tuple[Code, ...]:
-        """Open loops over a shape; gives their counters."""
-        counters = []
-        for size in shape:
-            name = Scope(self._scope).declare("", "lane")
-            self._open(f"for (int64_t {name} = 0; {name} < {size}; ++{name})")
-            self._scope.reserve(name)
-            counters.append(Code(name))
-        return tuple(counters)
 
-    def _end(self, loops: Sequence[object]) -> None:
-        for _ in loops:
-            self._close()
+def fill_flat(c: Context, value: Value, make: Callable[[Code], Code]) -> str:
+    """Declare a vector, and give each lane what make says of its number."""
+    name = new_vector(c, value)
+    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    c.lines.add(f"{name}[{lane}] = {make(lane)};")
+    close_lanes(c, (lane,))
+    return name
+
+
+def fill_listed(c: Context, value: Value, items: Sequence[Code]) -> None:
+    """Declare a vector whose lanes are listed."""
+    type = vector_type(value)
+    name = c.lines.scope.declare(value.hint, c.values.temporary)
+    text = ", ".join(item.text for item in items)
+    c.lines.declaration(name, f"const {value_type(type.element)} {name}[{len(items)}] = {{{text}}};")
+    c.values.codes[value] = Code(name)
+
+
+def assign_lanes(c: Context, name: str, value: Value) -> None:
+    """Copy a vector into an array."""
+    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    c.lines.add(f"{name}[{lane}] = {flat_lane(c, value, lane)};")
+    close_lanes(c, (lane,))
+
+
+def open_lanes(c: Context, shape: Sequence[int]) -> tuple[Code, ...]:
+    """Open loops over a shape; gives their counters."""
+    counters = []
+    for size in shape:
+        name = c.lines.counter("", "lane")
+        c.lines.loop(name, 0, str(size))
+        counters.append(Code(name))
+    return tuple(counters)
+
+
+def close_lanes(c: Context, loops: Sequence[object]) -> None:
+    """Close loops over lanes."""
+    for _ in loops:
+        c.lines.close()
 
 
 def lane_type(value: Value) -> ScalarType:
@@ -123,3 +124,14 @@ def flat(shape: Sequence[int], place: Place) -> Code:
     for size, part in zip(shape, place, strict=True):
         found = plus(times(found, number(size)), part)
     return found
+
+
+def vector_constant(c: Context, op: arith.Constant) -> None:
+    """A constant vector: one literal where all lanes are equal."""
+    kind = lane_type(op.result)
+    numbers = op.value if isinstance(op.value, tuple) else (op.value,)
+    shown = [tables.headers_of(tables.literal(n, kind), c.unit) for n in numbers]
+    if len({s.text for s in shown}) == 1:
+        splat(c, op.result, shown[0])
+    else:
+        fill_listed(c, op.result, shown)

@@ -108,7 +108,7 @@ class Scope:
     """Names in use, here and in the scopes around: what is declared here is new in all of them."""
 
     def __init__(self, parent: Scope | None = None) -> None:
-        self._parent = parent
+        self.parent = parent
         self._taken: set[str] = set()
 
     def takes(self, name: str) -> bool:
@@ -117,7 +117,7 @@ class Scope:
         while scope is not None:
             if name in scope._taken:
                 return True
-            scope = scope._parent
+            scope = scope.parent
         return False
 
     def declare(self, hint: str, otherwise: str = "t") -> str:

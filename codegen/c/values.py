@@ -1,177 +1,137 @@
-"""Operations that only compute: as expressions, folded into their use or under a name."""
+"""What the values of a function are in C: names, affine expressions, or code that waits for its one use."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 
-from affdsl.errors import UnsupportedError
-from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math, memref
+from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.interpreter.lanes import has_vectors
-from affdsl.ir.messages import op_name
-from affdsl.ir.types import IndexType, VectorType
-from codegen.c import tables
-from codegen.c.expressions import (
-    Code,
-    call,
-    choose,
-    infix,
-    negate,
-    number,
-)
-from codegen.c.lanes import lane_type
-from codegen.c.types import scalar, suffix, value_type
-from codegen.c.vectors import Vectors
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import INDEX
+from codegen.c.expressions import AffineWriter, Code
+from codegen.c.lines import Lines
+from codegen.c.liveness import Liveness
+from codegen.c.ranges import Ranges
+from codegen.c.types import value_type
+from codegen.c.unit import Unit
+
+LONGEST = 240
+"""A folded expression longer than this gets a name instead."""
 
 
-class Values(Vectors):
-    """Writes operations without an effect."""
+class Values:
+    """What each value is called or folded into; names are declared in the lines where that is so."""
 
-    def _pure(self, op: Op) -> None:
-        if has_vectors(op):
-            self._lanewise(op)
-            return
-        match op:
-            case arith.Constant() if isinstance(op.result.type, VectorType):
-                self._vector_constant(op)
-            case arith.Constant():
-                self._constant(op)
-            case affine.Apply():
-                self._apply(op)
-            case memref.Dim():
-                self._dim(op)
-            case affine.Min() | affine.Max():
-                self._check_divisors(op, op.exprs)
-                stem = "min" if isinstance(op, affine.Min) else "max"
-                ends = [self._ranges.of(self._resolve(e)) for e in op.exprs]
-                self._define(op.result, self._extreme(op.exprs, stem))
-                lows, highs = [low for low, _ in ends], [high for _, high in ends]
-                if stem == "min":
-                    self._ranges.know(op.result, _all(min, lows), _any(min, highs))
-                else:
-                    self._ranges.know(op.result, _any(max, lows), _all(max, highs))
-            case affine.Load() | memref.Load():
-                self._load(op)
-            case arith.Extended():
-                left, right = self._stable(op.left), self._stable(op.right)
-                low, high = tables.extended(op.kind, scalar(op.left.type), left, right, self.unit)
-                if op.kind == "addui_extended":
-                    named = Code(self._declare(op.low.hint, "sum", value_type(op.low.type), low))
-                    self.used.add(named.text)
-                    self._codes[op.low] = named
-                    high = call(self.unit.helper(f"carry_{suffix(scalar(op.left.type))}"), named, left)
-                elif self._uses[op.low]:
-                    self._define(op.low, low)
-                if self._uses[op.high]:
-                    self._define(op.high, high)
-            case _ if op.name.startswith("vector."):
-                self._vector(op)
-            case _:
-                result = next(iter(op.defines()))
-                self._define(result, self._arithmetic(op, self._value))
+    def __init__(self, function: func.Func, live: Liveness, lines: Lines, ranges: Ranges, unit: Unit) -> None:
+        self.codes: dict[Value, Code] = {}
+        """The names and literals of values, which may be read again and again."""
+        self.affine: dict[Value, Affine] = {}
+        """The values that are affine expressions of others."""
+        self.splats: dict[Value, Code] = {}
+        """The vectors whose lanes are all one expression."""
+        self.pending: dict[Value, Code] = {}
+        """The values that are read once, and are written there."""
+        self.uses = live.uses
+        """How often each value is read."""
+        self._local, self._lines = live.local, lines
+        writer = AffineWriter(self.of, ranges, unit.helper)
+        self._write, self.constraint = writer.expression, writer.constraint
+        hints = {v.hint for op in walk(function) for v in (*op.defines(), *op.binds())}
+        self.temporary = next((name for name in ("t", "v", "u") if name not in hints), "tmp")
+        """What a value without a name is called."""
+        self.counter = next((name for name in "ijklmnpqrs" if name not in hints), "i")
+        """What the variable of a loop without a name is called."""
 
-    def _lanewise(self, op: Op) -> None:
-        """An operation on scalars, for each lane."""
-        single = {v: self._again(v) for v in dict.fromkeys(op.reads()) if not isinstance(v.type, VectorType)}
+    def of(self, value: Value) -> Code:
+        """value as an expression, for one use."""
+        if value in self.pending:
+            return self.pending.pop(value)
+        if value in self.affine:
+            return self.expression(self.affine[value])
+        found = self.codes[value]
+        self._lines.read(found.text)
+        return found
 
-        def of(lane: Code) -> Callable[[Value], Code]:
-            return lambda v: single[v] if v in single else self._flat_lane(v, lane)
+    def expression(self, expr: Affine | Value | int) -> Code:
+        """An affine expression in C."""
+        return self._write(self.resolve(expr))
 
-        if isinstance(op, arith.Extended):
-            self._extended_lanes(op)
-            return
-        (result,) = op.defines()
-        self._fill_flat(result, lambda lane: self._arithmetic(op, of(lane)))
+    def resolve(self, expr: Affine | Value | int) -> Affine:
+        """expr without the values that are affine expressions themselves."""
+        expr = Affine.of(expr)
+        while any(v in self.affine for v in expr.values()):
+            expr = expr.substitute(self.affine)
+        return expr
 
-    def _extended_lanes(self, op: arith.Extended) -> None:
-        kind = lane_type(op.left)
-
-        def both(lane: Code) -> tuple[Code, Code]:
-            left, right = self._flat_lane(op.left, lane), self._flat_lane(op.right, lane)
-            return tables.extended(op.kind, kind, left, right, self.unit)
-
-        if self._uses[op.low]:
-            self._fill_flat(op.low, lambda lane: both(lane)[0])
-        if self._uses[op.high]:
-            self._fill_flat(op.high, lambda lane: both(lane)[1])
-
-    def _arithmetic(self, op: Op, value: Callable[[Value], Code]) -> Code:
-        """What an operation computes; `value` gives its operands, or a lane of each."""
-        unit = self.unit
-        match op:
-            case arith.Binary() | math.Binary():
-                left, right = value(op.left), value(op.right)
-                return tables.binary(op.kind, lane_type(op.result), left, right, unit)
-            case math.Unary():
-                return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)
-            case math.Fma():
-                return tables.fma(lane_type(op.result), value(op.a), value(op.b), value(op.c), unit)
-            case arith.Negate():
-                return negate(value(op.operand))
-            case arith.Compare():
-                return tables.compare(op.predicate, lane_type(op.left), value(op.left), value(op.right), unit)
-            case arith.Cast():
-                source, target = lane_type(op.operand), lane_type(op.result)
-                return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
-            case arith.Select():
-                return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
-        raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
-
-    def _constant(self, op: arith.Constant) -> None:
-        kind = scalar(op.result.type)
-        assert not isinstance(op.value, tuple), "a scalar is one number"
-        if isinstance(kind, IndexType):
-            self._affine[op.result] = Affine.of(int(op.value))
-            return
-        shown = tables.headers_of(tables.literal(op.value, kind), self.unit)
-        if op.result.hint:
-            self._name(op.result, shown)
+    def define(self, value: Value, shown: Code) -> None:
+        """value is now known as shown: folded into its one use, or under a name."""
+        if not value.hint and value in self._local and len(shown.text) <= LONGEST:
+            self.pending[value] = shown
         else:
-            self._codes[op.result] = shown
+            self.name(value, shown)
 
-    def _apply(self, op: affine.Apply) -> None:
-        self._check_divisors(op, [op.expr])
-        expr = self._resolve(op.expr)
-        low, high = self._ranges.of(expr)
-        self._ranges.know(op.result, low, high)
-        pending = any(v in self._pending for v in expr.values())
-        simple = len(expr.terms) + bool(expr.constant) <= 2 or self._uses[op.result] == 1
-        if simple and not op.result.hint and not pending:
-            self._affine[op.result] = expr
-        else:
-            self._define(op.result, self._expression(expr))
+    def name(self, value: Value, shown: Code) -> None:
+        """value is now a variable."""
+        name = self._lines.declare(value.hint, self.temporary, value_type(value.type), shown)
+        self.codes[value] = Code(name)
 
-    def _dim(self, op: memref.Dim) -> None:
-        buffer = self._buffers[op.memref]
-        position = self._resolve(Affine.of(op.index))
-        sizes = [self._size(buffer, k) for k in range(buffer.type.rank)]
-        if position.is_constant and 0 <= position.constant < len(sizes):
-            self._affine[op.result] = self._resolve(sizes[position.constant])
-            return
-        chosen = self._stable(op.index) if not position.is_constant else number(position.constant)
-        shown = self._expression(sizes[-1])
-        for k in range(len(sizes) - 2, -1, -1):
-            shown = choose(infix("==", chosen, number(k)), self._expression(sizes[k]), shown)
-        self._ranges.know(op.result, 0)
-        self._name(op.result, shown)
+    def named(self, shown: Code, hint: str) -> Affine:
+        """An index that no value of the function is, under a name."""
+        value = Value(INDEX, hint)
+        self.codes[value] = self._lines.keep(hint, hint, "int64_t", shown)
+        return Affine.of(value)
 
-    def _extreme(self, exprs: Sequence[Affine], stem: str) -> Code:
-        shown = self._expression(exprs[0])
-        for expr in exprs[1:]:
-            shown = call(self.unit.helper(f"{stem}_i64"), shown, self._expression(expr))
-        return shown
+    def variable(self, value: Value, name: str) -> None:
+        """value is what a variable holds that is assigned again and again."""
+        self.codes[value] = Code(name, variables=frozenset((name,)))
 
+    def takes_over(self, init: Value) -> bool:
+        """Whether nobody else reads what a loop begins with, so that the loop may go on with its variable."""
+        return init in self._local and init not in self.pending
 
-def _all(pick: object, ends: Sequence[int | None]) -> int | None:
-    known = [e for e in ends if e is not None]
-    if len(known) < len(ends):
-        return None
-    return min(known) if pick is min else max(known)
+    def name_readers(self, written: Iterable[object]) -> None:
+        """Give names to the pending values that read what is about to be written."""
+        changed = frozenset(written)
+        for value, shown in list(self.pending.items()):
+            if shown.buffers & changed:
+                del self.pending[value]
+                self.name(value, shown)
 
+    # --- To be written more than once
 
-def _any(pick: object, ends: Sequence[int | None]) -> int | None:
-    known = [e for e in ends if e is not None]
-    if not known:
-        return None
-    return min(known) if pick is min else max(known)
+    def stable(self, value: Value) -> Code:
+        """value as an expression that may be written twice."""
+        shown = self.of(value)
+        if shown.text.isidentifier() and not shown.variables:
+            return shown
+        return self._lines.keep(value.hint, self.temporary, value_type(value.type), shown)  # for this one use
+
+    def again(self, value: Value) -> Code:
+        """A scalar as an expression that may be written in a loop over lanes: a literal or a name."""
+        if value in self.codes and not self.codes[value].variables:
+            return self.of(value)
+        return self.stable(value)
+
+    def steady(self, shown: Code) -> Code:
+        """An index as an expression that may be written again and again."""
+        if shown.text.lstrip("-").isdigit() or (shown.text.isidentifier() and not shown.variables):
+            return shown
+        return self._lines.keep("", "at", "int64_t", shown)
+
+    def steady_all(self, exprs: Iterable[Affine]) -> None:
+        """Give names to what expressions read and nobody has named yet: they may be written again and again then."""
+        for value in {v: None for e in exprs for v in e.values()}:
+            if value in self.pending:
+                self.name(value, self.pending.pop(value))
+
+    def fixed(self, value: Value) -> Affine:
+        """A size as an expression that keeps its value: of arguments and constants, or under a name."""
+        expr = self.resolve(value)
+        if expr.value is None or value not in self.pending:
+            return expr
+        self.name(value, self.pending.pop(value))
+        return Affine.of(value)
+
+    def lasting(self, shown: Code, written: frozenset[object], hint: str) -> Code:
+        """shown, to be evaluated again and again while `written` is written."""
+        return self._lines.keep(hint, "end", "int64_t", shown) if shown.buffers & written else shown

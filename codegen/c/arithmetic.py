@@ -1,0 +1,111 @@
+"""The operations of arith and math as C: expressions, folded into their use or under a name, or loops over lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import arith, math, ub
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.interpreter.lanes import has_vectors
+from affdsl.ir.messages import op_name
+from affdsl.ir.types import IndexType, ScalarType, VectorType
+from codegen.c import tables
+from codegen.c.context import Context
+from codegen.c.expressions import Code, call, negate
+from codegen.c.lanes import fill_flat, flat_lane, lane_type, vector_constant
+from codegen.c.types import scalar, suffix, value_type
+
+
+def constant(c: Context, op: arith.Constant) -> None:
+    """A literal; a vector of them, if that is not one for all lanes, as an array."""
+    if isinstance(op.result.type, VectorType):
+        vector_constant(c, op)
+        return
+    kind = scalar(op.result.type)
+    assert not isinstance(op.value, tuple), "a scalar is one number"
+    if isinstance(kind, IndexType):
+        c.values.affine[op.result] = Affine.of(int(op.value))
+        return
+    shown = tables.headers_of(tables.literal(op.value, kind), c.unit)
+    if op.result.hint:
+        c.values.name(op.result, shown)
+    else:
+        c.values.codes[op.result] = shown
+
+
+def compute(c: Context, op: Op) -> None:
+    """An operation on scalars, or on each lane of vectors."""
+    (result,) = op.defines()
+    if not has_vectors(op):
+        c.values.define(result, arithmetic(c, op, c.values.of))
+        return
+    single = {v: c.values.again(v) for v in dict.fromkeys(op.reads()) if not isinstance(v.type, VectorType)}
+
+    def of(lane: Code) -> Callable[[Value], Code]:
+        return lambda v: single[v] if v in single else flat_lane(c, v, lane)
+
+    fill_flat(c, result, lambda lane: arithmetic(c, op, of(lane)))
+
+
+def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
+    """What an operation computes; `value` gives its operands, or a lane of each."""
+    unit = c.unit
+    match op:
+        case arith.Binary() | math.Binary():
+            left, right = value(op.left), value(op.right)
+            return tables.binary(op.kind, lane_type(op.result), left, right, unit)
+        case math.Unary():
+            return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)
+        case math.Fma():
+            return tables.fma(lane_type(op.result), value(op.a), value(op.b), value(op.c), unit)
+        case arith.Negate():
+            return negate(value(op.operand))
+        case arith.Compare():
+            return tables.compare(op.predicate, lane_type(op.left), value(op.left), value(op.right), unit)
+        case arith.Cast():
+            source, target = lane_type(op.operand), lane_type(op.result)
+            return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
+        case arith.Select():
+            return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
+    raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
+
+
+def extended(c: Context, op: arith.Extended) -> None:
+    """An operation with two results, of scalars or of each lane of vectors."""
+    if has_vectors(op):
+        _extended_lanes(c, op)
+        return
+    left, right = c.values.stable(op.left), c.values.stable(op.right)
+    low, high = tables.extended(op.kind, scalar(op.left.type), left, right, c.unit)
+    if op.kind == "addui_extended":
+        named = c.lines.keep(op.low.hint, "sum", value_type(op.low.type), low)
+        c.values.codes[op.low] = named
+        high = call(c.unit.helper(f"carry_{suffix(scalar(op.left.type))}"), named, left)
+    elif c.values.uses[op.low]:
+        c.values.define(op.low, low)
+    if c.values.uses[op.high]:
+        c.values.define(op.high, high)
+
+
+def _extended_lanes(c: Context, op: arith.Extended) -> None:
+    kind = lane_type(op.left)
+
+    def both(lane: Code) -> tuple[Code, Code]:
+        left, right = flat_lane(c, op.left, lane), flat_lane(c, op.right, lane)
+        return tables.extended(op.kind, kind, left, right, c.unit)
+
+    if c.values.uses[op.low]:
+        fill_flat(c, op.low, lambda lane: both(lane)[0])
+    if c.values.uses[op.high]:
+        fill_flat(c, op.high, lambda lane: both(lane)[1])
+
+
+def no_value(c: Context, op: ub.Poison) -> None:
+    """What is poison may be any number."""
+    kind: ScalarType = scalar(op.result.type)
+    if isinstance(kind, IndexType):
+        c.values.affine[op.result] = Affine.of(0)
+    else:
+        c.values.codes[op.result] = tables.literal(0, kind)

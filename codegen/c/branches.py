@@ -1,0 +1,106 @@
+"""The choices of affine and scf as C statements."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from affdsl.ir.core import Block
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Constraint, Value
+from affdsl.ir.types import VectorType
+from codegen.c import tables
+from codegen.c.checks import check_divisors
+from codegen.c.context import Context, Target
+from codegen.c.expressions import Code, conjunction, invert, number, opposite
+from codegen.c.fallible import symbolic
+from codegen.c.lanes import new_vector
+from codegen.c.loops import without_values
+from codegen.c.plan import effects
+from codegen.c.types import value_type
+
+
+def branch(c: Context, op: affine.If | scf.If) -> None:
+    """`if (condition) { ... } else { ... }`"""
+    target = Target(tuple(_uninitialised(c, result) for result in op.results))
+    condition = all_hold(c, op) if isinstance(op, affine.If) else c.values.of(op.condition)
+    c.values.name_readers(effects(op, c.plan, c.plans))
+    if _is_empty(op.then) and not _is_empty(op.orelse):
+        c.lines.open(f"if ({opposite(condition) if isinstance(op, affine.If) else invert(condition)})")
+        know_not(c, op)
+        c.block_to(op.orelse, target)
+    else:
+        c.lines.open(f"if ({condition})")
+        if isinstance(op, affine.If):
+            c.ranges.know_constraints(_resolved(c, op))
+        c.block_to(op.then, target)
+        if not _is_empty(op.orelse):
+            c.lines.reopen("else")
+            know_not(c, op)
+            c.block_to(op.orelse, target)
+    c.lines.close()
+    for result, name in zip(op.results, target.names, strict=True):
+        c.values.codes[result] = Code(name)
+
+
+def _uninitialised(c: Context, result: Value) -> str:
+    if isinstance(result.type, VectorType):
+        return new_vector(c, result)
+    return c.lines.without_value(result.hint, c.values.temporary, value_type(result.type))
+
+
+def _resolved(c: Context, op: affine.If) -> list[Constraint]:
+    return [replace(constraint, expr=c.values.resolve(constraint.expr)) for constraint in op.condition]
+
+
+def know_not(c: Context, op: affine.If | scf.If) -> None:
+    """Here the condition of op is false."""
+    if isinstance(op, affine.If) and len(op.condition) == 1 and not op.condition[0].equality:
+        c.ranges.know_constraints([Constraint(-c.values.resolve(op.condition[0].expr) - 1)])
+
+
+def all_hold(c: Context, op: affine.If) -> Code:
+    """The constraints of a condition; where a divisor is checked, each by itself, if those before it hold."""
+    constraints = _resolved(c, op)
+    if not c.is_checked or not symbolic([constraint.expr for constraint in constraints]):
+        parts = dict.fromkeys(map(c.values.constraint, constraints))
+        return tables.headers_of(conjunction(list(parts)), c.unit)
+    c.values.steady_all(constraint.expr for constraint in constraints)
+    holds = c.lines.keep("", "holds", "bool", tables.headers_of(Code("true"), c.unit), const=False)
+    for constraint in constraints:
+        with c.lines.block(f"if ({holds})"):
+            check_divisors(c, op, [constraint.expr])
+            c.lines.add(f"{holds} = {c.values.constraint(constraint)};")
+    return holds
+
+
+def index_switch(c: Context, op: scf.IndexSwitch) -> None:
+    """`if (x == 1) { ... } else if (x == 2) { ... } else { ... }`"""
+    target = Target(without_values(c, op.results))
+    chosen = c.values.stable(op.argument)
+    c.values.name_readers(effects(op, c.plan, c.plans))
+    cases = [case for case in op.cases if isinstance(case, scf.Case)]
+    for position, case in enumerate(cases):
+        head = f"if ({chosen} == {number(case.number)})"
+        if position:
+            c.lines.reopen(f"else {head}")
+        else:
+            c.lines.open(head)
+        c.block_to(case.body, target)
+    if cases and op.default:
+        c.lines.reopen("else")
+    elif not cases:
+        c.lines.open()
+    if op.default or not cases:
+        c.block_to(op.default, target)
+    c.lines.close()
+
+
+def execute_region(c: Context, op: scf.ExecuteRegion) -> None:
+    """`{ ... }`"""
+    target = Target(without_values(c, op.results))
+    with c.lines.block():
+        c.block_to(op.body, target)
+
+
+def _is_empty(block: Block) -> bool:
+    return all(op.is_terminator and not any(True for _ in op.reads()) for op in block)

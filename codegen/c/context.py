@@ -1,0 +1,158 @@
+"""What the operations of a function are written with: the lines, the values, the buffers and the heap of its C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import func, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import op_name
+from affdsl.ir.types import MemRefType
+from codegen.c import tables
+from codegen.c.buffers import Buffers, Heap
+from codegen.c.expressions import Code
+from codegen.c.lines import Lines
+from codegen.c.liveness import liveness
+from codegen.c.names import comment
+from codegen.c.plan import Plan, contract
+from codegen.c.prototype import Prototype
+from codegen.c.types import scalar, value_type
+from codegen.c.unit import Unit
+from codegen.c.values import Values
+from codegen.c.words import Words
+
+Rows = Mapping[type[Op], Callable[..., None]]
+"""What writes each operation: a function of the context and the operation."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The variables that get what a block yields."""
+
+    names: tuple[str, ...]
+    combiners: tuple[str, ...] | None = None
+    """The kinds of the reductions that the block yields to, if it does."""
+    loop: scf.While | None = None
+    """The loop that the block is, where another block follows in it,"""
+    results: tuple[str, ...] = ()
+    """and the variables of what it gives."""
+
+
+@dataclass
+class Band:
+    """The parallel loops around, which threads share: nothing may leave them."""
+
+    depth: int
+    """How many blocks are open around their body."""
+    status: str
+    """The variable that says that an iteration failed."""
+    label: str = ""
+    """The label at the end of the body, if anything goes there."""
+
+
+class Context:
+    """Writes one function: `write`, then `lines.finish` for its lines."""
+
+    def __init__(
+        self, plans: Mapping[str, Plan], symbol: str, made: Prototype, unit: Unit, rows: Rows,
+        comments: Mapping[Op, str],
+    ) -> None:  # fmt: skip
+        self.plan = plan = plans[symbol]
+        self.plans, self.unit = plans, unit
+        self.failure, self.outputs = made.failure, made.outputs
+        self.ranges = contract(plan)
+        self.lines = Lines(made.scope, self.ranges)
+        self.live = liveness(plan.func, plan.is_checked)
+        self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
+        self.buffers = Buffers(plan, made.outputs, made.parameters)
+        self.heap = Heap(self.lines)
+        self.targets: list[Target] = []
+        """Where the open blocks yield to, the innermost last."""
+        self.band: Band | None = None
+        """The parallel loops that are open and shared."""
+        self._rows, self._comments, self._labels = rows, comments, 0
+        self._bind_scalars(made.parameters)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether accesses are checked."""
+        return self.unit.sites is not None
+
+    @cached_property
+    def words(self) -> Words:
+        """What values and accesses are called in messages."""
+        return Words(self.plan.func)
+
+    def write(self) -> None:
+        """Write the whole function."""
+        self.block(self.plan.func.body)
+
+    def block(self, block: Block) -> None:
+        """Write the statements of a block, in braces that are open already."""
+        with self.heap.block():
+            for op in block:
+                if op not in self.live.dead:
+                    if op in self._comments:
+                        self.lines.add(f"/* {comment(self._comments[op])} */")
+                    self._operation(op)
+            if not (block and isinstance(block[-1], func.Return)):
+                self.heap.free()
+
+    def block_to(self, block: Block, *target: Target) -> None:
+        """Write the statements of a block that yields to a target."""
+        self.targets += target
+        self.block(block)
+        del self.targets[len(self.targets) - len(target) :]
+
+    def _operation(self, op: Op) -> None:
+        row = self._rows.get(type(op))
+        if row is None:
+            raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
+        row(self, op)
+
+    @contextmanager
+    def shared(self, status: str) -> Iterator[None]:
+        """The body of parallel loops that threads share; `status` says that an iteration failed."""
+        self.band = Band(self.heap.depth, status)
+        yield
+        if self.band.label:
+            self.lines.add(f"{self.band.label}:;")
+        self.band = None
+
+    def fail(self, status: str = "2") -> None:
+        """Leave, because there is no memory (2), an access is outside, or a callee says so: out of the function, or out
+        of this iteration of the parallel band."""
+        band = self.band
+        self.heap.free_from(0 if band is None else band.depth)
+        if band is None:
+            self.lines.add(f"return {status};")
+            return
+        self.lines.directive("#pragma omp atomic write")
+        self.lines.add(f"{band.status} = {status};")
+        if self.heap.depth == band.depth + 1 and not self.is_checked:  # checks stand in loops over lanes, too
+            self.lines.add("continue;")
+            return
+        if not band.label:
+            self._labels += 1
+            band.label = "next" if self._labels == 1 else f"next_{self._labels}"
+        self.lines.add(f"goto {band.label};")
+
+    def _bind_scalars(self, parameters: Mapping[Value, str]) -> None:
+        f = self.plan.func
+        for position, arg in enumerate(f.args):
+            if isinstance(arg.type, MemRefType):
+                continue
+            name, kind = parameters[arg], scalar(arg.type)
+            stored = Code(name)
+            value = tables.load(kind, stored, self.unit, unsigned=position in f.unsigned)
+            if value is stored or self.values.uses[arg] == 0:
+                self.values.codes[arg] = stored
+            else:
+                self.lines.read(name)
+                declared = self.lines.declare(f"{arg.hint}_value", "value", value_type(kind), value)
+                self.values.codes[arg] = Code(declared)

@@ -1,0 +1,129 @@
+"""The lines of a function's body: indentation, blocks, and which names their scopes declare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from codegen.c.expressions import Code
+from codegen.c.layout import indent_of, wrapped
+from codegen.c.names import Scope
+from codegen.c.ranges import Ranges
+
+
+class Lines:
+    """What is written so far. With each block ends what was declared in it, and what was known of index values."""
+
+    def __init__(self, scope: Scope, ranges: Ranges) -> None:
+        self.scope = scope
+        """The names of the innermost open block."""
+        self._ranges = ranges
+        self._lines: list[str] = []
+        self._indent = 1
+        self._marks: list[int] = []  # what was known before each open block
+        self._used: set[str] = set()
+        self._declared: list[tuple[str, int]] = []
+
+    def add(self, text: str) -> None:
+        """One more line."""
+        self._lines.append(f"{'    ' * self._indent}{text}" if text else "")
+
+    def open(self, text: str = "") -> None:
+        """Open a block, behind some text."""
+        self.add(f"{text} {{" if text else "{")
+        self._enter()
+
+    def close(self, text: str = "}") -> None:
+        """Close the innermost block."""
+        assert self.scope.parent is not None
+        self.scope = self.scope.parent
+        self._indent -= 1
+        self._ranges.forget(self._marks.pop())
+        self.add(text)
+
+    def reopen(self, text: str) -> None:
+        """Close a block, and open the one that follows it in the same line."""
+        self.close(f"}} {text} {{")
+        self._enter()
+
+    @contextmanager
+    def block(self, text: str = "") -> Iterator[None]:
+        """A block around what is written in the meantime."""
+        self.open(text)
+        yield
+        self.close()
+
+    def loop(self, name: str, start: object, end: str, step: str = "1") -> None:
+        """Open a loop that counts a new variable up to below an end."""
+        increment = f"++{name}" if step == "1" else f"{name} += {step}"
+        self.open(f"for (int64_t {name} = {start}; {name} < {end}; {increment})")
+        self.scope.reserve(name)
+
+    def counter(self, hint: str, otherwise: str) -> str:
+        """A name for the variable of a loop that is opened next."""
+        return Scope(self.scope).declare(hint, otherwise)
+
+    def directive(self, *lines: str) -> None:
+        """Lines for compilers that know OpenMP: others would warn of them."""
+        self._lines += ["#if defined(_OPENMP)", *lines, "#endif"]
+
+    def declare(self, hint: str, otherwise: str, type: str, value: Code, *, const: bool = True) -> str:
+        """Declare a variable with a value; gives its name, as near to hint as can be."""
+        name = self.scope.declare(hint, otherwise)
+        self.declaration(name, f"{'const ' if const else ''}{type} {name} = {value};")
+        return name
+
+    def keep(self, hint: str, otherwise: str, type: str, value: Code, *, const: bool = True) -> Code:
+        """Declare a variable with a value that is read; gives the variable."""
+        return Code(self.read(self.declare(hint, otherwise, type, value, const=const)))
+
+    def without_value(self, hint: str, otherwise: str, type: str) -> str:
+        """Declare a variable that gets its value later; gives its name."""
+        name = self.scope.declare(hint, otherwise)
+        self.declaration(name, f"{type} {name};")
+        return name
+
+    def declaration(self, name: str, text: str) -> None:
+        """The line that declares a name of the innermost block."""
+        self._declared.append((name, len(self._lines)))
+        self.add(text)
+
+    def read(self, *names: str) -> str:
+        """Note that some variables are read; gives the first."""
+        self._used.update(names)
+        return names[0]
+
+    def finish(self) -> list[str]:
+        """The lines, with what nobody reads marked as such: some operations do not read all of their operands."""
+        marks = {
+            at: name for name, at in self._declared if name not in self._used or not _is_read(name, self._lines, at)
+        }
+        lines: list[str] = []
+        for at, line in enumerate(self._lines):
+            lines += wrapped(line)
+            if at in marks:
+                what = marks[at] if " = " in line else f"&{marks[at]}"  # what has no value yet must not be read
+                lines.append(f"{' ' * indent_of(line)}(void){what};")
+        return lines
+
+    def _enter(self) -> None:
+        self._indent += 1
+        self.scope = Scope(self.scope)
+        self._marks.append(self._ranges.mark())
+
+
+def _is_read(name: str, lines: Sequence[str], declared: int) -> bool:
+    """Whether name is read, not only assigned, between its declaration and the end of its block."""
+    assignment = re.compile(rf"\s*{name}(\[[^=]*\])? [-+*/&|^]?= ")
+    word = re.compile(rf"\b{name}\b")
+    indent = indent_of(lines[declared])
+    for line in lines[declared + 1 :]:
+        if line.startswith("#"):
+            continue  # a directive is there for some compilers only
+        if indent_of(line) < indent:
+            return False
+        assigned = assignment.match(line)
+        if word.search(line, assigned.end() if assigned else 0):
+            return True
+    return False

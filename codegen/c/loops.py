@@ -1,0 +1,166 @@
+"""The loops of affine and scf as C statements, and what their blocks yield."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.types import IndexType, VectorType
+from codegen.c import tables
+from codegen.c.affine_values import extreme
+from codegen.c.checks import check_divisors
+from codegen.c.context import Context, Target
+from codegen.c.expressions import ADD, Code, choose, infix, invert, number
+from codegen.c.lanes import assign_lanes, new_vector
+from codegen.c.memory import assign
+from codegen.c.plan import effects
+from codegen.c.types import scalar, value_type
+
+
+def for_loop(c: Context, op: affine.For | scf.For) -> None:
+    """`for (int64_t i = lower; i < upper; i += step) { ... }`"""
+    written = effects(op, c.plan, c.plans)
+    if isinstance(op, scf.For) and op.is_unsigned:
+        raise UnsupportedError("C output does not know scf.for with unsigned bounds yet")
+    if isinstance(op, affine.For):
+        check_divisors(c, op, (*op.lower, *op.upper))
+        lower = extreme(c, op.lower, "max")
+        upper = extreme(c, op.upper, "min")
+        step = number(op.step)
+        bounds = [c.values.resolve(e) for e in op.lower], [c.values.resolve(e) for e in op.upper]
+    else:
+        lower, upper = c.values.expression(op.lower), c.values.expression(op.upper)
+        step = c.values.expression(op.step)
+        upper, step = only_forward(c, lower, upper, step, op.step, op.iv)
+        bounds = [c.values.resolve(op.lower)], [c.values.resolve(op.upper)]
+    names = carry(c, op)
+    c.values.name_readers(written)
+    hint = op.iv.hint or c.values.counter
+    upper, step = c.values.lasting(upper, written, f"{hint}_end"), c.values.lasting(step, written, f"{hint}_step")
+    iv = c.lines.counter(op.iv.hint, c.values.counter)
+    c.lines.loop(iv, lower, upper.at(ADD), step.text)
+    c.values.codes[op.iv] = Code(iv)
+    c.ranges.know_loop(op.iv, *bounds)
+    c.block_to(op.body, Target(names))
+    c.lines.close()
+    for result, name in zip(op.results, names, strict=True):
+        c.values.variable(result, name)
+
+
+def only_forward(c: Context, lower: Code, upper: Code, step: Code, by: Value, iv: Value) -> tuple[Code, Code]:
+    """The end and the step of a loop that does not run if its step is not positive, as the interpreter reports."""
+    if c.ranges.is_positive(c.values.resolve(by)):
+        return upper, step
+    hint, runs = iv.hint or c.values.counter, infix(">", step, number(0))
+    end = c.lines.keep(f"{hint}_end", "end", "int64_t", choose(runs, upper, lower))
+    forward = c.lines.keep(f"{hint}_step", "step", "int64_t", choose(runs, step, number(1)))
+    return end, forward
+
+
+def carry(c: Context, op: affine.For | scf.For) -> tuple[str, ...]:
+    """Declare the variables of iter_args, or go on with those of the loop around where nobody else reads them."""
+    names = []
+    for init, carried, result in zip(op.inits, op.carried, op.results, strict=True):
+        if isinstance(carried.type, VectorType):
+            name = new_vector(c, carried, result.hint or "acc")
+            assign_lanes(c, name, init)
+            c.values.variable(carried, name)
+            names.append(name)
+            continue
+        shared = c.values.takes_over(init) and c.values.codes.get(init)
+        start = c.values.of(init)
+        if shared and shared.text in shared.variables:
+            name = shared.text
+        else:
+            hint = carried.hint or result.hint or "acc"
+            name = c.lines.declare(hint, "acc", value_type(carried.type), start, const=False)
+        c.values.variable(carried, name)
+        names.append(name)
+    return tuple(names)
+
+
+def while_loop(c: Context, op: scf.While) -> None:
+    """`for (;;) { ... if (!condition) { ...; break; } ... }`"""
+    written = effects(op, c.plan, c.plans)
+    results = without_values(c, op.results)
+    names: list[str] = []
+    for init, argument in zip(op.inits, op.before_args, strict=True):
+        start, hint = c.values.of(init), argument.hint or "state"
+        names.append(c.lines.declare(hint, "state", value_type(argument.type), start, const=False))
+        c.values.variable(argument, names[-1])
+    c.values.name_readers(written)
+    with c.lines.block("for (;;)"):
+        c.block_to((*op.before, *op.after), Target(tuple(names), loop=op, results=results))
+
+
+def while_condition(c: Context, op: scf.Condition) -> None:
+    """Leave a loop with its results, or go on with the second block of it."""
+    loop, results = c.targets[-1].loop, c.targets[-1].results
+    assert loop is not None, "the verifier has it that scf.condition ends the first block of scf.while"
+    shown = [c.values.stable(v) for v in op.values]
+    condition = c.values.of(op.condition)
+    with c.lines.block(f"if ({invert(condition)})"):
+        for name, code in zip(results, shown, strict=True):
+            c.lines.add(f"{name} = {code};")
+        c.heap.free()
+        c.lines.add("break;")
+    for argument, code in zip(loop.after_args, shown, strict=True):
+        if isinstance(argument.type, IndexType) and code.text.isidentifier() and not code.variables:
+            c.values.codes[argument] = code
+        else:
+            c.values.codes[argument] = Code(
+                c.lines.declare(argument.hint or "next", "next", value_type(argument.type), code)
+            )
+
+
+def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
+    """Assign what a block yields to the variables of the operation that it belongs to."""
+    targets, kinds = c.targets[-1].names, c.targets[-1].combiners
+    if kinds is not None:
+        for target, kind, value in zip(targets, kinds, op.values, strict=True):
+            type = scalar(value.type)
+            shown = c.values.of(value)
+            if kind != "assign":
+                shown = tables.binary(tables.REDUCTION_KIND[kind], type, Code(target), shown, c.unit)
+            assign(c, target, shown, type)
+        return
+    pairs = list(zip(targets, op.values, strict=True))
+    vectors = [(t, v) for t, v in pairs if isinstance(v.type, VectorType)]
+    left = [(t, c.values.of(v), scalar(v.type)) for t, v in pairs if not isinstance(v.type, VectorType)]
+    left = [(t, shown, type) for t, shown, type in left if shown.text != t]
+    while left:  # the assignments are meant to happen at once: one whose target others still read has to wait
+        ready = [part for part in left if not any(part[0] in o[1].variables for o in left if o is not part)]
+        if ready:
+            left.remove(ready[0])
+            assign(c, *ready[0])
+            continue
+        k = next(k for k, part in enumerate(left) if part[1].variables)  # it keeps others waiting
+        target, shown, type = left[k]
+        left[k] = target, c.lines.keep(f"next_{target}", "next", value_type(type), shown), type
+    yield_vectors(c, vectors)
+
+
+def yield_vectors(c: Context, pairs: Sequence[tuple[str, Value]]) -> None:
+    """Assign vectors at once: those that are the target of another assignment are copied first."""
+    targets = {t for t, _ in pairs}
+    copied = {}
+    for target, value in pairs:
+        name = "" if value in c.values.splats else c.values.codes[value].text
+        if name in targets and name != target:
+            copied[value] = Value(value.type)
+            assign_lanes(c, new_vector(c, copied[value], f"next_{target}"), value)
+    for target, value in pairs:
+        if value in c.values.splats or value in copied or c.values.codes[value].text != target:
+            assign_lanes(c, target, copied.get(value, value))
+
+
+def without_values(c: Context, values: tuple[Value, ...]) -> tuple[str, ...]:
+    """Variables for results that get their values later."""
+    names = []
+    for value in values:
+        name = c.lines.without_value(value.hint, c.values.temporary, value_type(value.type))
+        c.values.codes[value] = Code(name)
+        names.append(name)
+    return tuple(names)

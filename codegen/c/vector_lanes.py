@@ -1,0 +1,213 @@
+"""Lanes of vectors rearranged, as C."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.dialects import vector
+from affdsl.ir.expr import Value
+from affdsl.ir.types import FloatType, IntegerType, ScalarType, VectorType
+from codegen.c import tables
+from codegen.c.context import Context
+from codegen.c.expressions import Code, infix, number, plus, times
+from codegen.c.lanes import (
+    Place,
+    assign_lanes,
+    close_lanes,
+    fill,
+    fill_flat,
+    fill_listed,
+    flat,
+    flat_lane,
+    lane_of,
+    lane_type,
+    new_vector,
+    open_lanes,
+    splat,
+    vector_type,
+)
+from codegen.c.memory import assign
+from codegen.c.types import width
+
+I64 = IntegerType(64)
+
+
+def extract_slice(c: Context, op: vector.ExtractStridedSlice) -> None:
+    """Lanes next to one another along some dimensions."""
+    offsets = (*op.offsets, *(0 for _ in vector_type(op.source).shape[len(op.offsets) :]))
+    fill(c, op.result, lambda place: lane_of(c, op.source, _offset(place, offsets)))
+
+
+def transpose(c: Context, op: vector.Transpose) -> None:
+    """Dimensions in another order."""
+    back = [op.permutation.index(k) for k in range(len(op.permutation))]
+    fill(c, op.result, lambda place: lane_of(c, op.source, [place[k] for k in back]))
+
+
+def shape_cast(c: Context, op: vector.ShapeCast) -> None:
+    """The same lanes in another shape."""
+    if op.source in c.values.splats:
+        splat(c, op.result, c.values.splats[op.source])
+    else:
+        c.values.codes[op.result] = c.values.codes[op.source]
+
+
+def from_elements(c: Context, op: vector.FromElements) -> None:
+    """A vector of scalars."""
+    fill_listed(c, op.result, [c.values.of(v) for v in op.elements])
+
+
+def to_elements(c: Context, op: vector.ToElements) -> None:
+    """The scalars of a vector."""
+    for k, result in enumerate(op.results):
+        if c.values.uses[result]:
+            c.values.define(result, flat_lane(c, op.source, number(k)))
+
+
+def broadcast(c: Context, op: vector.Broadcast) -> None:
+    """The same lanes again along further dimensions."""
+    if not isinstance(op.source.type, VectorType):
+        splat(c, op.result, c.values.again(op.source))
+        return
+    if op.source in c.values.splats:
+        splat(c, op.result, c.values.splats[op.source])
+        return
+    shape = vector_type(op.source).shape
+
+    def lane(place: Place) -> Code:
+        last = place[len(place) - len(shape) :]
+        same = [number(0) if size == 1 else part for size, part in zip(shape, last, strict=True)]
+        return lane_of(c, op.source, same)
+
+    fill(c, op.result, lane)
+
+
+def _positions_of(c: Context, op: vector.Extract | vector.Insert) -> list[Code]:
+    return [c.values.again(p) if isinstance(p, Value) else number(p) for p in op.positions]
+
+
+def extract(c: Context, op: vector.Extract) -> None:
+    """One lane, or the lanes at some positions along the first dimensions."""
+    rank = vector_type(op.source).rank
+    if vector.POISON in op.static_position:
+        _poisoned(c, op.result)
+        return
+    positions = _positions_of(c, op)
+    if isinstance(op.result.type, VectorType):
+        fill(c, op.result, lambda place: lane_of(c, op.source, [*positions, *place][:rank]))
+    else:
+        c.values.define(op.result, lane_of(c, op.source, positions))
+
+
+def _poisoned(c: Context, result: Value) -> None:
+    kind = lane_type(result)
+    shown = tables.headers_of(tables.literal(0, kind), c.unit)  # any number will do
+    if isinstance(result.type, VectorType):
+        splat(c, result, shown)
+    else:
+        c.values.define(result, shown)
+
+
+def insert(c: Context, op: vector.Insert) -> None:
+    """A vector with one lane, or some, from elsewhere."""
+    if vector.POISON in op.static_position:
+        _poisoned(c, op.result)
+        return
+    positions, shape = _positions_of(c, op), vector_type(op.target).shape
+    single = None if isinstance(op.value.type, VectorType) else c.values.again(op.value)
+    name = new_vector(c, op.result)
+    assign_lanes(c, name, op.target)
+    place = open_lanes(c, shape[len(positions) :])
+    item = single if single is not None else lane_of(c, op.value, place)
+    c.lines.add(f"{name}[{flat(shape, [*positions, *place])}] = {item};")
+    close_lanes(c, place)
+
+
+def insert_slice(c: Context, op: vector.InsertStridedSlice) -> None:
+    """A vector with a part of it from another one."""
+    shape, inner = vector_type(op.target).shape, vector_type(op.value).shape
+    name = new_vector(c, op.result)
+    assign_lanes(c, name, op.target)
+    place = open_lanes(c, inner)
+    whole = _offset([number(0)] * (len(shape) - len(inner)) + list(place), op.offsets)
+    c.lines.add(f"{name}[{flat(shape, whole)}] = {lane_of(c, op.value, place)};")
+    close_lanes(c, place)
+
+
+def shuffle(c: Context, op: vector.Shuffle) -> None:
+    """Lanes of two vectors by number."""
+    shape = vector_type(op.result).shape
+    rows = (vector_type(op.left).shape or (1,))[0]
+    nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)
+    inner = prod(shape[1:])
+
+    def lane(row: int, place: Code) -> Code:
+        if row == vector.POISON:
+            return nothing
+        source, first = (op.left, row) if row < rows else (op.right, row - rows)
+        return flat_lane(c, source, plus(number(first * inner), place))
+
+    if inner == 1:
+        fill_listed(c, op.result, [lane(row, number(0)) for row in op.mask])
+        return
+    name = new_vector(c, op.result)
+    for k, row in enumerate(op.mask):
+        (place,) = open_lanes(c, (inner,))
+        c.lines.add(f"{name}[{plus(number(k * inner), place)}] = {lane(row, place)};")
+        close_lanes(c, (place,))
+
+
+def _offset(place: Place, offsets: Sequence[int]) -> list[Code]:
+    return [plus(part, number(offset)) for part, offset in zip(place, offsets, strict=True)]
+
+
+def bit_cast(c: Context, op: vector.BitCast) -> None:
+    """The same bits as lanes of another type."""
+    old, new = lane_type(op.source), lane_type(op.result)
+    before, after = _bits(old), _bits(new)
+    if before == after:
+        fill_flat(c, op.result, lambda k: tables.convert("bitcast", old, new, flat_lane(c, op.source, k), c.unit))
+        return
+    if before % after and after % before:
+        raise UnsupportedError(f"C output has no bitcast from {op.source.type} to {op.result.type}")
+    lanes = prod(vector_type(op.result).shape)
+    name = new_vector(c, op.result)
+    (lane,) = open_lanes(c, (lanes,))
+    if before < after:
+        parts = after // before
+        bits = c.lines.keep("", "bits", "int64_t", number(0), const=False)
+        (part,) = open_lanes(c, (parts,))
+        taken = _bits_of(c, old, flat_lane(c, op.source, plus(times(lane, number(parts)), part)))
+        shifted = tables.binary("shli", I64, taken, times(part, number(before)), c.unit)
+        assign(c, bits.text, tables.binary("ori", I64, bits, shifted, c.unit), I64)
+        close_lanes(c, (part,))
+        whole = bits
+    else:
+        parts = before // after
+        taken = _bits_of(c, old, flat_lane(c, op.source, infix("/", lane, number(parts))))
+        place = times(infix("%", lane, number(parts)), number(after))
+        whole = tables.binary("shrui", I64, taken, place, c.unit)
+    c.lines.add(f"{name}[{lane}] = {_of_bits(c, new, whole)};")
+    close_lanes(c, (lane,))
+
+
+def _bits_of(c: Context, kind: ScalarType, shown: Code) -> Code:
+    """The bits of a number in an int64_t."""
+    integer = IntegerType(_bits(kind))
+    if isinstance(kind, FloatType):
+        shown = tables.convert("bitcast", kind, integer, shown, c.unit)
+    return shown if integer == I64 else tables.convert("extui", integer, I64, shown, c.unit)
+
+
+def _of_bits(c: Context, kind: ScalarType, shown: Code) -> Code:
+    """The number with the lowest bits of an int64_t."""
+    integer = IntegerType(_bits(kind))
+    if integer != I64:
+        shown = tables.convert("trunci", I64, integer, shown, c.unit)
+    return tables.convert("bitcast", integer, kind, shown, c.unit) if isinstance(kind, FloatType) else shown
+
+
+def _bits(kind: ScalarType) -> int:
+    return kind.width if isinstance(kind, FloatType) else width(kind)

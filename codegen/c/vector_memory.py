@@ -1,0 +1,312 @@
+"""Vectors from and to memory as C: loops over lanes, which compilers turn into vector instructions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from affdsl.errors import UnsupportedError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.types import INDEX, ScalarType
+from codegen.c import tables
+from codegen.c.buffers import Buffer
+from codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
+from codegen.c.context import Context
+from codegen.c.expressions import PRIMARY, Code, infix, number, plus, times
+from codegen.c.lanes import (
+    Place,
+    close_lanes,
+    fill,
+    fill_flat,
+    flat,
+    flat_lane,
+    lane_of,
+    lane_type,
+    new_vector,
+    open_lanes,
+    vector_type,
+)
+from codegen.c.memory import place_in
+from codegen.c.sites import Misfit
+from codegen.c.types import element
+
+
+def load(c: Context, op: vector.Load | vector.MaskedLoad) -> None:
+    """Consecutive elements."""
+    mask, otherwise = (op.mask, op.pass_thru) if isinstance(op, vector.MaskedLoad) else (None, None)
+    _load_vector(c, op, op.result, op.memref, _start_of(c, op.indices), mask, otherwise)
+
+
+def store(c: Context, op: vector.Store | vector.MaskedStore) -> None:
+    """Assign to consecutive elements."""
+    mask = op.mask if isinstance(op, vector.MaskedStore) else None
+    _store_vector(c, op, op.value, op.memref, _start_of(c, op.indices), mask)
+
+
+def affine_load(c: Context, op: affine.VectorLoad) -> None:
+    """Consecutive elements."""
+    check_divisors(c, op, op.index)
+    _load_vector(c, op, op.result, op.memref, [c.values.expression(e) for e in op.index])
+
+
+def affine_store(c: Context, op: affine.VectorStore) -> None:
+    """Assign to consecutive elements."""
+    check_divisors(c, op, op.index)
+    _store_vector(c, op, op.value, op.memref, [c.values.expression(e) for e in op.index])
+
+
+def _start_of(c: Context, indices: Sequence[Value]) -> list[Code]:
+    """Indices as expressions that may be written in loops over lanes."""
+    return [c.values.stable(v) if v in c.values.pending else c.values.expression(v) for v in indices]
+
+
+def _kept_start(c: Context, start: Sequence[Code]) -> list[Code]:
+    """Indices under names where what they read may change."""
+    return [c.lines.keep("", c.values.temporary, "int64_t", s) if s.variables or s.buffers else s for s in start]
+
+
+def _memory_of(c: Context, memref: Value, value: Value) -> tuple[Buffer, ScalarType]:
+    """The buffer of a memref whose elements are the lanes of a vector, and their type."""
+    buffer = c.buffers[memref]
+    kind = element(buffer.type)
+    if vector_type(value).element != kind:
+        raise UnsupportedError(f"C output has no access to {buffer.type} as {value.type}")
+    c.lines.read(buffer.name)
+    return buffer, kind
+
+
+def _read_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code) -> Code:
+    lvalue = Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables)
+    return tables.load_element(kind, lvalue, c.unit, unsigned=buffer.unsigned)
+
+
+def _write_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code, value: Code, condition: Code | None) -> None:
+    if condition is not None:
+        c.lines.open(f"if ({condition})")
+    c.lines.add(f"{buffer.name}[{place}] = {tables.store(kind, value, c.unit, unsigned=buffer.unsigned)};")
+    if condition is not None:
+        c.lines.close()
+
+
+def _load_vector(
+    c: Context,
+    op: Op,
+    result: Value,
+    memref: Value,
+    start: Sequence[Code],
+    mask: Value | None = None,
+    otherwise: Value | None = None,
+) -> None:
+    """result = the elements of memref from start on, where mask is set."""
+    buffer, kind = _memory_of(c, memref, result)
+    shape = vector_type(result).shape
+    start = _along(c, op, start, memref, result, mask)
+
+    def lane(place: Place) -> Code:
+        if mask is not None:
+            _check_lane(c, op, memref, _shifted(start, place), flat(shape, place), lane_of(c, mask, place))
+        shown = _read_at(c, buffer, kind, place_in(c, buffer, _shifted(start, place)))
+        if mask is None or otherwise is None:
+            return shown
+        return tables.select(kind, lane_of(c, mask, place), shown, lane_of(c, otherwise, place))
+
+    fill(c, result, lane)
+
+
+def _store_vector(
+    c: Context, op: Op, value: Value, memref: Value, start: Sequence[Code], mask: Value | None = None
+) -> None:
+    """The elements of memref from start on = value, where mask is set."""
+    buffer, kind = _memory_of(c, memref, value)
+    start = _along(c, op, start, memref, value, mask)
+    c.values.name_readers((buffer.root,))
+    shape = vector_type(value).shape
+    place = open_lanes(c, shape)
+    condition = None if mask is None else lane_of(c, mask, place)
+    if condition is not None:
+        _check_lane(c, op, memref, _shifted(start, place), flat(shape, place), condition)
+    target = place_in(c, buffer, _shifted(start, place))
+    _write_at(c, buffer, kind, target, lane_of(c, value, place), condition)
+    close_lanes(c, place)
+
+
+def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None:
+    """Elements in the order that a map says, with padding for those outside."""
+    value = op.result if isinstance(op, vector.TransferRead) else op.value
+    buffer, kind = _memory_of(c, op.memref, value)
+    start = _kept_start(c, _start_of(c, op.indices))
+    _check_fixed(c, op, start)
+    if isinstance(op, vector.TransferRead):
+        padding = c.values.again(op.padding)
+        name = new_vector(c, value)
+        place = open_lanes(c, vector_type(value).shape)
+        index, condition = _reached(c, op, buffer, start, place)
+        _check_promised(c, op, value, index, place, condition)
+        shown = _read_at(c, buffer, kind, place_in(c, buffer, index))
+        if condition is not None:
+            shown = tables.select(kind, condition, shown, padding)
+        c.lines.add(f"{name}[{flat(vector_type(value).shape, place)}] = {shown};")
+    else:
+        c.values.name_readers((buffer.root,))
+        place = open_lanes(c, vector_type(value).shape)
+        index, condition = _reached(c, op, buffer, start, place)
+        _check_promised(c, op, value, index, place, condition)
+        _write_at(c, buffer, kind, place_in(c, buffer, index), lane_of(c, value, place), condition)
+    close_lanes(c, place)
+
+
+def _reached(
+    c: Context, op: vector.TransferRead | vector.TransferWrite, buffer: Buffer, start: Sequence[Code], place: Place
+) -> tuple[list[Code], Code | None]:
+    """The index of a lane's element, and the condition for which there is one; None if always."""
+    index, tests = list(start), []
+    for k, d in enumerate(vector.map_dims(op.map) or ()):
+        if d is None:
+            continue
+        index[d] = plus(start[d], place[k])
+        if not op.in_bounds[k]:
+            if not c.ranges.is_natural(c.values.resolve(Affine.of(op.indices[d]))):
+                tests.append(infix(">=", index[d], number(0)))
+            tests.append(infix("<", index[d], c.values.expression(c.buffers.size(buffer, d))))
+    if op.mask:
+        tests.insert(0, lane_of(c, op.mask[0], [place[k] for k in vector.mask_dims(op.map)]))
+    condition = tests[0] if tests else None
+    for test in tests[1:]:
+        assert condition is not None
+        condition = infix("&&", condition, test)
+    return index, condition
+
+
+def _check_lane(c: Context, op: Op, memref: Value, index: Sequence[Code], lane: Code, when: Code) -> None:
+    """A lane that a mask may leave out is inside."""
+    if c.is_checked:
+        checked(c, op, memref, index, _written(op), lane=lane, when=when)
+
+
+def _check_fixed(c: Context, op: vector.TransferRead | vector.TransferWrite, start: Sequence[Code]) -> None:
+    """The index is inside along the dimensions that the vector does not have."""
+    stay = [d for d in range(len(start)) if d not in (vector.map_dims(op.map) or ())]
+    if c.is_checked:
+        checked(c, op, op.memref, start, _written(op), among=stay)
+
+
+def _check_promised(
+    c: Context,
+    op: vector.TransferRead | vector.TransferWrite,
+    value: Value,
+    index: Sequence[Code],
+    place: Place,
+    condition: Code | None,
+) -> None:
+    """A lane is inside where the operation promises it."""
+    moves = [(k, d) for k, d in enumerate(vector.map_dims(op.map) or ()) if d is not None]
+    promised = [d for k, d in moves if op.in_bounds[k]]
+    if c.is_checked and promised:
+        lane = flat(vector_type(value).shape, place)
+        checked(c, op, op.memref, index, _written(op), lane=lane, when=condition, among=promised)
+
+
+def _check_behind(
+    c: Context, op: Op, memref: Value, start: Sequence[Code], offset: Code, lane: Code, when: Code
+) -> None:
+    """The element `offset` behind start is one: along the last dimension, or beyond it in contiguous memory."""
+    if not c.is_checked or not start:
+        return
+    buffer = c.buffers[memref]
+    start, offset = [c.values.steady(part) for part in start], c.values.steady(offset)
+    sizes, rank = sizes_of(c, buffer), len(start)
+    at, of = (f"(const int64_t[{rank}]){{{', '.join(c.text for c in codes)}}}" for codes in (start, sizes))
+    helper = c.unit.helper("affdsl_is_behind")
+    test = f"{helper}({rank}, {at}, {of}, {offset}, {int(buffer.strides is None)}) == 0"
+    places = ", ".join(f"{{{2 + k}}}" for k in range(rank))
+    shape = ", ".join(f"{{{2 + rank + k}}}" for k in range(rank))
+    words = literally(c.words.access(op, memref, _written(op)))
+    text = f"{words}: lane {{0}}, {{1}} elements behind index ({places}), is out of bounds"
+    site = Misfit(
+        c.words.where(op), f"{text} of {called(c, memref)}, which has sizes ({shape})",
+        c.words.array(memref), 2 + 2 * rank,
+    )  # fmt: skip
+    stop_if(c, [test], site, [lane, offset, *start, *sizes], when)
+
+
+def gather(c: Context, op: vector.Gather | vector.Scatter) -> None:
+    """Elements at offsets, where a mask is set."""
+    value = op.result if isinstance(op, vector.Gather) else op.value
+    buffer, kind = _memory_of(c, op.memref, value)
+    start = _kept_start(c, _start_of(c, op.indices))
+    base = place_in(c, buffer, start)
+    offset_type = lane_type(op.offsets)
+
+    def target(lane: Code) -> Code:
+        offset = tables.convert("index_cast", offset_type, INDEX, flat_lane(c, op.offsets, lane), c.unit)
+        _check_behind(c, op, op.memref, start, offset, lane, flat_lane(c, op.mask, lane))
+        return plus(base, times(offset, _last_stride(c, buffer)))
+
+    if isinstance(op, vector.Gather):
+
+        def gathered(lane: Code) -> Code:
+            found, otherwise = _read_at(c, buffer, kind, target(lane)), flat_lane(c, op.pass_thru, lane)
+            return tables.select(kind, flat_lane(c, op.mask, lane), found, otherwise)
+
+        fill_flat(c, op.result, gathered)
+        return
+    c.values.name_readers((buffer.root,))
+    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    _write_at(c, buffer, kind, target(lane), flat_lane(c, value, lane), flat_lane(c, op.mask, lane))
+    close_lanes(c, (lane,))
+
+
+def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
+    """Consecutive elements for the lanes whose mask is set."""
+    value = op.result if isinstance(op, vector.ExpandLoad) else op.value
+    buffer, kind = _memory_of(c, op.memref, value)
+    start = _kept_start(c, _start_of(c, op.indices))
+    base = place_in(c, buffer, start)
+    if isinstance(op, vector.ExpandLoad):
+        name = new_vector(c, value)
+    else:
+        c.values.name_readers((buffer.root,))
+    following = c.lines.keep("", "next", "int64_t", number(0), const=False)
+    place = plus(base, times(following, _last_stride(c, buffer)))
+    (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
+    c.lines.open(f"if ({flat_lane(c, op.mask, lane)})")
+    _check_behind(c, op, op.memref, start, following, lane, Code("1"))
+    if isinstance(op, vector.ExpandLoad):
+        c.lines.add(f"{name}[{lane}] = {_read_at(c, buffer, kind, place)};")
+        c.lines.add(f"++{following};")
+        c.lines.reopen("else")
+        c.lines.add(f"{name}[{lane}] = {flat_lane(c, op.pass_thru, lane)};")
+    else:
+        _write_at(c, buffer, kind, place, flat_lane(c, value, lane), None)
+        c.lines.add(f"++{following};")
+    c.lines.close()
+    close_lanes(c, (lane,))
+
+
+def _along(c: Context, op: Op, start: Sequence[Code], memref: Value, value: Value, mask: Value | None) -> list[Code]:
+    """Indices of a vector that reaches along the last dimensions of a memref, checked where no mask says more."""
+    if vector_type(value).rank > len(start):
+        raise UnsupportedError(f"{value.type} has more dimensions than {memref.type}: C output cannot place them")
+    if c.is_checked and mask is None:
+        return checked(c, op, memref, start, _written(op), reach=vector_type(value).shape)
+    return _kept_start(c, start)
+
+
+def _last_stride(c: Context, buffer: Buffer) -> Code:
+    return c.values.expression(Affine.of(buffer.strides[-1] if buffer.strides else 1))
+
+
+def _shifted(start: Sequence[Code], place: Place) -> list[Code]:
+    """start with the numbers of place added to its last dimensions."""
+    first = len(start) - len(place)
+    return [*start[:first], *(plus(part, lane) for part, lane in zip(start[first:], place, strict=True))]
+
+
+def _written(op: Op) -> tuple[Affine, ...]:
+    """The index of an access, of its first lane."""
+    if isinstance(op, affine.VectorLoad | affine.VectorStore):
+        return op.index
+    indices: tuple[Value, ...] = getattr(op, "indices", ())
+    return tuple(map(Affine.of, indices))
