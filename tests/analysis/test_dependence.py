@@ -29,7 +29,7 @@ def listed(text, *, inputs=False):
 # --- All pairs of a run
 
 
-@pytest.mark.parametrize("start", some(range(0, 400, 50), 2))
+@pytest.mark.parametrize("start", some(range(0, 400, 50), 4))
 def test_random_programs_have_the_dependences_of_their_runs(start):
     report = compare_seeds(range(start, start + 50))
     assert not report.wrong, "\n".join(report.wrong[:20])
