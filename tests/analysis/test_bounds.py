@@ -94,6 +94,19 @@ def test_views_vectors_and_copies(name):
     assert found.are_proved, str(found)
 
 
+def test_a_view_that_lies_inside_for_some_sizes_only_is_wrong():
+    """Of a symbolic size it is so for 2 and 3 alone; a size that is a number sets a limit by its nature."""
+    text = """func.func @f(%A: memref<?xf32> {{affdsl.shape = affine_map<()[s0] -> ({size})>}}, %n: index) {{
+        %o = affine.apply affine_map<()[s0] -> (s0 * 2 - 4)>()[%n]
+        %v = memref.subview %A[%o] [1] [1] : memref<?xf32> to memref<1xf32, strided<[1], offset: ?>>
+        return
+    }}"""
+    for size, verdict in (("s0", "violated"), ("3", "conditional")):
+        module = parse(text.format(size=size))
+        (found,) = bounds(module.functions[0], module).findings
+        assert found.verdict == verdict
+
+
 def test_there_are_enough_programs():
     assert len(WRONG) + len(TEXTS) >= 50
     assert len(RIGHT) + len(TEXTS) >= 50

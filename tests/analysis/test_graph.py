@@ -585,3 +585,19 @@ def test_kernels_have_dependences_and_a_graph():
     assert isinstance(inner.owner, affine.For)
     assert isinstance(blur.graph().owner, func.Func)
     assert any(op is inner.owner for op in walk(blur.func))
+
+
+def test_a_buffer_is_freed_after_its_uses_whatever_element_they_are_of() -> None:
+    graph = of("""
+        func.func @f(%I: memref<9xindex>, %x: f32) {
+          %T = memref.alloc() : memref<9xf32>
+          affine.for %i = 0 to 9 {
+            %k = affine.load %I[%i] : memref<9xindex>
+            memref.store %x, %T[%k] : memref<9xf32>
+          }
+          memref.dealloc %T : memref<9xf32>
+          return
+        }""")
+    (edge,) = graph.out_edges(graph.node(1))
+    assert (edge.kind, edge.unknown, edge.is_exact) == ("free", (), True)
+    assert any(d.unknown for d in edge.dependences)

@@ -261,6 +261,19 @@ def test_the_larger_of_two_integers_as_a_comparison_and_a_choice() -> None:
             assert not found.needs_reassociation
 
 
+@pytest.mark.parametrize(
+    ("predicate", "if_true", "if_false"),
+    [("eq", "%s", "%a"), ("ne", "%a", "%s"), ("slt", "%x", "%a"), ("sgt", "%a", "%x"), ("slt", "%b", "%s")],
+)
+def test_a_choice_of_something_else_than_what_is_compared_is_no_extreme(
+    predicate: str, if_true: str, if_false: str
+) -> None:
+    body = f"""%b = arith.addi %a, %a : i32
+        %c = arith.cmpi {predicate}, %s, %a : i32
+        %r = arith.select %c, {if_true}, {if_false} : i32"""
+    assert carried(body, "i32") is None
+
+
 def test_the_place_of_the_maximum_is_a_recurrence() -> None:
     """The comparison says also where it was; and of equal ones, the first or the last counts."""
     found = reductions("""

@@ -286,6 +286,16 @@ def test_a_stencil_is_counted_where_it_is_no_box() -> None:
     assert (row.box.extents, row.size.exact) == ((3, None), None)
 
 
+def test_a_diagonal_that_grows_is_counted_wherever_its_loop_begins() -> None:
+    for first in (-2, 0, 1_000_000):
+        body = f"""affine.for %i = {first} to {first + 4} {{
+            affine.for %j = 0 to affine_map<(d0) -> (d0 - {first} + 1)>(%i) {{
+                affine.store %x, %A[%j, %j] : memref<9x9xf32>
+            }}
+        }}"""
+        assert only(body, "%A: memref<9x9xf32>, %x: f32", 1).size.at_most == 4, first
+
+
 def test_one_array_for_each_iteration_is_no_larger_than_one() -> None:
     body = """affine.for %i = 0 to 10 {
         %T = memref.alloc() : memref<8xf32>

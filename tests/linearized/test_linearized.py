@@ -8,6 +8,7 @@ import pytest
 import affdsl as af
 from affdsl.mlir.readers import parse
 from codegen.errors import SizeError
+from passes.analysis.access import accesses, on_one_grid
 from passes.analysis.dependence import dependences
 from passes.analysis.parallelism import of_loops
 from tests.linearized.kernels import recipe
@@ -339,3 +340,21 @@ def test_a_product_of_loops_alone_proposes_no_size():
     assert [finding.verdict for finding in square.check().findings] == ["unknown"]
     (loop,) = square.loops()
     assert loop.verdict == "unknown"
+
+
+def test_accesses_that_need_no_dimensions_are_compared_as_they_are_written():
+    module = parse("""
+        func.func @f(%N: index, %M: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0, s1] -> (s0 * s1)>},
+                     %x: f32) attributes {affdsl.assume = affine_set<()[s0, s1] : (s0 - 9 >= 0, s1 - 9 >= 0)>} {
+          affine.for %i = 0 to %N { affine.for %j = 0 to %M {
+            affine.store %x, %A[%i * symbol(%M) + %j] : memref<?xf32>
+          } }
+          affine.store %x, %A[3] : memref<?xf32>
+          affine.store %x, %A[4] : memref<?xf32>
+          return
+        }""")
+    nest, *plain = accesses(module.functions[0], module)
+    assert nest.recovered is not None and nest.recovered.is_needed
+    assert all(each.recovered is not None and not each.recovered.is_needed for each in plain)
+    assert on_one_grid(plain) == tuple(plain)
+    assert on_one_grid([nest, *plain]) == tuple(each.by_dimensions for each in (nest, *plain))
