@@ -354,7 +354,24 @@ def test_accesses_that_need_no_dimensions_are_compared_as_they_are_written():
           return
         }""")
     nest, *plain = accesses(module.functions[0], module)
-    assert nest.recovered is not None and nest.recovered.is_needed
+    assert nest.recovered is not None
+    assert nest.recovered.is_needed
     assert all(each.recovered is not None and not each.recovered.is_needed for each in plain)
     assert on_one_grid(plain) == tuple(plain)
     assert on_one_grid([nest, *plain]) == tuple(each.by_dimensions for each in (nest, *plain))
+
+
+def test_the_sizes_of_a_witness_keep_what_is_promised_of_products():
+    @af.kernel
+    def shifted(A: af.f64[L], size: L, n: N, m: M):
+        af.assume(n * m <= L)
+        with af.for_(1, N) as i, af.for_(M - 1) as j, af.if_(j + 1 <= L):
+            A[i * M + j] = A[(i - 1) * M + j + 1]
+
+    with pytest.raises(af.IllegalTransform) as caught:
+        af.Schedule(shifted).interchange("i", "j")
+    sizes = caught.value.witness.params
+    assert sizes["N"] * sizes["M"] <= sizes["L"], sizes
+    for dependence in shifted.dependences().all():
+        sizes = dependence.witness().params
+        assert sizes["N"] * sizes["M"] <= sizes["L"], sizes
