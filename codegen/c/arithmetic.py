@@ -63,7 +63,10 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
         case arith.Negate():
             return negate(value(op.operand))
         case arith.Compare():
-            return tables.compare(op.predicate, lane_type(op.left), value(op.left), value(op.right), unit)
+            left, right = value(op.left), value(op.right)
+            if op.predicate in ("true", "false"):
+                c.lines.drop(left, right)
+            return tables.compare(op.predicate, lane_type(op.left), left, right, unit)
         case arith.Cast():
             source, target = lane_type(op.operand), lane_type(op.result)
             return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
@@ -79,6 +82,8 @@ def extended(c: Context, op: arith.Extended) -> None:
         return
     left, right = c.values.stable(op.left), c.values.stable(op.right)
     low, high = tables.extended(op.kind, scalar(op.left.type), left, right, c.unit)
+    if not high.parts and not c.values.uses[op.low]:
+        c.lines.drop(left, right)
     if op.kind == "addui_extended":
         named = c.lines.keep(op.low.hint, "sum", value_type(op.low.type), low)
         c.values.codes[op.low] = named
@@ -94,7 +99,10 @@ def _extended_lanes(c: Context, op: arith.Extended) -> None:
 
     def both(lane: Code) -> tuple[Code, Code]:
         left, right = flat_lane(c, op.left, lane), flat_lane(c, op.right, lane)
-        return tables.extended(op.kind, kind, left, right, c.unit)
+        low, high = tables.extended(op.kind, kind, left, right, c.unit)
+        if not high.parts and not c.values.uses[op.low]:
+            c.lines.drop(left, right)
+        return low, high
 
     if c.values.uses[op.low]:
         fill_flat(c, op.low, lambda lane: both(lane)[0])

@@ -192,7 +192,8 @@ def scf_reduce(c: Context, op: scf.Reduce) -> None:
         c.values.codes[combiner.right] = value
         if combiner.body and isinstance(combiner.body[0], arith.Binary) and len(combiner.body) == 2:
             type = scalar(combiner.left.type)
-            assign(c, target, arithmetic(c, combiner.body[0], c.values.of), type)
+            if assign(c, target, arithmetic(c, combiner.body[0], c.values.of), type):
+                c.lines.unread(target)
             continue
         with c.lines.block():
             c.block_to(combiner.body, Target((target,)))

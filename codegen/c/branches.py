@@ -63,7 +63,10 @@ def all_hold(c: Context, op: affine.If) -> Code:
     constraints = _resolved(c, op)
     if not c.is_checked or not symbolic([constraint.expr for constraint in constraints]):
         parts = dict.fromkeys(map(c.values.constraint, constraints))
-        return tables.headers_of(conjunction(list(parts)), c.unit)
+        found = conjunction(list(parts))
+        if not found.parts:
+            c.lines.drop(*parts)
+        return tables.headers_of(found, c.unit)
     c.values.steady_all(constraint.expr for constraint in constraints)
     holds = c.lines.keep("", "holds", "bool", tables.headers_of(Code("true"), c.unit), const=False)
     for constraint in constraints:

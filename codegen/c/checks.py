@@ -60,6 +60,8 @@ def checked(
     for k in range(rank) if among is None else among:
         further = reach[k - rank] - 1 if k - rank >= -len(reach) else 0
         tests += _outside(codes[k], sizes[k], further)
+    if not tests:
+        c.lines.drop(*sizes)
     words = c.words
     site = Access(
         words.where(op), words.access(op, array, index), words.array(array), rank, tuple(reach), lane is not None

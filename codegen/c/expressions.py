@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 
 from affdsl.errors import UnsupportedError
@@ -37,6 +37,8 @@ class Code:
     """The variables that it reads and that some statement assigns again."""
     binary: tuple[str, Code, Code] | None = None
     """Its operator and operands where `x = x op y` may be written `x op= y`; "wrap" before those of integer helpers."""
+    parts: tuple[Code, ...] = field(default=(), compare=False, repr=False)
+    """What it is built from."""
 
     def __str__(self) -> str:
         return self.text
@@ -49,10 +51,10 @@ class Code:
 def code(text: str, level: int, *parts: Code, binary: tuple[str, Code, Code] | None = None) -> Code:
     """An expression built from parts."""
     if len(parts) == 1:
-        return Code(text, level, parts[0].buffers, parts[0].variables, binary)
+        return Code(text, level, parts[0].buffers, parts[0].variables, binary, parts)
     buffers = _NONE.union(*(p.buffers for p in parts)) if any(p.buffers for p in parts) else _NONE
     variables = _NO_NAMES.union(*(p.variables for p in parts)) if any(p.variables for p in parts) else _NO_NAMES
-    return Code(text, level, buffers, variables, binary)
+    return Code(text, level, buffers, variables, binary, parts)
 
 
 def number(n: int) -> Code:

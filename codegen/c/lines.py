@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from codegen.c.expressions import Code
@@ -22,8 +22,8 @@ class Lines:
         self._lines: list[str] = []
         self._indent = 1
         self._marks: list[int] = []  # what was known before each open block
-        self._used: set[str] = set()
-        self._declared: list[tuple[str, int]] = []
+        self._declared: dict[int, str] = {}  # the line of each declaration, and its name
+        self._reads: Counter[int | None] = Counter()
 
     def add(self, text: str) -> None:
         """One more line."""
@@ -86,24 +86,35 @@ class Lines:
 
     def declaration(self, name: str, text: str) -> None:
         """The line that declares a name of the innermost block."""
-        self._declared.append((name, len(self._lines)))
+        self._declared[len(self._lines)] = name
+        self.scope.declared[name] = len(self._lines)
         self.add(text)
 
     def read(self, *names: str) -> str:
         """Note that some variables are read; gives the first."""
-        self._used.update(names)
+        self._reads.update(map(self.scope.line_of, names))
         return names[0]
+
+    def unread(self, name: str) -> None:
+        """Note that one of the expressions that read a variable is not written."""
+        self._reads[self.scope.line_of(name)] -= 1
+
+    def drop(self, *codes: Code) -> None:
+        """Note that expressions are not written after all."""
+        for code in codes:
+            if code.parts:
+                self.drop(*code.parts)
+            else:
+                self.unread(code.text)
 
     def finish(self) -> list[str]:
         """The lines, with what nobody reads marked as such: some operations do not read all of their operands."""
-        marks = {
-            at: name for name, at in self._declared if name not in self._used or not _is_read(name, self._lines, at)
-        }
         lines: list[str] = []
         for at, line in enumerate(self._lines):
             lines += wrapped(line)
-            if at in marks:
-                what = marks[at] if " = " in line else f"&{marks[at]}"  # what has no value yet must not be read
+            if at in self._declared and self._reads[at] <= 0:
+                name = self._declared[at]
+                what = name if " = " in line else f"&{name}"  # what has no value yet must not be read
                 lines.append(f"{' ' * indent_of(line)}(void){what};")
         return lines
 
@@ -111,19 +122,3 @@ class Lines:
         self._indent += 1
         self.scope = Scope(self.scope)
         self._marks.append(self._ranges.mark())
-
-
-def _is_read(name: str, lines: Sequence[str], declared: int) -> bool:
-    """Whether name is read, not only assigned, between its declaration and the end of its block."""
-    assignment = re.compile(rf"\s*{name}(\[[^=]*\])? [-+*/&|^]?= ")
-    word = re.compile(rf"\b{name}\b")
-    indent = indent_of(lines[declared])
-    for line in lines[declared + 1 :]:
-        if line.startswith("#"):
-            continue  # a directive is there for some compilers only
-        if indent_of(line) < indent:
-            return False
-        assigned = assignment.match(line)
-        if word.search(line, assigned.end() if assigned else 0):
-            return True
-    return False

@@ -73,6 +73,7 @@ def carry(c: Context, op: affine.For | scf.For) -> tuple[str, ...]:
         start = c.values.of(init)
         if shared and shared.text in shared.variables:
             name = shared.text
+            c.lines.unread(name)
         else:
             hint = carried.hint or result.hint or "acc"
             name = c.lines.declare(hint, "acc", value_type(carried.type), start, const=False)
@@ -129,12 +130,16 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
     pairs = list(zip(targets, op.values, strict=True))
     vectors = [(t, v) for t, v in pairs if isinstance(v.type, VectorType)]
     left = [(t, c.values.of(v), scalar(v.type)) for t, v in pairs if not isinstance(v.type, VectorType)]
+    for target, shown, _ in left:
+        if shown.text == target:
+            c.lines.unread(target)
     left = [(t, shown, type) for t, shown, type in left if shown.text != t]
     while left:  # the assignments are meant to happen at once: one whose target others still read has to wait
         ready = [part for part in left if not any(part[0] in o[1].variables for o in left if o is not part)]
         if ready:
             left.remove(ready[0])
-            assign(c, *ready[0])
+            if assign(c, *ready[0]):
+                c.lines.unread(ready[0][0])
             continue
         k = next(k for k, part in enumerate(left) if part[1].variables)  # it keeps others waiting
         target, shown, type = left[k]

@@ -22,6 +22,7 @@ def load(c: Context, op: affine.Load | memref.Load) -> None:
     buffer = c.buffers[op.memref]
     kind = element(buffer.type)
     lvalue = element_at(c, op, op.memref, _index(op))
+    c.lines.read(buffer.name)
     c.values.define(op.result, tables.load_element(kind, lvalue, c.unit, unsigned=buffer.unsigned))
 
 
@@ -33,18 +34,26 @@ def store(c: Context, op: affine.Store | memref.Store) -> None:
     target = element_at(c, op, op.memref, _index(op))
     c.values.name_readers((buffer.root,))
     stored = tables.store(kind, value, c.unit, unsigned=buffer.unsigned)
-    assign(c, target.text, value, kind, stored, unsigned=buffer.unsigned)
+    if assign(c, target.text, value, kind, stored, unsigned=buffer.unsigned):
+        c.lines.unread(buffer.name)
 
 
 def element_at(c: Context, op: Op, memref_value: Value, index: Sequence[Affine]) -> Code:
     """The element that an operation touches as an lvalue."""
     buffer = c.buffers[memref_value]
-    c.lines.read(buffer.name)
     codes = index_of(c, op, memref_value, index)
     if not codes and buffer.offset == 0:
+        c.lines.read(buffer.name)  # to follow a pointer is to read it
         return Code(f"*{buffer.name}", UNARY, frozenset((buffer.root,)))
     place = place_in(c, buffer, codes)
-    return Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables)
+    return Code(
+        f"{buffer.name}[{place}]",
+        PRIMARY,
+        place.buffers | {buffer.root},
+        place.variables,
+        None,
+        (Code(buffer.name), place),
+    )
 
 
 def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
@@ -52,7 +61,10 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
     place = number(buffer.offset)
     for k, part in enumerate(index):
         if buffer.strides is not None:
-            place = plus(place, times(part, c.values.expression(Affine.of(buffer.strides[k]))))
+            stride = c.values.expression(buffer.strides[k])
+            if stride.text == "0":
+                c.lines.drop(part)
+            place = plus(place, times(part, stride))
         elif k == 0:
             place = part
         else:
@@ -64,12 +76,11 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
 
 def assign(
     c: Context, target: str, value: Code, kind: ScalarType, stored: Code | None = None, *, unsigned: bool = False
-) -> None:
-    """target = value, as `target op= operand` where that is the same; `stored` is what memory gets."""
-    if value.binary is not None and (shown := _compound(target, value, kind, unsigned=unsigned)):
-        c.lines.add(shown)
-    else:
-        c.lines.add(f"{target} = {value if stored is None else stored};")
+) -> bool:
+    """target = value; `stored` is what memory gets. Whether it is written `target op= operand`, which does not read."""
+    shown = None if value.binary is None else _compound(target, value, kind, unsigned=unsigned)
+    c.lines.add(shown or f"{target} = {value if stored is None else stored};")
+    return shown is not None
 
 
 def _compound(target: str, value: Code, kind: ScalarType, *, unsigned: bool) -> str | None:

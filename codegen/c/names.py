@@ -110,6 +110,8 @@ class Scope:
     def __init__(self, parent: Scope | None = None) -> None:
         self.parent = parent
         self._taken: set[str] = set()
+        self.declared: dict[str, int] = {}
+        """The lines in which variables are declared here."""
 
     def takes(self, name: str) -> bool:
         """Whether the name is in use."""
@@ -119,6 +121,15 @@ class Scope:
                 return True
             scope = scope.parent
         return False
+
+    def line_of(self, name: str) -> int | None:
+        """The line that declares a variable, here or around."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.declared:
+                return scope.declared[name]
+            scope = scope.parent
+        return None
 
     def declare(self, hint: str, otherwise: str = "t") -> str:
         """A new name, as near to hint as can be; `otherwise` where hint gives none."""

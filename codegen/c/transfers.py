@@ -28,8 +28,9 @@ def copy(c: Context, op: memref.Copy) -> None:
             sizes = c.buffers.size(source, k), c.buffers.size(target, k)
             same_size(c, op, op.target, *sizes, f"{words}{names[1]} {{1}}")
     c.values.name_readers((target.root,))
-    c.lines.read(source.name, target.name)
+    c.lines.read(source.name)
     if source.strides is None and target.strides is None:
+        c.lines.read(target.name)
         c.unit.header("string.h")
         bytes = Code(f"sizeof(*{target.name})")
         shape = [c.values.expression(c.buffers.size(target if target.shape[k] is not None else source, k))
@@ -65,13 +66,14 @@ def dma_start(c: Context, op: affine.DmaStart | memref.DmaStart) -> None:
     check_divisors(c, op, [e for index in written for e in index])
     ends = [c.values.expression(e) for e in written[0]], [c.values.expression(e) for e in written[1]]
     c.values.name_readers((target.root,))
-    c.lines.read(source.name, target.name)
+    c.lines.read(source.name)
     elements = c.values.expression(op.elements)
     if c.is_checked:
         elements = c.values.steady(elements)
         ends = _check_transfer(c, op, written, ends, elements)
     first, into = place_in(c, source, ends[0]), place_in(c, target, ends[1])
     if not op.stride:
+        c.lines.read(target.name)
         c.unit.header("string.h")
         bytes = infix("*", cast("size_t", elements), Code(f"sizeof(*{target.name})"))
         c.lines.add(f"memcpy({_from(target.name, into)}, {_from(source.name, first)}, {bytes});")
@@ -121,6 +123,7 @@ def atomic_rmw(c: Context, op: memref.AtomicRMW) -> None:
     kind = element(buffer.type)
     value = c.values.stable(op.value)
     target = element_at(c, op, op.memref, tuple(map(Affine.of, op.indices)))
+    c.lines.read(buffer.name)
     c.values.name_readers((buffer.root,))
     name = c.lines.without_value(op.result.hint, "old", value_type(op.result.type))
     new = value

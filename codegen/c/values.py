@@ -78,7 +78,7 @@ class Values:
     def named(self, shown: Code, hint: str) -> Affine:
         """An index that no value of the function is, under a name."""
         value = Value(INDEX, hint)
-        self.codes[value] = self._lines.keep(hint, hint, "int64_t", shown)
+        self.codes[value] = Code(self._lines.declare(hint, hint, "int64_t", shown))
         return Affine.of(value)
 
     def variable(self, value: Value, name: str) -> None:

@@ -73,12 +73,13 @@ def _memory_of(c: Context, memref: Value, value: Value) -> tuple[Buffer, ScalarT
     kind = element(buffer.type)
     if vector_type(value).element != kind:
         raise UnsupportedError(f"C output has no access to {buffer.type} as {value.type}")
-    c.lines.read(buffer.name)
     return buffer, kind
 
 
 def _read_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code) -> Code:
-    lvalue = Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables)
+    c.lines.read(buffer.name)
+    parts = Code(buffer.name), place
+    lvalue = Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables, None, parts)
     return tables.load_element(kind, lvalue, c.unit, unsigned=buffer.unsigned)
 
 
@@ -145,7 +146,9 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
         index, condition = _reached(c, op, buffer, start, place)
         _check_promised(c, op, value, index, place, condition)
         shown = _read_at(c, buffer, kind, place_in(c, buffer, index))
-        if condition is not None:
+        if condition is None:
+            c.lines.drop(padding)
+        else:
             shown = tables.select(kind, condition, shown, padding)
         c.lines.add(f"{name}[{flat(vector_type(value).shape, place)}] = {shown};")
     else:

@@ -1,0 +1,43 @@
+"""What an operation reads and its C does not is marked, so that compilers do not warn of it."""
+
+import pytest
+
+from affdsl.mlir.readers import parse
+from tests.codegen.c.compare import check_compiles
+
+HEAD = "func.func @f(%a: memref<8xf32>, %c: memref<8xi1>, %n: index, %x: f32, %out: memref<8xi1>) {"
+PROGRAMS = {
+    "a comparison that always holds": """
+        %v = affine.load %a[3] : memref<8xf32>
+        %s = arith.addf %v, %x : f32
+        %t = arith.cmpf true, %s, %v : f32
+        affine.store %t, %out[0] : memref<8xi1>""",
+    "a condition that never holds": """
+        %k = affine.apply affine_map<()[s] -> (s floordiv 3)>()[%n]
+        %t = arith.constant true
+        affine.if affine_set<(d) : (d - 5 >= 0, 3 - d >= 0)>(%k) {
+          affine.store %t, %out[0] : memref<8xi1>
+        }""",
+    "a product of one bit": """
+        %v = affine.load %c[3] : memref<8xi1>
+        %low, %high = arith.mulsi_extended %v, %v : i1
+        affine.store %high, %out[0] : memref<8xi1>""",
+    "a stride of 0": """
+        %v = memref.load %c[%n] : memref<8xi1>
+        %i = arith.index_cast %v : i1 to index
+        %all = memref.reinterpret_cast %c to offset: [0], sizes: [8], strides: [0]
+            : memref<8xi1> to memref<8xi1, strided<[0]>>
+        %t = memref.load %all[%i] : memref<8xi1, strided<[0]>>
+        affine.store %t, %out[0] : memref<8xi1>""",
+    "a sum that nobody reads": """
+        %r = affine.for %i = 0 to 8 iter_args(%acc = %x) -> (f32) {
+          %v = affine.load %a[%i] : memref<8xf32>
+          %s = arith.addf %acc, %v : f32
+          affine.yield %s : f32
+        }""",
+}
+
+
+@pytest.mark.parametrize("body", PROGRAMS.values(), ids=PROGRAMS)
+def test_what_is_not_read_is_marked(body, tmp_path):
+    check_compiles(parse(f"{HEAD}{body}\n return\n}}"), "f", tmp_path)
