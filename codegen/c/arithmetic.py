@@ -55,7 +55,7 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
     match op:
         case arith.Binary() | math.Binary():
             left, right = value(op.left), value(op.right)
-            return tables.binary(op.kind, lane_type(op.result), left, right, unit)
+            return _read(c, tables.binary(op.kind, lane_type(op.result), left, right, unit), left, right)
         case math.Unary():
             return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)
         case math.Fma():
@@ -64,15 +64,20 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
             return negate(value(op.operand))
         case arith.Compare():
             left, right = value(op.left), value(op.right)
-            if op.predicate in ("true", "false"):
-                c.lines.drop(left, right)
-            return tables.compare(op.predicate, lane_type(op.left), left, right, unit)
+            return _read(c, tables.compare(op.predicate, lane_type(op.left), left, right, unit), left, right)
         case arith.Cast():
             source, target = lane_type(op.operand), lane_type(op.result)
             return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
         case arith.Select():
             return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
     raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
+
+
+def _read(c: Context, shown: Code, *operands: Code) -> Code:
+    """shown, which may be a constant or one of its operands: then the others are not read."""
+    if not shown.parts or any(shown is operand for operand in operands):
+        c.lines.drop(*(operand for operand in operands if operand is not shown))
+    return shown
 
 
 def extended(c: Context, op: arith.Extended) -> None:

@@ -113,15 +113,15 @@ def literally(text: str) -> str:
 
 def _outside(index: Code, size: Code, further: int) -> Iterator[str]:
     """The tests of which one holds if index, or index + further, is none of an array of that size."""
-    at = int(index.text) if index.text.lstrip("-").isdigit() else None
+    at = index.number
     if at is None or at < 0:
         yield "1" if at is not None else f"{index} < 0"
     if index.text == size.text and further == 0:  # compilers warn of what is compared with itself
         yield "1"
-    elif not size.text.isdigit():
+    elif size.number is None:
         end = size.at(ADD) if further == 0 else f"{size.at(ADD)} - {further}"
         yield f"{index} >= {end}"
     elif at is None:
-        yield f"{index} >= {number(int(size.text) - further)}"
-    elif at >= int(size.text) - further:
+        yield f"{index} >= {number(size.number - further)}"
+    elif at >= size.number - further:
         yield "1"

@@ -39,6 +39,8 @@ class Code:
     """Its operator and operands where `x = x op y` may be written `x op= y`; "wrap" before those of integer helpers."""
     parts: tuple[Code, ...] = field(default=(), compare=False, repr=False)
     """What it is built from."""
+    number: int | None = None
+    """The number that it is, if it is a literal that C reads as this one number of any type."""
 
     def __str__(self) -> str:
         return self.text
@@ -59,7 +61,12 @@ def code(text: str, level: int, *parts: Code, binary: tuple[str, Code, Code] | N
 
 def number(n: int) -> Code:
     """An index constant."""
-    return Code(integer_literal(n), PRIMARY if n >= 0 else UNARY)
+    return Code(integer_literal(n), PRIMARY if n >= 0 else UNARY, number=plain(n))
+
+
+def plain(n: int) -> int | None:
+    """n, if it is small enough for a literal without a suffix."""
+    return n if -(2**31) < n < 2**31 else None
 
 
 def infix(operator: str, left: Code, right: Code) -> Code:
@@ -105,12 +112,12 @@ def choose(condition: Code, yes: Code, no: Code) -> Code:
 
 def plus(left: Code, right: Code) -> Code:
     """left + right, of indices, which do not overflow."""
-    if left.text == "0":
+    if left.number == 0:
         return right
-    if right.text == "0":
+    if right.number == 0:
         return left
-    if left.text.isdigit() and right.text.isdigit():
-        return number(int(left.text) + int(right.text))
+    if left.number is not None and right.number is not None and min(left.number, right.number) > 0:
+        return number(left.number + right.number)
     if right.level == ADD and not right.text.startswith("-"):  # no overflow here, so any order is the same
         return code(f"{left.at(ADD)} + {right.text}", ADD, left, right)
     return infix("+", left, right)
@@ -118,12 +125,12 @@ def plus(left: Code, right: Code) -> Code:
 
 def times(left: Code, right: Code) -> Code:
     """left * right, of indices."""
-    if "0" in (left.text, right.text):
+    if 0 in (left.number, right.number):
         return number(0)
-    if left.text == "1" or right.text == "1":
-        return right if left.text == "1" else left
-    if left.text.isdigit() and right.text.isdigit():
-        return number(int(left.text) * int(right.text))
+    if 1 in (left.number, right.number):
+        return right if left.number == 1 else left
+    if left.number is not None and right.number is not None and min(left.number, right.number) > 0:
+        return number(left.number * right.number)
     return infix("*", left, right)
 
 
@@ -248,8 +255,7 @@ def conjunction(comparisons: list[Code]) -> Code:
     for comparison in comparisons:
         assert comparison.binary is not None
         operator, left, right = comparison.binary
-        if right.text.lstrip("-").isdigit():
-            n = int(right.text)
+        if (n := right.number) is not None:
             low, high = ends.get(left.text, (-inf, inf))
             low = max(low, n) if operator in (">=", "==") else max(low, n + 1) if operator == ">" else low
             high = min(high, n) if operator in ("<=", "==") else min(high, n - 1) if operator == "<" else high

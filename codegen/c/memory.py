@@ -62,14 +62,14 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
     for k, part in enumerate(index):
         if buffer.strides is not None:
             stride = c.values.expression(buffer.strides[k])
-            if stride.text == "0":
+            if stride.number == 0:
                 c.lines.drop(part)
             place = plus(place, times(part, stride))
         elif k == 0:
             place = part
         else:
             place = plus(
-                times(place, c.values.expression(c.buffers.size(buffer, k)) if place.text != "0" else place), part
+                times(place, c.values.expression(c.buffers.size(buffer, k)) if place.number != 0 else place), part
             )
     return place
 

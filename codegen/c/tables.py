@@ -60,10 +60,11 @@ REDUCTION_KIND = {
 def literal(value: int | float, type: ScalarType) -> Code:
     """A constant."""
     if isinstance(type, FloatType):
-        text = float_literal(float(value), type)
+        text, number = float_literal(float(value), type), None
     else:
         text = integer_literal(int(value), width(type))
-    return Code(text, UNARY if text.startswith("-") else PRIMARY)
+        number = int(text) if text.lstrip("-").isdigit() else None
+    return Code(text, UNARY if text.startswith("-") else PRIMARY, number=number)
 
 
 def headers_of(shown: Code, unit: Unit) -> Code:
@@ -100,7 +101,7 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> 
     if width(type) == 1 and kind in ("andi", "ori", "xori") and (logic := _logic(kind, left, right)) is not None:
         return logic
     if kind in OPERATOR_OF and width(type) in (32, 64):
-        if kind == "xori" and left.text in ("2", "10") and right.text.isdigit():
+        if kind == "xori" and left.number in (2, 10) and right.number is not None and right.number >= 0:
             left = Code(f"0x{int(left.text):x}")  # clang takes 2 ^ 3 for a power
         return infix(OPERATOR_OF[kind], left, right)
     shown = f"{unit.helper(f'{HELPER_OF[kind]}_{suffix(type)}')}({left}, {right})"
@@ -157,7 +158,7 @@ def compare(predicate: str, type: ScalarType, left: Code, right: Code, unit: Uni
     if width(type) == 1 and predicate in ("eq", "ne") and not constant and left.text != right.text:
         return infix(INTEGER_COMPARISON[predicate], left, right)
     edges = {integer_literal(edge, width(type)) for edge in (-1 << width(type) - 1, (1 << width(type) - 1) - 1)}
-    if {left.text, right.text} & edges or all(part.text.isdigit() for part in (left, right)):
+    if {left.text, right.text} & edges or all(part.number is not None and part.number >= 0 for part in (left, right)):
         return call(unit.helper(f"{predicate}_{suffix(type)}"), left, right)
     if width(type) == 1 or left.text == right.text or width(type) != container(width(type)):
         return call(unit.helper(f"{predicate}_{suffix(type)}"), left, right)
@@ -238,7 +239,7 @@ def store(type: ScalarType, value: Code, unit: Unit, *, unsigned: bool = False) 
         return call(unit.helper(f"{type.name}_bits"), value)
     if not _reads_unsigned(type, unsigned):
         return value
-    if value.text.isdigit():
+    if value.number is not None and value.number >= 0:
         return Code(f"{value.text}u")
     return cast(f"uint{container(width(type))}_t", value)
 

@@ -36,7 +36,7 @@ def copy(c: Context, op: memref.Copy) -> None:
         shape = [c.values.expression(c.buffers.size(target if target.shape[k] is not None else source, k))
                  for k in range(target.type.rank)]  # fmt: skip
         for size in shape:
-            bytes = infix("*", bytes, size if size.text.isdigit() else cast("size_t", size))
+            bytes = infix("*", bytes, size if size.number is not None else cast("size_t", size))
         c.lines.add(f"memcpy({target.name}, {source.name}, {_product_first(bytes)});")
         return
     ivs = []
@@ -194,7 +194,7 @@ def _space(buffer: Buffer) -> int:
 
 
 def _from(name: str, place: Code) -> str:
-    return name if place.text == "0" else f"&{name}[{place}]"
+    return name if place.number == 0 else f"&{name}[{place}]"
 
 
 def _product_first(bytes: Code) -> str:

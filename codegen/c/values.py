@@ -114,7 +114,7 @@ class Values:
 
     def steady(self, shown: Code) -> Code:
         """An index as an expression that may be written again and again."""
-        if shown.text.lstrip("-").isdigit() or (shown.text.isidentifier() and not shown.variables):
+        if shown.number is not None or (shown.text.isidentifier() and not shown.variables):
             return shown
         return self._lines.keep("", "at", "int64_t", shown)
 

@@ -145,11 +145,10 @@ def _set_below(c: Context, result: Value, bounds: Sequence[Code]) -> None:
     if not shape:
         splat(c, result, c.lines.keep("", c.values.temporary, "bool", infix(">", bounds[0], number(0))))
         return
-    if all(bound.text.isdigit() for bound in bounds):
-        numbers = [int(bound.text) for bound in bounds]
-        if 0 in numbers or tuple(numbers) == shape:
-            splat(c, result, Code("false" if 0 in numbers else "true"))
-            return
+    numbers = [bound.number for bound in bounds]
+    if None not in numbers and (0 in numbers or tuple(numbers) == shape):
+        splat(c, result, Code("false" if 0 in numbers else "true"))
+        return
 
     def lane(place: Place) -> Code:
         tests = [infix("<", part, bound) for part, bound in zip(place, bounds, strict=True)]

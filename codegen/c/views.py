@@ -78,13 +78,13 @@ def _view_at(
 ) -> None:
     """result begins at a place in source."""
     name = source.name
-    if place.text != "0":
+    if place.number != 0:
         c.lines.read(source.name)
         name = _pointer_to(c, result, source, f"{source.name} + {place.text}")
     assert isinstance(result.type, MemRefType)
-    start = None if place.text != "0" or source.start is None else source.start
-    if place.text.isdigit() and source.start is not None:
-        start = source.start + int(place.text)
+    start = None if place.number != 0 or source.start is None else source.start
+    if place.number is not None and source.start is not None:
+        start = source.start + place.number
     c.buffers[result] = replace(
         source,
         name=name,
@@ -168,7 +168,7 @@ def bytes_as(c: Context, op: memref.View) -> None:
     check_bytes(c, op, source, shift, shape)
     constant, c_type = "const " if source.constant else "", stored_type(element(op.result.type))
     c.lines.read(source.name)
-    shown = source.name if shift.text == "0" else f"({infix('+', Code(source.name), shift)})"
+    shown = source.name if shift.number == 0 else f"({infix('+', Code(source.name), shift)})"
     pointer = f"({constant}{c_type} *)({constant}void *){shown}"
     name = _pointer_to(c, op.result, source, pointer, c_type)
     c.buffers[op.result] = replace(

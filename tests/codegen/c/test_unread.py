@@ -22,6 +22,13 @@ PROGRAMS = {
         %v = affine.load %c[3] : memref<8xi1>
         %low, %high = arith.mulsi_extended %v, %v : i1
         affine.store %high, %out[0] : memref<8xi1>""",
+    "a remainder of one bit": """
+        %v = affine.load %c[3] : memref<8xi1>
+        %w = affine.load %c[4] : memref<8xi1>
+        affine.store %w, %c[3] : memref<8xi1>
+        %s = arith.shrsi %v, %w : i1
+        %r = arith.remsi %s, %v : i1
+        affine.store %r, %out[0] : memref<8xi1>""",
     "a stride of 0": """
         %v = memref.load %c[%n] : memref<8xi1>
         %i = arith.index_cast %v : i1 to index
