@@ -6,14 +6,14 @@ AffdslError
 │   ├── ProgramIndexError   ... because of an index or a bound (also an IndexError)
 │   ├── ProgramNameError    ... because of a name: a symbol, an argument, a value out of scope (also a NameError)
 │   ├── ProgramAttributeError   ... because of a method that a value has not (also an AttributeError)
-│   └── ScheduleError       in `passes.schedule.loops`: a step of a schedule names no loop, several, or no such size
+│   └── ScheduleError       in `affdsl.schedule.loops`: a step of a schedule names no loop, several, or no such size
 ├── OutOfBoundsError        a kernel with `boundscheck=True` met an access outside of its array (also an IndexError)
 ├── DivisorError            ... or a divisor of an index that is not positive (also a ZeroDivisionError)
 ├── VerificationError       the IR breaks a rule of its dialect
 ├── UnsupportedError        the program is right, but this output cannot express it
 ├── InternalError           a bug of ours
 ├── InterpreterError        in `affdsl.ir.interpreter`: a run that means nothing, as with an index out of bounds
-├── IllegalTransform        in `passes.legality`: the request would change what the program does, or may
+├── IllegalTransform        in `passes.legality.require`: the request would change what the program does, or may
 ├── ValidationError         in `passes.validation.pipeline`: what passes made does something else; a bug of ours
 ├── ParseError              in `affdsl.mlir`: text that is not MLIR of the dialects we know
 └── ToolchainError, ...     in `codegen.errors`: of the compiler, the cache, and the arguments of a call

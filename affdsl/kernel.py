@@ -30,8 +30,8 @@ from passes.analysis.dependence import Dependences
 from passes.analysis.graph import MemRefDependenceGraph, dependence_graph
 from passes.analysis.parallelism import Loops, of_loops
 from passes.drawing.iteration_space import IterationSpace, iteration_space
-from passes.manager import Root
-from passes.pipeline import pipeline_for_module
+from passes.pipeline.language import pipeline_for_module
+from passes.pipeline.manager import Root
 
 
 @overload

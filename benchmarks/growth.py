@@ -29,8 +29,8 @@ from passes.analysis.dependence import Dependences
 from passes.analysis.graph import dependence_graph
 from passes.analysis.parallelism import of_loops
 from passes.analysis.relations import forget
-from passes.pipeline import run_pipeline
-from passes.registry import PASSES
+from passes.pipeline.language import run_pipeline
+from passes.pipeline.registry import PASSES
 
 SECONDS = 0.5
 LEAST = 0.03

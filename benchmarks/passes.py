@@ -32,11 +32,11 @@ from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
 from benchmarks.chains import chain
 from benchmarks.commands import MLIR_OPT, OURS, Place, exponents, place, printed, ratio, timed
-from passes.affine_loop_tile import tile
-from passes.affine_loop_unroll_jam import unroll_jam
-from passes.affine_parallelize import parallelize
 from passes.analysis.relations import forget
-from passes.interchange import interchange
+from passes.transforms.interchange import interchange
+from passes.transforms.parallelize import parallelize
+from passes.transforms.tile import tile
+from passes.transforms.unroll_jam import unroll_jam
 
 LENGTHS = (4, 16, 64, 256)
 ROUNDS = 3

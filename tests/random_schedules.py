@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import affdsl as af
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import with_fields
-from passes.assumptions import assuming
+from passes.legality.assumptions import assuming
 
 SIZES = (1, 2, 3, 4, 7, 8)
 

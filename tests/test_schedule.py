@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-import passes.schedule.verbs
+import affdsl.schedule.verbs
 from affdsl.errors import InternalError
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import rewrite, walk
@@ -27,8 +27,8 @@ from examples.gemm import cases as gemm_cases
 from examples.gemm import gemm
 from examples.jacobi2d import jacobi2d
 from examples.prefix_sum import prefix_sum
-from passes.affine_loop_invariant_code_motion import hoist
 from passes.drawing.layout import DrawingError
+from passes.transforms.hoist import hoist
 from tests.oracles import compile_c, mlir_opt
 from tests.random_schedules import random_schedule, taken_advice
 
@@ -811,12 +811,12 @@ def test_steps_and_kernels_are_validated():
 def too_far(at, loop, by):
     """A faulty primitive: it leaves out the last iteration."""
     iv = at.loop(loop)
-    made = passes.schedule.verbs.peel(at.function, iv, last=1)
+    made = affdsl.schedule.verbs.peel(at.function, iv, last=1)
     return rewrite(made, lambda op: () if getattr(op, "iv", iv).hint == "i_last" else None)
 
 
 def test_validation_names_the_first_step_at_fault(monkeypatch, tmp_path):
-    monkeypatch.setitem(passes.schedule.verbs.VERBS, "shift", too_far)
+    monkeypatch.setitem(affdsl.schedule.verbs.VERBS, "shift", too_far)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     s = af.Schedule(jacobi)
     s.strip_mine("j", 4).shift("i", 1).unroll("j", 2)
@@ -836,7 +836,7 @@ def test_a_step_that_breaks_the_ir_is_our_bug(monkeypatch):
     def broken(at, loop, by):
         return rewrite(at.function, lambda op: op.body if hasattr(op, "iv") else None)
 
-    monkeypatch.setitem(passes.schedule.verbs.VERBS, "shift", broken)
+    monkeypatch.setitem(affdsl.schedule.verbs.VERBS, "shift", broken)
     s = af.Schedule(jacobi)
     with pytest.raises(InternalError, match=r'shift\("t", 1\) made IR that breaks a rule'):
         s.shift("t", 1)

@@ -8,9 +8,9 @@ from affdsl.cli.files import complain
 from affdsl.cli.flags import CommandLine, UsageError
 from affdsl.cli.text import Style, show
 from affdsl.frozen import FrozenValue
-from passes.manager import Event, Observer, Root
-from passes.options import nearest
-from passes.registry import BY_NAME
+from passes.mlir_opt.options import nearest
+from passes.pipeline.manager import Event, Observer, Root
+from passes.pipeline.registry import BY_NAME
 
 
 class Dumps(FrozenValue):

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
-from passes.options import boolean, nearest
+from passes.mlir_opt.options import boolean, nearest
 
 Kind: TypeAlias = Literal["switch", "value", "optional", "list", "pass"]
 

@@ -22,7 +22,7 @@ from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.graph import GraphError, MemRefDependenceGraph, dependence_graph
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.drawing.layout import DrawingError
-from passes.options import nearest
+from passes.mlir_opt.options import nearest
 
 FLAGS = (
     Flag("o", "value", "Draw it into a file: .svg, .png (needs affdsl[draw]) or .dot (default: DOT on the standard "

@@ -16,10 +16,10 @@ from affdsl.cli.remarks import Listener
 from affdsl.cli.text import DIALECTS, Style, read, read_without_module, show
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
-from passes.manager import AnchorName, Event, Observer, PassError, PassStep, Pipeline, PipelineError, Root
-from passes.options import OptionError, describe_options
-from passes.pipeline import dump_pipeline, nested, parse_pipeline, pass_step
-from passes.registry import PASSES
+from passes.mlir_opt.options import OptionError, describe_options
+from passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step
+from passes.pipeline.manager import AnchorName, Event, Observer, PassError, PassStep, Pipeline, PipelineError, Root
+from passes.pipeline.registry import PASSES
 
 if TYPE_CHECKING:
     from passes.validation import Report

@@ -19,13 +19,13 @@ from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
 from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from passes.analysis.dimensions import Dimensions, dimensions_of
 from passes.analysis.domain import Domain, Scope
+from passes.analysis.effects import effects
 from passes.analysis.linearized import Recovered, is_affine, recovered
 from passes.analysis.polyhedral import Map
 from passes.analysis.relations import Relation, map_from, named
 from passes.analysis.storage import Buffer, Storage, is_injective
 from passes.analysis.summary import Summaries
 from passes.analysis.views import Index, digits, linear
-from passes.effects import effects
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from passes.drawing.layout import layout
 from passes.drawing.naming import names_of
 from passes.drawing.png import png
 from passes.drawing.svg import svg
-from passes.options import nearest
+from passes.mlir_opt.options import nearest
 
 if TYPE_CHECKING:
     import networkx as nx

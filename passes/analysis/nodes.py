@@ -15,11 +15,11 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependence, Dependences, Distance
+from passes.analysis.effects import effects
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import BUDGET, distances
 from passes.analysis.storage import Buffer
 from passes.analysis.summary import Summaries
-from passes.effects import effects
 
 EdgeKind = Literal["flow", "anti", "output", "free", "value", "order"]
 """Three kinds of dependence; that a buffer is freed after its last use; that a node uses a value that another computes;

@@ -15,12 +15,12 @@ from affdsl.ir.traverse import walk
 from affdsl.shown import ShownAsText
 from passes.analysis.access import Access, on_one_grid
 from passes.analysis.dependence import Dependence, Dependences
+from passes.analysis.effects import effects
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.reduction import Reduction, Reductions
 from passes.analysis.relations import at_depth, elements, map_from, same_element
 from passes.analysis.storage import Buffer
 from passes.analysis.summary import Summaries
-from passes.effects import effects
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 Verdict = Literal["parallel", "parallel with reductions", "parallel if privatized", "sequential", "unknown"]

@@ -16,7 +16,7 @@ from passes.drawing.space_layout import space_layout
 from passes.drawing.space_question import Iteration, Question
 from passes.drawing.space_view import Arrow, Place, View, direct
 from passes.drawing.svg import svg
-from passes.options import nearest
+from passes.mlir_opt.options import nearest
 
 
 def iteration_space(

@@ -19,7 +19,7 @@ from passes.analysis.relations import Relation, at_depth, domain_of, fixed, same
 from passes.drawing.layout import DrawingError
 from passes.drawing.naming import names_of, numbered
 from passes.drawing.space_view import Arrow, Kind
-from passes.options import nearest
+from passes.mlir_opt.options import nearest
 
 Iteration: TypeAlias = tuple[int, ...]
 """The values of the induction variables of some loops, outermost first."""

@@ -13,11 +13,11 @@ from affdsl.ir.types import IndexType, MemRefType
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.domain import Domain
+from passes.analysis.effects import effects, is_pure
 from passes.analysis.flow import Flow
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, space_of, spending
 from passes.analysis.relations import domain_of, iterator, last_of, map_from
 from passes.analysis.storage import Buffer
-from passes.effects import effects, is_pure
 from passes.validation.nodes import Cases, Cell, Computed, Final, Node, Number, Step, Undefined
 from passes.validation.symbols import Symbols, signature
 

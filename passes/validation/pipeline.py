@@ -7,7 +7,7 @@ from pathlib import Path
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
-from passes.manager import Event, Observer, PassStep, Pipeline, Root
+from passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root
 from passes.validation import still_fails, validate
 from passes.validation.report import Failure, Report
 from passes.validation.reproducer import Replay, Stage, save

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from affdsl.mlir.printer import print_op
-from passes.manager import PassStep, Pipeline, Root
+from passes.pipeline.manager import PassStep, Pipeline, Root
 from passes.validation.inputs import Array, names_of
 from passes.validation.outcome import Outcome
 from passes.validation.report import Checked, Failure

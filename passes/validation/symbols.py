@@ -12,9 +12,9 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX, IndexType
 from passes.analysis.domain import Scope
+from passes.analysis.effects import is_pure
 from passes.analysis.polyhedral import Dim, Map, Set, name_of
 from passes.analysis.relations import iterator
-from passes.effects import is_pure
 
 Part = TypeVar("Part", Set, Map)
 _COMMON = frozenset(("location", "attributes", "written", "ends"))

@@ -8,11 +8,11 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
-from passes import new_order as orders
 from passes.analysis.dependence import Dependences
 from passes.analysis.order import runs_later
 from passes.analysis.relations import outer_distances
-from passes.legality import new_order
+from passes.legality import order as orders
+from passes.legality.require import new_order
 
 X, Y, N = (Value(INDEX, name) for name in ("i", "j", "n"))
 STARTS = range(-3, 6)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.pipeline import pass_step, run_pipeline
-from passes.registry import PASSES
+from passes.pipeline.language import pass_step, run_pipeline
+from passes.pipeline.registry import PASSES
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
 from tests.fuzz.limit import limited

@@ -9,7 +9,7 @@ import pytest
 from affdsl.ir.dialects import func
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.pipeline import run_pipeline
+from passes.pipeline.language import run_pipeline
 from tests.effort import some
 from tests.fuzz import amounts, counts, trials
 from tests.fuzz.affine import Expr, name

@@ -9,7 +9,7 @@ from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from codegen.c.emit import emit
 from passes.analysis.trip_count import trip_counts
-from passes.canonicalize import canonicalize
+from passes.cleanup.canonicalize import canonicalize
 from passes.validation import validate
 from tests.oracles import run_mlir
 from tests.three_ways import agree, interpreted

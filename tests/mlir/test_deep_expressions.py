@@ -17,11 +17,11 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
-from passes.affine_simplify_structures import affine_simplify_structures
-from passes.canonicalize import canonicalize
-from passes.canonicalize.facts import GraphFacts
-from passes.canonicalize.graph import Graph
-from passes.pipeline import run_pipeline
+from passes.cleanup.affine_simplify_structures import affine_simplify_structures
+from passes.cleanup.canonicalize import canonicalize
+from passes.cleanup.canonicalize.facts import GraphFacts
+from passes.cleanup.canonicalize.graph import Graph
+from passes.pipeline.language import run_pipeline
 
 STEPS = {
     "floordiv of sums": "({e} floordiv {k} + %i mod {k})",

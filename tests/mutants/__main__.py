@@ -19,7 +19,7 @@ import pytest
 from tests.mutants.mutate import choose
 from tests.mutants.session import Judge
 
-SUBJECTS = ("passes/analysis", "passes/legality.py", "passes/new_order.py", "passes/effects.py", "passes/running.py")
+SUBJECTS = ("passes/analysis", "passes/legality")
 TESTS = (
     "tests/analysis",
     "tests/passes",

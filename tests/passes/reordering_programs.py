@@ -11,11 +11,11 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
-from passes.distribute import distribute
-from passes.interchange import interchange
-from passes.reverse import reverse
-from passes.shift import shift
-from passes.skew import skew
+from passes.transforms.distribute import distribute
+from passes.transforms.interchange import interchange
+from passes.transforms.reverse import reverse
+from passes.transforms.shift import shift
+from passes.transforms.skew import skew
 from tests.analysis.programs import Program
 
 Step = tuple[str, Callable[[], func.Func]]

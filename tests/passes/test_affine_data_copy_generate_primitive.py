@@ -19,13 +19,13 @@ from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.affine_data_copy_generate import data_copy, plan, ways
-from passes.affine_data_copy_generate.nests import Copied, arranged
-from passes.affine_data_copy_generate.place import Place
-from passes.affine_data_copy_generate.plan import _Operations
-from passes.affine_data_copy_generate.request import Request
-from passes.affine_data_copy_generate.ways import Found, Ways
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.data_copy import data_copy, plan, ways
+from passes.transforms.data_copy.nests import Copied, arranged
+from passes.transforms.data_copy.place import Place
+from passes.transforms.data_copy.plan import _Operations
+from passes.transforms.data_copy.request import Request
+from passes.transforms.data_copy.ways import Found, Ways
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.passes.affine_data_copy_programs import CASES, PRODUCT, Case

@@ -8,8 +8,8 @@ import pytest
 
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from passes.affine_loop_coalescing import affine_loop_coalescing, coalesce
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.coalesce import affine_loop_coalescing, coalesce
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

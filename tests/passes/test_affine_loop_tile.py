@@ -16,11 +16,11 @@ from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes import affine_loop_tile as under_test
-from passes.affine_loop_tile import affine_loop_tile, tile
 from passes.analysis.dependence import Dependences
-from passes.legality import IllegalTransform
-from passes.options import OptionError
+from passes.legality.require import IllegalTransform
+from passes.mlir_opt.options import OptionError
+from passes.transforms import tile as under_test
+from passes.transforms.tile import affine_loop_tile, tile
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

@@ -16,11 +16,11 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes import affine_loop_unroll_jam as under_test
-from passes.affine_loop_unroll_jam import affine_loop_unroll_jam, unroll_jam
 from passes.analysis.dependence import Dependences
-from passes.legality import IllegalTransform
-from passes.options import OptionError
+from passes.legality.require import IllegalTransform
+from passes.mlir_opt.options import OptionError
+from passes.transforms import unroll_jam as under_test
+from passes.transforms.unroll_jam import affine_loop_unroll_jam, unroll_jam
 from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.affine_loop_tile_programs import (

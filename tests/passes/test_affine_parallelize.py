@@ -8,8 +8,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.affine_parallelize import affine_parallelize, parallelize
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.parallelize import affine_parallelize, parallelize
 from tests.analysis.programs import generate
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines

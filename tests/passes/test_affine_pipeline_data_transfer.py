@@ -20,10 +20,10 @@ from affdsl.ir.traverse import definitions, rewrite, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes import affine_pipeline_data_transfer as under_test
-from passes.affine_pipeline_data_transfer import affine_pipeline_data_transfer, pipeline_data_transfer, transfers
-from passes.legality import IllegalTransform
-from passes.pipeline import run_pipeline
+from passes.legality.require import IllegalTransform
+from passes.pipeline.language import run_pipeline
+from passes.transforms import pipeline_data_transfer as under_test
+from passes.transforms.pipeline_data_transfer import affine_pipeline_data_transfer, pipeline_data_transfer, transfers
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.fuzz.check import check_seeds

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from affdsl.ir.traverse import walk
-from passes.affine_raise_from_memref import affine_raise_from_memref
+from passes.cleanup.affine_raise_from_memref import affine_raise_from_memref
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, both, differences, parsed, shown

@@ -6,9 +6,9 @@ import pytest
 
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk, with_fields
-from passes.affine_scalrep import affine_scalrep
 from passes.analysis.access import Accesses
 from passes.analysis.dependence import Dependences
+from passes.cleanup.affine_scalrep import affine_scalrep
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.passes.compare import assert_alike, both, parsed

@@ -5,8 +5,8 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
-from passes.affine_scalrep.carried import scalar_replace
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.scalar_replace.carried import scalar_replace
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
 

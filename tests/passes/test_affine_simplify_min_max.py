@@ -9,7 +9,7 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.printer import print_op
-from passes.affine_simplify_min_max import affine_simplify_min_max
+from passes.cleanup.affine_simplify_min_max import affine_simplify_min_max
 from tests.effort import some
 from tests.fuzz.check import check_seeds
 from tests.oracles import mlir_opt

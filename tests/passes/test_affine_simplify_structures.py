@@ -10,7 +10,7 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.printer import print_op
-from passes.affine_simplify_structures import affine_simplify_structures
+from passes.cleanup.affine_simplify_structures import affine_simplify_structures
 from tests.effort import some
 from tests.fuzz.check import check_seeds
 from tests.oracles import mlir_opt

@@ -15,10 +15,8 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.affine_parallelize import parallelize
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.interchange import interchange, permute
-from passes.legality import (
+from passes.legality.require import (
     MOST_TRIES,
     IllegalTransform,
     Request,
@@ -27,9 +25,11 @@ from passes.legality import (
     text_time,
     trying,
 )
-from passes.reverse import reverse
-from passes.sink import make_perfect
-from passes.steps import PRIMITIVES, Proposal, Step
+from passes.legality.steps import PRIMITIVES, Proposal, Step
+from passes.transforms.interchange import interchange, permute
+from passes.transforms.parallelize import parallelize
+from passes.transforms.reverse import reverse
+from passes.transforms.sink import make_perfect
 from tests.analysis.programs import generate
 from tests.analysis.traced import trace
 from tests.effort import some

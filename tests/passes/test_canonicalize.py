@@ -15,10 +15,10 @@ from affdsl.ir.types import IntegerType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes import affine_maps
-from passes.affine_maps import Map
-from passes.canonicalize import canonicalize
-from passes.canonicalize.integers import flags
+from passes.affine import maps as affine_maps
+from passes.affine.maps import Map
+from passes.cleanup.canonicalize import canonicalize
+from passes.cleanup.canonicalize.integers import flags
 from tests.effort import TRIES_ALL, some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

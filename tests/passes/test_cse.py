@@ -7,7 +7,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.cse import cse
+from passes.cleanup.cse import cse
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.mlir.batches import judge

@@ -14,10 +14,10 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.affine_parallelize import parallelize
-from passes.distribute import distribute
-from passes.expand import expand
-from passes.legality import IllegalTransform, trying
+from passes.legality.require import IllegalTransform, trying
+from passes.transforms.distribute import distribute
+from passes.transforms.expand import expand
+from passes.transforms.parallelize import parallelize
 from tests.effort import some
 from tests.passes.own_buffer_programs import SIZES, buffers, generate, loops, result
 

@@ -8,8 +8,8 @@ import pytest
 from affdsl.mlir.readers import parse
 from benchmarks.straight import PROGRAMS
 from passes.analysis import region
-from passes.canonicalize.graph import Node
-from passes.pipeline import run_pipeline
+from passes.cleanup.canonicalize.graph import Node
+from passes.pipeline.language import run_pipeline
 
 
 def calls(do: Callable[[], object]) -> int:

@@ -3,8 +3,8 @@
 import pytest
 
 from affdsl.ir.expr import Affine
-from passes.index_set_split import index_set_split
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.index_set_split import index_set_split
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,

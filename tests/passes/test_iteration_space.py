@@ -17,8 +17,6 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.mlir.readers import parse
-from passes.affine_loop_tile import tile
-from passes.affine_parallelize import parallelize
 from passes.analysis.dependence import Dependences
 from passes.analysis.nodes import ivs_of
 from passes.drawing.iteration_space import iteration_space
@@ -27,8 +25,10 @@ from passes.drawing.naming import names_of
 from passes.drawing.picture import ADVANCE, Curve, Picture, Rectangle, Text, Triangle
 from passes.drawing.space_layout import RADIUS, space_layout
 from passes.drawing.space_view import Arrow, View, direct
-from passes.interchange import interchange
-from passes.skew import skew
+from passes.transforms.interchange import interchange
+from passes.transforms.parallelize import parallelize
+from passes.transforms.skew import skew
+from passes.transforms.tile import tile
 from tests.analysis.programs import generate
 from tests.analysis.traced import loops_around, trace
 

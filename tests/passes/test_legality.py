@@ -16,8 +16,8 @@ from affdsl.mlir.readers import parse
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.reduction import Reductions
-from passes.interchange import interchange
-from passes.legality import (
+from passes.legality.order import _Order
+from passes.legality.require import (
     Candidate,
     IllegalTransform,
     Violation,
@@ -30,7 +30,7 @@ from passes.legality import (
     text_time,
     trying,
 )
-from passes.new_order import _Order
+from passes.transforms.interchange import interchange
 from tests.analysis.programs import generate
 from tests.analysis.traced import Instance, Trace
 from tests.passes.reordering_programs import loops

@@ -20,7 +20,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.analysis.polyhedral import equal_everywhere
-from passes.lower_affine import lower_affine
+from passes.lowering.lower_affine import lower_affine
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt, require, run_mlir

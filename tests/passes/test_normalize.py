@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from affdsl.ir.verifier import verify
-from passes.affine_loop_normalize import normalize
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.normalize import normalize
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,

@@ -9,7 +9,7 @@ import pytest
 from affdsl.ir.dialects import memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from passes.normalize_memrefs import normalize_memrefs
+from passes.cleanup.normalize_memrefs import normalize_memrefs
 from tests.passes.compare import assert_alike, both, parsed
 
 ALIKE = {

@@ -7,11 +7,11 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.traverse import with_fields
 from affdsl.mlir.printer import print_op
-from passes.affine_loop_normalize import normalize
-from passes.expand import expand
-from passes.legality import IllegalTransform, trying
-from passes.privatize import privatize
-from passes.sink import make_perfect, sink
+from passes.legality.require import IllegalTransform, trying
+from passes.transforms.expand import expand
+from passes.transforms.normalize import normalize
+from passes.transforms.privatize import privatize
+from passes.transforms.sink import make_perfect, sink
 from tests.oracles import mlir_opt, run_mlir
 from tests.passes.own_buffer_programs import arguments, buffers, generate, loops, result
 

@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from passes.legality import IllegalTransform
-from passes.peel import peel
+from passes.legality.require import IllegalTransform
+from passes.transforms.peel import peel
 from tests.passes.loops_before_and_after import (
     LOWERS,
     SMALL,

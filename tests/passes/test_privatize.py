@@ -15,13 +15,13 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.affine_parallelize import parallelize
-from passes.distribute import distribute
-from passes.expand import expand
-from passes.interchange import interchange
-from passes.legality import IllegalTransform, trying
-from passes.privatize import privatize
-from passes.reverse import reverse
+from passes.legality.require import IllegalTransform, trying
+from passes.transforms.distribute import distribute
+from passes.transforms.expand import expand
+from passes.transforms.interchange import interchange
+from passes.transforms.parallelize import parallelize
+from passes.transforms.privatize import privatize
+from passes.transforms.reverse import reverse
 from tests.analysis.brute import Brute
 from tests.analysis.traced import trace
 from tests.effort import some

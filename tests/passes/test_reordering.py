@@ -16,12 +16,12 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import AnalysisWarning
-from passes.distribute import distribute
-from passes.interchange import interchange, permute
-from passes.legality import IllegalTransform
-from passes.reverse import reverse
-from passes.shift import shift
-from passes.skew import skew
+from passes.legality.require import IllegalTransform
+from passes.transforms.distribute import distribute
+from passes.transforms.interchange import interchange, permute
+from passes.transforms.reverse import reverse
+from passes.transforms.shift import shift
+from passes.transforms.skew import skew
 from tests.analysis.nests import ARRAYS, SIZE, nest
 from tests.analysis.programs import generate
 from tests.effort import some

@@ -3,13 +3,13 @@
 from collections import Counter
 from random import Random
 
-from passes.affine_loop_coalescing import coalesce
-from passes.affine_loop_unroll import unroll, unroll_full
-from passes.index_set_split import index_set_split
-from passes.legality import IllegalTransform
-from passes.peel import peel
-from passes.strip_mine import strip_mine
-from passes.unswitch import unswitch
+from passes.legality.require import IllegalTransform
+from passes.transforms.coalesce import coalesce
+from passes.transforms.index_set_split import index_set_split
+from passes.transforms.peel import peel
+from passes.transforms.strip_mine import strip_mine
+from passes.transforms.unroll import unroll, unroll_full
+from passes.transforms.unswitch import unswitch
 from tests.passes.loops_before_and_after import loops, on_random_programs
 
 STEPS = {

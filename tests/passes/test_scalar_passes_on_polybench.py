@@ -11,10 +11,10 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from benchmarks.polybench.suite import SUITE
 from codegen.jit import interpret_program
-from passes.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
-from passes.affine_scalrep import affine_scalrep
-from passes.affine_scalrep.carried import scalar_replace
-from passes.legality import IllegalTransform
+from passes.cleanup.affine_scalrep import affine_scalrep
+from passes.legality.require import IllegalTransform
+from passes.transforms.hoist import affine_loop_invariant_code_motion
+from passes.transforms.scalar_replace.carried import scalar_replace
 
 
 def variants(kernel):

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis.polyhedral import UnknownError, set_of
-from passes.loops.scanning import scan
+from passes.transforms.loops.scanning import scan
 
 Claim = Callable[[Affine, Affine, Affine], Constraint]
 

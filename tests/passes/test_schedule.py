@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 import affdsl as af
 from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.python_expressions import python
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
-from passes.legality import IllegalTransform
-from passes.python_expressions import python
-from passes.schedule.loops import counters, find, named, names_of, tree_of
-from passes.schedule.spelling import literal, symbols_in
-from passes.schedule.verbs import OF_PRIMITIVE, VERBS, Call
-from passes.schedule.words import advice
-from passes.steps import PRIMITIVES, Proposal, Step
+from affdsl.schedule.loops import counters, find, named, names_of, tree_of
+from affdsl.schedule.spelling import literal, symbols_in
+from affdsl.schedule.verbs import OF_PRIMITIVE, VERBS, Call
+from affdsl.schedule.words import advice
+from passes.legality.require import IllegalTransform
+from passes.legality.steps import PRIMITIVES, Proposal, Step
 from tests import random_schedules
 
 SYMBOLS = dict(zip("MNK", af.symbols("M N K"), strict=True))

@@ -12,10 +12,10 @@ from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.affine_loop_invariant_code_motion import hoist
-from passes.interchange import interchange
-from passes.legality import IllegalTransform, trying
-from passes.sink import make_perfect, sink
+from passes.legality.require import IllegalTransform, trying
+from passes.transforms.hoist import hoist
+from passes.transforms.interchange import interchange
+from passes.transforms.sink import make_perfect, sink
 from tests.effort import some
 from tests.passes.loops_before_and_after import on_random_programs
 from tests.passes.own_buffer_programs import SIZES, generate, loops, result

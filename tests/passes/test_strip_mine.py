@@ -2,8 +2,8 @@
 
 import pytest
 
-from passes.legality import IllegalTransform
-from passes.strip_mine import strip_mine
+from passes.legality.require import IllegalTransform
+from passes.transforms.strip_mine import strip_mine
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,

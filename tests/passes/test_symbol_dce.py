@@ -6,7 +6,7 @@ import pytest
 
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from passes.symbol_dce import symbol_dce
+from passes.cleanup.symbol_dce import symbol_dce
 from tests.passes.compare import both
 
 PROGRAMS = {

@@ -10,9 +10,9 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.mlir.readers import parse
-from passes.manager import PassStep
-from passes.pipeline import parse_pipeline, run_pipeline
-from passes.registry import Pass
+from passes.pipeline.language import parse_pipeline, run_pipeline
+from passes.pipeline.manager import PassStep
+from passes.pipeline.registry import Pass
 from passes.validation import Validator, still_fails, validate
 from passes.validation.inputs import SIZES, sizes_for
 from passes.validation.pipeline import ValidationError, require_same, run_validated

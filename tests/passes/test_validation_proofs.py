@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.pipeline import run_pipeline
+from passes.pipeline.language import run_pipeline
 from passes.validation import equivalence, still_fails, validate
 from tests.analysis.programs import generate as generate_small
 from tests.fuzz.generator import generate

@@ -6,7 +6,7 @@ import pytest
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
-from passes.pipeline import run_pipeline
+from passes.pipeline.language import run_pipeline
 from passes.validation import validate
 
 HEAD = """func.func @f(%A: memref<8xi32>, %B: memref<8xi32>, %x: i32, %y: i32) {

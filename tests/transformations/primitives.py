@@ -9,39 +9,39 @@ from functools import cached_property
 from random import Random
 from unittest.mock import patch
 
-import passes.affine_loop_tile as tiling
-import passes.affine_loop_unroll_jam as jamming
-import passes.affine_pipeline_data_transfer.transfers as transferring
-import passes.distribute as distributing
-import passes.interchange as interchanging
-import passes.reverse as reversing
+import passes.transforms.distribute as distributing
+import passes.transforms.interchange as interchanging
+import passes.transforms.pipeline_data_transfer.transfers as transferring
+import passes.transforms.reverse as reversing
+import passes.transforms.tile as tiling
+import passes.transforms.unroll_jam as jamming
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.affine_data_copy_generate import data_copy
-from passes.affine_loop_coalescing import coalesce
-from passes.affine_loop_invariant_code_motion import hoist
-from passes.affine_loop_normalize import affine_loop_normalize, normalize
-from passes.affine_loop_unroll import unroll, unroll_full
-from passes.affine_parallelize import parallelize
-from passes.affine_pipeline_data_transfer import pipeline_data_transfer
-from passes.affine_scalrep import affine_scalrep
-from passes.affine_scalrep.carried import scalar_replace
 from passes.analysis.dependence import Dependences
-from passes.buffer_flow import BufferFlow
-from passes.demote import demote
-from passes.expand import expand
-from passes.index_set_split import index_set_split
-from passes.legality import IllegalTransform
-from passes.peel import peel
-from passes.privatize import privatize
-from passes.shift import shift
-from passes.sink import make_perfect, sink
-from passes.skew import skew
-from passes.strip_mine import strip_mine
-from passes.unswitch import unswitch
+from passes.cleanup.affine_scalrep import affine_scalrep
+from passes.legality.require import IllegalTransform
+from passes.transforms.buffer_flow import BufferFlow
+from passes.transforms.coalesce import coalesce
+from passes.transforms.data_copy import data_copy
+from passes.transforms.demote import demote
+from passes.transforms.expand import expand
+from passes.transforms.hoist import hoist
+from passes.transforms.index_set_split import index_set_split
+from passes.transforms.normalize import affine_loop_normalize, normalize
+from passes.transforms.parallelize import parallelize
+from passes.transforms.peel import peel
+from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
+from passes.transforms.privatize import privatize
+from passes.transforms.scalar_replace.carried import scalar_replace
+from passes.transforms.shift import shift
+from passes.transforms.sink import make_perfect, sink
+from passes.transforms.skew import skew
+from passes.transforms.strip_mine import strip_mine
+from passes.transforms.unroll import unroll, unroll_full
+from passes.transforms.unswitch import unswitch
 
 Chosen = tuple[tuple[int, ...], tuple[int, ...]]
 """Loops, by their numbers in the text, and other numbers."""

@@ -22,11 +22,11 @@ from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.ir.types import F64, INDEX, MemRefType
 from affdsl.ir.verifier import verify
 from codegen.c.emit import emit_jit
-from passes.affine_loop_tile import tile
-from passes.affine_loop_unroll_jam import unroll_jam
 from passes.analysis.dependence import Dependences
-from passes.interchange import permute
-from passes.legality import IllegalTransform
+from passes.legality.require import IllegalTransform
+from passes.transforms.interchange import permute
+from passes.transforms.tile import tile
+from passes.transforms.unroll_jam import unroll_jam
 from tests.codegen.c.compare import compile_silently
 from tests.oracles import require
 from tests.passes.affine_loop_tile_programs import TRIANGLES, band, loops, triangle

@@ -11,7 +11,7 @@ from affdsl.ir.interpreter import run
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from codegen.c.emit import emit, emit_jit
-from passes.canonicalize import canonicalize
+from passes.cleanup.canonicalize import canonicalize
 from tests.codegen.c.compare import call, compile_silently
 from tests.oracles import require
 

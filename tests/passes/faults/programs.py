@@ -13,15 +13,15 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.distribute import distribute
-from passes.index_set_split import index_set_split
-from passes.interchange import interchange
-from passes.peel import peel
-from passes.pipeline import run_pipeline
-from passes.reverse import reverse
-from passes.shift import shift
-from passes.skew import skew
-from passes.strip_mine import strip_mine
+from passes.pipeline.language import run_pipeline
+from passes.transforms.distribute import distribute
+from passes.transforms.index_set_split import index_set_split
+from passes.transforms.interchange import interchange
+from passes.transforms.peel import peel
+from passes.transforms.reverse import reverse
+from passes.transforms.shift import shift
+from passes.transforms.skew import skew
+from passes.transforms.strip_mine import strip_mine
 from tests.analysis.programs import generate as generate_small
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir

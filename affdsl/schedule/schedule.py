@@ -1,0 +1,517 @@
+"""Schedules: a kernel transformed step by step by the names of its loops, each step proved legal or refused."""
+
+from __future__ import annotations
+
+import reprlib
+import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from itertools import pairwise
+from numbers import Integral
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from affdsl.errors import AffdslError, InternalError, VerificationError
+from affdsl.frames import plain_tracebacks
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.spelling import calling
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.verifier import verify
+from affdsl.kernel import Kernel
+from affdsl.lang.indices import Index
+from affdsl.lang.source import assigned_name, here, problem
+from affdsl.schedule.carried import carrying
+from affdsl.schedule.history import Step, counted, explained, with_gone
+from affdsl.schedule.loops import ScheduleError as ScheduleError
+from affdsl.schedule.loops import Tree, find, named, names_of, tree_of, unused
+from affdsl.schedule.place import Place
+from affdsl.schedule.spelling import literal
+from affdsl.schedule.verbs import OF_PRIMITIVE, Call, filled, taken
+from affdsl.schedule.words import called, refused
+from affdsl.shown import ShownAsText, Text
+from passes.analysis.dependence import Dependences
+from passes.drawing.iteration_space import IterationSpace, iteration_space
+from passes.legality.require import IllegalTransform as IllegalTransform
+from passes.legality.require import trying
+from passes.validation.pipeline import ValidationError as ValidationError
+from passes.validation.pipeline import require_same
+
+Size: TypeAlias = int | str | Index
+"""A number; or an argument of the kernel, by its name or its symbol, that it assumes to be from 1 to 2**31 - 1."""
+
+
+@plain_tracebacks()
+class Schedule(ShownAsText):
+    """How a kernel's loops run: steps that are taken at once, each of which keeps what the kernel does, or is refused.
+
+    Loops are called by the names of their variables. After a step the inner loops keep their names; new loops have the
+    old name with something behind it (`i_tile`), made unique, or one that is given: that of no other loop, size or
+    array, and no word of Python. Where several loops of the kernel have one name they are `i#1`, `i#2`, in the order of
+    the text. `loops()` shows them all.
+
+    Every step gives the schedule itself, so that steps can be written in a chain. `print(schedule)` is Python that
+    replays it, `explain()` says what each step did and what was refused, and `kernel()` is the kernel that came out.
+
+    Parameters
+    ----------
+    kernel
+        What is transformed; it stays as it is.
+    validate
+        Check after each step, beside the proof that it is legal, that the result does what the kernel does.
+
+    Raises
+    ------
+    IllegalTransform
+        By a step that would change what the kernel does, or may: with both statements, two iterations that prove it,
+        and the nearest step that is legal. The schedule stays as it was.
+    ScheduleError
+        By a step that names no loop, or several, or an impossible number: with the loops that there are.
+    ValidationError
+        By a step whose result does something else: a bug of affdsl.
+
+    Examples
+    --------
+    >>> import affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def transpose(A: af.f64[N, N], B: af.f64[N, N]):
+    ...     with af.for_(N) as i, af.for_(N) as j:
+    ...         B[j, i] = A[i, j]
+    >>> s = af.Schedule(transpose)
+    >>> s.tile(("i", "j"), (32, 32)).parallel("i_tile")
+    <Schedule of transpose: 2 steps>
+    >>> for loop in s.loops():
+    ...     print("  " * loop.depth + loop.text)
+    parallel i_tile = 0 to N step 32
+      j_tile = 0 to N step 32
+        i = i_tile to min(i_tile + 32, N)
+          j = j_tile to min(j_tile + 32, N)
+    >>> s.undo()
+    'parallel("i_tile")'
+    >>> tuned = s.kernel()
+    """
+
+    def __init__(self, kernel: Kernel, *, validate: bool = False) -> None:
+        if not isinstance(kernel, Kernel):
+            raise problem(
+                ScheduleError,
+                f"Schedule takes a kernel, got {reprlib.repr(kernel)}",
+                "write @affdsl.kernel above the function whose loops it is about",
+            )
+        module = kernel.module
+        function = named(module.functions[-1])
+        self._kernel = kernel
+        self._validate = validate
+        self._name = assigned_name() or "s"
+        self._start = Step(Call("start", ()), here(), _with_last(module, function), names_of(function))
+        self._steps: list[Step] = []
+        self._history: list[Step] = []
+
+    # --- Steps
+
+    def tile(
+        self,
+        loops: Sequence[str],
+        sizes: Sequence[Size] | Size,
+        *,
+        separate: bool = False,
+        reassociate: bool = False,
+        names: Sequence[str] = (),
+        grid: bool = False,
+    ) -> Schedule:
+        """Run a band of perfectly nested loops tile by tile.
+
+            for i: for j: S   ->   for i_tile step 32: for j_tile step 32: for i in its tile: for j in its tile: S
+
+        Parameters
+        ----------
+        loops
+            The loops, outermost first: each holds the next one and nothing else.
+        sizes
+            How many iterations of each loop a tile has; one for all of them, or one for each.
+        separate
+            Run full tiles by loops without `min`, and the others by loops of their own.
+        reassociate
+            Allow sums in memory to be made in another order, which may round in another way.
+        names
+            What the loops over tiles are called, instead of `i_tile`, `j_tile`.
+        grid
+            Count tiles: number `i_tile` has the iterations from `i_tile * size` on, wherever the loop starts. Then a
+            wavefront over tiles needs `skew("i_tile", "j_tile", 1)`, whatever the sizes are.
+        """
+        return self._take("tile", loops, sizes, separate=separate, reassociate=reassociate, names=names, grid=grid)
+
+    def strip_mine(self, loop: str, size: int, *, name: str = "") -> Schedule:
+        """Run a loop strip by strip, in the same order: `for i` becomes `for i_strip step 32: for i in its strip`."""
+        return self._take("strip_mine", loop, size, name=name)
+
+    def permute(self, loops: Sequence[str], *, reassociate: bool = False) -> Schedule:
+        """Bring perfectly nested loops into the order in which they are named, outermost first.
+
+        With `reassociate`, sums in memory may be made in another order, which may round in another way.
+        """
+        return self._take("permute", loops, reassociate=reassociate)
+
+    def interchange(self, outer: str, inner: str, *, reassociate: bool = False) -> Schedule:
+        """Swap two perfectly nested loops; triangles get new bounds. `reassociate` as in `permute`."""
+        return self._take("interchange", outer, inner, reassociate=reassociate)
+
+    def skew(self, outer: str, inner: str, factor: int) -> Schedule:
+        """Count the inner loop from `factor` times the outer one on. The order stays: it makes other steps legal."""
+        return self._take("skew", outer, inner, factor)
+
+    def shift(self, loop: str, by: int) -> Schedule:
+        """Count a loop from another number on; the order stays."""
+        return self._take("shift", loop, by)
+
+    def reverse(self, loop: str, *, reassociate: bool = False) -> Schedule:
+        """Run the last iteration of a loop first. `reassociate` as in `permute`."""
+        return self._take("reverse", loop, reassociate=reassociate)
+
+    def distribute(self, loop: str) -> Schedule:
+        """Split a loop into as many as its dependences allow, each with some of its statements.
+
+        The first one keeps the name; the others, and the loops in them, are `i_2`, `i_3` and so on.
+        """
+        return self._take("distribute", loop)
+
+    def split(self, loop: str, at: Size) -> Schedule:
+        """Split the iterations of a loop at a number: those below it, then the others, in a loop `i_rest`.
+
+        The number may be an expression of symbols, which stand for sizes, and loops around, by their names: `N // 2`.
+        """
+        return self._take("split", loop, at)
+
+    def peel(self, loop: str, *, first: int = 0, last: int = 0) -> Schedule:
+        """Give the first or the last iterations of a loop a loop of their own: `i_first` and `i_last`."""
+        return self._take("peel", loop, first=first, last=last)
+
+    def unroll(self, loop: str, factor: int | None = None) -> Schedule:
+        """Run several iterations of a loop in each turn, the rest in a loop `i_tail`; without a factor, all of them."""
+        return self._take("unroll", loop, *(() if factor is None else (factor,)))
+
+    def unroll_jam(self, loop: str, factor: int, *, reassociate: bool = False) -> Schedule:
+        """Run several iterations of a loop together, statement by statement, inside of the loops that it holds."""
+        return self._take("unroll_jam", loop, factor, reassociate=reassociate)
+
+    def coalesce(self, loops: Sequence[str]) -> Schedule:
+        """Make one loop `i_j` of perfectly nested loops, which runs as often as all of them together."""
+        return self._take("coalesce", loops)
+
+    def parallel(self, loop: str, *, reassociate: bool = False) -> Schedule:
+        """Let the iterations of a loop run in any order, also at once.
+
+        With `reassociate`, sums and products of floats may be rounded in another way. What is summed up in an element
+        of an array is carried as a value first: by `scalar_replace`.
+        """
+        return self._take("parallel", loop, reassociate=reassociate)
+
+    def hoist(self, loop: str) -> Schedule:
+        """Do once before a loop what is the same in each of its iterations."""
+        return self._take("hoist", loop)
+
+    def scalar_replace(self, loop: str) -> Schedule:
+        """Keep in values, not in memory, what one iteration of a loop leaves for the next ones.
+
+        Where the loop may not run, it gets a condition, so that it touches nothing then.
+        """
+        return self._take("scalar_replace", loop)
+
+    def demote(self, loop: str) -> Schedule:
+        """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
+
+        That is the element in which the last value is stored behind the loop, if nothing else touches that, or else a
+        buffer of one element. `tile`, `interchange`, `permute`, `make_perfect` and others take this step by themselves
+        where a carried value is in their way.
+        """
+        return self._take("demote", loop)
+
+    def normalize(self, loop: str) -> Schedule:
+        """Let a loop count from 0 in steps of 1."""
+        return self._take("normalize", loop)
+
+    def make_perfect(self, outer: str, inner: str) -> Schedule:
+        """Move all that stands beside an inner loop into it, under conditions, so that the two are perfectly nested."""
+        return self._take("make_perfect", outer, inner)
+
+    def sink(self, loop: str) -> Schedule:
+        """Compute what only a loop uses in each of its iterations: the inverse of `hoist`."""
+        return self._take("sink", loop)
+
+    def copy(
+        self,
+        array: str,
+        loop: str,
+        *,
+        space: int = 0,
+        layout: Sequence[int] = (),
+        panels: Mapping[int, int] | None = None,
+        dma: bool = False,
+        name: str = "",
+    ) -> Schedule:
+        """Let a loop work on a copy of what it touches of an array, made right before it and taken back behind it.
+
+        Parameters
+        ----------
+        array
+            An argument, or an array that the kernel allocates.
+        space
+            The memory space of the copy.
+        layout
+            In which order the dimensions of the array are those of the copy; as they are by default.
+        panels
+            Which dimensions are cut into panels, and how wide: `{0: 8}` packs rows in groups of 8.
+        dma
+            Copy by `dma_start` and `dma_wait` instead of loops.
+        name
+            What the copy is called, instead of `A_fast`.
+        """
+        return self._take("copy", array, loop, space=space, layout=layout, panels=panels, dma=dma, name=name)
+
+    def pipeline(self, loop: str) -> Schedule:
+        """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""
+        return self._take("pipeline", loop)
+
+    def privatize(self, array: str, loop: str) -> Schedule:
+        """Let each iteration of a loop make an array that only it uses: an array that the kernel allocates."""
+        return self._take("privatize", array, loop)
+
+    def expand(self, array: str, loop: str) -> Schedule:
+        """Give an array that the kernel allocates a new dimension, with a slice for each iteration of a loop."""
+        return self._take("expand", array, loop)
+
+    def unswitch(self, loop: str) -> Schedule:
+        """Ask the first condition in a loop that does not depend on the loop before it."""
+        return self._take("unswitch", loop)
+
+    # --- What there is
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that were taken and not undone."""
+        return tuple(self._steps)
+
+    @property
+    def refusals(self) -> tuple[Step, ...]:
+        """The steps that were refused, with the reason as their `error`; also before steps that were undone."""
+        return tuple(step for step in self._history if step.error)
+
+    def undo(self) -> str:
+        """Take back the last step, and give it as a call. Raises ScheduleError if there is none."""
+        if not self._steps:
+            raise problem(ScheduleError, f"there is no step of {self._name} to undo")
+        last = self._steps.pop()
+        self._history.remove(last)
+        return str(last)
+
+    def loops(self) -> Tree:
+        """The loops as they are now, with their names, bounds and places; printed, a tree."""
+        now = self._now
+        return tree_of(now.function, now.names)
+
+    def picture(
+        self, outer: str, inner: str, sizes: Mapping[str, int], *, at: Mapping[str, int] | None = None
+    ) -> IterationSpace:
+        """The iterations of two loops as they are now, and which must run before which, as `Kernel.picture` has it."""
+        now = self._now
+        what = f"{self._name}.picture({literal(outer)}, {literal(inner)}, ...)"
+        held = at if at is not None else {}
+        if not isinstance(held, Mapping):
+            raise problem(ScheduleError, f"cannot {what}: at gives numbers by the names of loops, got {held!r}")
+        chosen = {find(now.function, now.names, k, what, now.gone): held[k] for k in held}
+        first, second = (find(now.function, now.names, name, what, now.gone) for name in (outer, inner))
+        return iteration_space(Dependences(now.function, now.module), first, second, sizes, at=chosen)
+
+    def kernel(self, *, validate: bool = False) -> Kernel:
+        """The kernel after all steps: called, printed and shipped as any other.
+
+        Parameters
+        ----------
+        validate
+            Check that it does what the kernel did before all steps.
+
+        Raises
+        ------
+        ValidationError
+            It does something else: with the first step at fault, and where all that shows it was saved.
+        """
+        if validate:
+            self._check(self._start, self._steps, str(self))
+        return self._kernel.with_module(self._now.module)
+
+    def explain(self) -> str:
+        """What each step did to which loop, what was refused and why, and the loops as they are now."""
+        return Text(f"{self._kernel.name}: {explained(self._start, self._history)}")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """What a schedule has not: with what has it."""
+            raise AttributeError(f"a Schedule has no {name}{_instead(name, self.__dict__.get('_name', 's'))}")
+
+    def __str__(self) -> str:
+        kernel, symbols = _variable(self._kernel), dict.fromkeys(n for step in self._steps for n in step.call.symbols)
+        module = unused("af", {kernel, *symbols})
+        name = unused(self._name, {module, kernel, *symbols})
+        lines = [f"import affdsl as {module}", *_import(self._kernel), "", f"{name} = {module}.Schedule({kernel})"]
+        lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
+        return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
+
+    def __copy__(self) -> Schedule:
+        """A schedule of its own that has taken the same steps: to try others from here on."""
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__, _steps=[*self._steps], _history=[*self._history])
+        return made
+
+    def __repr__(self) -> str:
+        return f"<Schedule of {self._kernel.name}: {counted(len(self._steps), 'step')}>"
+
+    # --- How
+
+    @property
+    def _now(self) -> Step:
+        return self._steps[-1] if self._steps else self._start
+
+    def _take(self, verb: str, *arguments: object, **options: object) -> Schedule:
+        given = tuple(_frozen(each) for each in arguments)
+        frozen = {key: _frozen(each) for key, each in options.items()}
+        for key, value in frozen.items():
+            kind, words = _KINDS.get(key, (object, ""))
+            if not isinstance(value, kind):
+                what = f"cannot {self._name}.{verb}(...): {key} is {words}, got {literal(value)}"
+                raise problem(ScheduleError, what)
+        call, now = Call(verb, given, tuple(frozen.items())), self._now
+        try:
+            steps = [self._done(call, now)]
+        except IllegalTransform as error:
+            found = self._done_in_memory(call, now)
+            steps = found if isinstance(found, list) else []
+            if not steps:
+                error = found if isinstance(found, IllegalTransform) else error
+                refusal = refused(error, call, self._name, self._kernel.name, now.names)
+                self._history.append(Step(call, here(), now.module, now.names, str(refusal), now.gone))
+                raise refusal from None
+        except ValueError as error:
+            if isinstance(error, AffdslError):
+                raise
+            raise problem(ScheduleError, f"cannot {self._name}.{call.text}: {error}") from None
+        for before, step in pairwise((now, *steps)):
+            try:
+                verify(step.module)
+            except VerificationError as error:
+                raise InternalError(f"{step.call.text} made IR that breaks a rule: {error}") from error
+            if self._validate:
+                self._check(before, [step], f"{self}\n{self._name}.{step}")
+        self._steps += steps
+        self._history += steps
+        return self
+
+    def _done(self, call: Call, now: Step) -> Step:
+        """A step after another. Raises IllegalTransform as the primitive does, and ValueError for wrong numbers."""
+        place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}", now.gone)
+        whole = filled(place, call)
+        with calling(called(now.function, now.names)):
+            made = taken(place, whole)
+        names = names_of(made.function, now.names)
+        gone = with_gone(now, whole, names, made.gone)
+        return Step(whole, here(), _with_last(now.module, made.function), names, gone=gone)
+
+    def _done_in_memory(self, call: Call, now: Step) -> list[Step] | IllegalTransform | None:
+        """A step that is refused as it is, after those that keep carried values in memory.
+
+        Loops that the step names come first, then those inside of them. Where all that does not help, but something
+        else does then, the refusal that says so; and None where nothing does.
+        """
+        steps: list[Step] = []
+        while loop := carrying(call, steps[-1] if steps else now):
+            try:
+                steps.append(self._done(Call("demote", (loop,)), steps[-1] if steps else now))
+            except IllegalTransform:
+                break
+            try:
+                with trying():
+                    return [*steps, self._done(call, steps[-1])]
+            except IllegalTransform:
+                pass
+        try:
+            return [*steps, self._done(call, steps[-1])] if steps else None
+        except IllegalTransform as error:
+            return error if error.alternative else None
+
+    def _check(self, before: Step, steps: Sequence[Step], replay: str) -> None:
+        reassociated = any(dict(step.call.options).get("reassociate") for step in steps)
+        states = [(f"{self._name}.{step}", step.module) for step in steps]
+        require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
+
+
+# --- Below: helpers
+
+
+_NOT_YET = ("fuse", "fusion", "vectorize", "vectorise", "vectorization", "simd", "optimize", "optimise", "tune")
+_CALLED_HERE = {
+    "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
+    "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "register_tile": "unroll_jam", "collapse": "coalesce",
+    "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
+    "contract": "scalar_replace", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
+    "licm": "hoist", "array_expansion": "expand", "double_buffer": "pipeline",
+}  # fmt: skip
+"""What other tools call the steps."""
+
+
+def _instead(name: str, schedule: str) -> str:
+    """What to write instead of an attribute that schedules have not."""
+    if name in _NOT_YET:
+        return " yet"
+    if hasattr(Kernel, name) and not name.startswith("_"):
+        return f": the kernel that comes out has; write {schedule}.kernel().{name}"
+    verb = next((verb for primitive, verb in OF_PRIMITIVE.items() if primitive == name), "")
+    verb = verb or _CALLED_HERE.get(name, "")
+    close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1, 0.7)
+    return f"; did you mean {schedule}.{close[0]}?" if close else ""
+
+
+def _with_last(module: Module, function: Func) -> Module:
+    old = module.functions[-1]
+    return with_fields(module, body=tuple(function if op is old else op for op in module.body))
+
+
+_KINDS: Mapping[str, tuple[type, str]] = {
+    **dict.fromkeys(("reassociate", "separate", "dma", "grid"), (bool, "True or False")),
+    **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
+}
+"""What the options of steps are."""
+
+
+def _frozen(argument: object) -> object:
+    """An argument that can no longer change with what the user gave."""
+    if isinstance(argument, list | tuple):
+        return tuple(_frozen(each) for each in argument)
+    if isinstance(argument, Mapping):
+        return dict(argument)
+    if isinstance(argument, bool | np.bool_):
+        return bool(argument)
+    return int(argument) if isinstance(argument, Integral) else argument  # those of NumPy, too
+
+
+def _variable(kernel: Kernel) -> str:
+    """What a kernel is called where it was defined."""
+    return _qualified(kernel).rpartition("<locals>.")[2]
+
+
+def _qualified(kernel: Kernel) -> str:
+    return str(getattr(kernel, "__qualname__", kernel.name))
+
+
+def _import(kernel: Kernel) -> list[str]:
+    """The line that imports a kernel, or one that says where it was made."""
+    found: object = sys.modules.get(kernel.__module__)
+    top, *rest = _qualified(kernel).split(".")
+    if kernel.__module__ != "__main__":
+        for name in (top, *rest):
+            found = getattr(found, name, None)
+        if found is kernel:
+            return [f"from {kernel.__module__} import {top}"]
+    place = kernel.func.location
+    what = "what a schedule or a pass made of the kernel" if kernel.is_derived else "the kernel"
+    return [f"# {_variable(kernel)} is {what}{f' of {place}' if place is not None else ''}"]

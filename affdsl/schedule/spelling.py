@@ -1,0 +1,52 @@
+"""Arguments of a schedule's steps as Python, and bounds of loops as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from affdsl.ir.expr import Affine
+from affdsl.ir.python_expressions import Name, python
+from affdsl.ir.spelling import spell
+
+
+def literal(argument: object) -> str:
+    """An argument of a step as Python: text, numbers, truths, tuples, mappings, and expressions over symbols.
+
+    >>> from affdsl.lang.indices import symbols
+    >>> N = symbols("N")
+    >>> print(literal("i"), literal((4, "T")), literal((N + 1) // 2), literal(N % 8))
+    "i" (4, "T") (N + 1) // 2 N - 8 * (N // 8)
+    """
+    expr = getattr(argument, "expr", None)
+    if isinstance(expr, Affine):
+        return python(expr)
+    match argument:
+        case str():
+            quoted = argument.replace("\\", "\\\\").replace('"', '\\"')
+            return f'"{quoted}"' if argument.isprintable() else repr(argument)
+        case tuple() | list():
+            return f"({', '.join(map(literal, argument))}{',' if len(argument) == 1 else ''})"
+        case Mapping():
+            return f"{{{', '.join(f'{literal(key)}: {literal(value)}' for key, value in argument.items())}}}"
+    return repr(argument)
+
+
+def symbols_in(argument: object) -> tuple[str, ...]:
+    """The names of the values in the expressions of an argument."""
+    if isinstance(argument, tuple):
+        return tuple(name for each in argument for name in symbols_in(each))
+    expr = getattr(argument, "expr", None)
+    return tuple(value.hint for value in expr.values()) if isinstance(expr, Affine) else ()
+
+
+def bound(exprs: Sequence[Affine], name: Name, extremum: str) -> str:
+    """Bounds of one side of a loop, with `//` and `%` for MLIR's words.
+
+    >>> from affdsl.ir.expr import Value
+    >>> from affdsl.ir.types import INDEX
+    >>> n, i = Value(INDEX, "n"), Value(INDEX, "i")
+    >>> bound((Affine.of(n), i + 32), lambda value: value.hint, "min")
+    'min(n, i + 32)'
+    """
+    words = [spell(expr, name).replace(" floordiv ", " // ").replace(" mod ", " % ") for expr in exprs]
+    return words[0] if len(words) == 1 else f"{extremum}({', '.join(words)})"

@@ -1,0 +1,136 @@
+"""A refusal as the author of a schedule reads it: at the line of the step, and with steps of the schedule as advice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import op_name
+from affdsl.ir.spelling import spell
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
+from affdsl.lang.source import here
+from affdsl.schedule.verbs import OF_PRIMITIVE, Call
+from passes.drawing.naming import numbered
+from passes.legality.require import IllegalTransform
+from passes.legality.steps import Proposal, Step
+from passes.legality.words import accessed_element
+
+
+def refused(
+    error: IllegalTransform, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]
+) -> IllegalTransform:
+    """The refusal of a step in the words of its schedule.
+
+        tune.py:14: cannot interchange loops t and i (of seidel, kernels.py:7)
+            ...
+            legal: s.skew("t", "i", 1) first
+
+    Parameters
+    ----------
+    call
+        The step that was asked for.
+    schedule
+        The variable that holds the schedule.
+    symbol
+        The function, whose loops are called as `names` says.
+    """
+    first, *rest = str(error).splitlines()
+    place, found, what = first.partition(": cannot ")
+    if not found:
+        place, what = "", first.removeprefix("cannot ")
+    if error.alternative:
+        rest = "\n".join(rest).rpartition("    legal: ")[0].splitlines()
+    file, near = place.rpartition(":")[0], _shown(place).rpartition(":")[0]
+    if file:
+        rest = [line.replace(file, near) for line in rest]
+    of = f" (of {symbol}{f', {_shown(place)}' if place else ''})"
+    alternative = advice(error, call, schedule, symbol, names)
+    lines = [f"{here()}: cannot {what}{of}", *rest]
+    if alternative:
+        lines.append(f"    legal: {alternative}")
+    made = IllegalTransform(
+        _SIGIL.sub("", "\n".join(lines)),
+        dependence=error.dependence,
+        witness=error.witness,
+        alternative=error.proposal or alternative,
+    )
+    made.alternative = alternative
+    return made
+
+
+def advice(error: IllegalTransform, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
+    """What can be done instead, as steps of the schedule."""
+    if error.proposal is None:
+        return error.alternative
+    return _proposed(error.proposal, call, schedule, symbol, names)
+
+
+def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]:
+    """What messages about a function call its values: loops by their names, and what has none by what makes it."""
+    found: dict[Value, str] = {}
+
+    def name(value: Value) -> str:
+        if not found:
+            found.update(names)
+            arrays = [v for v in _defined(function) if isinstance(v.type, MemRefType) and v.hint]
+            found.update(zip(arrays, numbered([v.hint for v in arrays]), strict=True))
+            for op in walk(function):
+                at = f" at line {op.location.line}" if op.location is not None else ""
+                what = accessed_element(op) or f"the result of {op_name(op)}"
+                found.update((v, f"{what}{at}") for v in op.defines() if not v.hint)
+                if isinstance(op, affine.Apply) and not op.result.hint:
+                    text = spell(op.expr, lambda v: v.hint or found.get(v, ""))
+                    found[op.result] = text if op.expr.value is not None else f"({text})"
+                if isinstance(op, affine.For):
+                    found.update((v, f"a value that {names.get(op.iv, '')} carries") for v in op.carried if not v.hint)
+        return found.get(value, "")
+
+    return name
+
+
+# --- Below: how
+
+
+def _defined(function: Func) -> Iterator[Value]:
+    yield from function.args
+    for op in walk(function):
+        yield from op.defines()
+
+
+def _proposed(proposal: Proposal, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
+    steps = "".join(f".{_step(step, names).text}" for step in proposal.steps)
+    again = f".{call.given(**dict(proposal.options)).text}" if proposal.asks_again else ""
+    if proposal.assumes:
+        return f"affdsl.assume({proposal.promise}) in {symbol}, then {schedule}{steps}{again}"
+    if proposal.asks_again and not proposal.options:
+        return f"{schedule}{steps} first"
+    return f"{schedule}{steps}{again}"
+
+
+def _step(step: Step, names: Mapping[Value, str]) -> Call:
+    options = tuple((key, _named(value, names)) for key, value in step.options)
+    arguments = tuple(_named(value, names) for value in step.arguments)
+    return Call(OF_PRIMITIVE.get(step.verb, step.verb), arguments, options)
+
+
+def _named(argument: object, names: Mapping[Value, str]) -> object:
+    match argument:
+        case Value():
+            return names.get(argument, argument.hint)
+        case tuple():
+            return tuple(_named(each, names) for each in argument)
+    return argument
+
+
+_SIGIL = re.compile(r"%(?=[A-Za-z_])")
+"""What MLIR writes before names, which a schedule does not."""
+
+
+def _shown(place: str) -> str:
+    file, _, line = place.rpartition(":")
+    return str(replace(here(), file=file, line=int(line))) if line.isdecimal() else place

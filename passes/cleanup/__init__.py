@@ -1,0 +1,1 @@
+"""Passes that leave out, simplify and forward, and change no order."""

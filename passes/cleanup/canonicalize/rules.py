@@ -1,0 +1,34 @@
+"""What rules of the canonicalizer give and take: the vocabulary that the tables of all dialects share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from affdsl.ir.core import Op
+from affdsl.ir.expr import Value
+from passes.cleanup.canonicalize.graph import Graph, Node, Payload
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A result that is a constant."""
+
+    payload: Payload
+
+
+Folded: TypeAlias = "Value | Known | None"
+"""What an operation with one result folds to: another value, a constant, or nothing."""
+Fold: TypeAlias = Callable[[Graph, Any], Folded]
+"""(graph, operation) -> what its one result is."""
+Rule: TypeAlias = Callable[[Graph, Node, Any], bool]
+"""(graph, node, its operation) -> whether it changed the graph."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of some dialect, by class of operations; folds come before rules, both in order."""
+
+    folds: Mapping[type[Op], Fold] = field(default_factory=dict)
+    rules: Mapping[type[Op], Sequence[Rule]] = field(default_factory=dict)

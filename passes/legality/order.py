@@ -1,0 +1,335 @@
+"""Whether statements may run in another order: yes, or no with two iterations that prove it.
+
+A reordering gives each access inside some operations a new *time*: a tuple of affine expressions over the induction
+variables around the access, compared like words. It is legal if of every two accesses that touch one element, one of
+them writing, the one that ran first still does. What is not known is not legal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import sub
+from typing import TypeAlias
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.messages import op_name, shown
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FunctionType
+from passes.analysis.access import Access, met
+from passes.analysis.dependence import Dependence, Dependences, Distance, Witness, witness_of
+from passes.analysis.effects import effects
+from passes.analysis.order import runs_later
+from passes.analysis.polyhedral import Map, UnknownError, spending
+from passes.analysis.reduction import Reduction
+from passes.analysis.relations import (
+    WITNESS_BUDGET,
+    Relation,
+    at_depth,
+    distances,
+    map_from,
+    outer_distances,
+    remembered,
+    same_element,
+)
+from passes.analysis.storage import Buffer
+from passes.analysis.summary import Summaries
+
+Time: TypeAlias = Callable[[Access], Sequence[Term]]
+"""When an access runs after a reordering, over its induction variables and what is constant in the function.
+
+A shorter tuple is filled up with zeros. Two accesses at one time are in no order, which is not legal. It is also asked
+for the affine.yield of a loop that carries values, and for operations that may do anything."""
+Roots: TypeAlias = Op | Sequence[Op]
+
+
+@dataclass(frozen=True, eq=False)
+class Violation:
+    """A dependence whose sink would no longer run after its source; `find` looks for two such iterations."""
+
+    dependence: Dependence
+    find: Callable[[], Witness | None] = lambda: None
+
+    @cached_property
+    def witness(self) -> Witness | None:
+        """Two such iterations, if they are known: looked for when they are asked for, which may take a while."""
+        return self.find()
+
+
+def new_order(
+    dependences: Dependences, root: Roots, time: Time, *, reductions: Collection[Reduction] = ()
+) -> Violation | None:
+    """The first dependence that a new order violates; None if the order is legal.
+
+    Memory, numbers carried by loops (`iter_args`) and operations that may do anything keep their order. That carried
+    numbers still arrive where they are used is for the caller to see to.
+
+    Parameters
+    ----------
+    root
+        The outermost operation whose inside is reordered, or several of one block. The loops around are in the same
+        iteration: other pairs of accesses keep their order whatever happens inside.
+    time
+        When each access runs. Made by changing `text_time`, no two statements get one time.
+    reductions
+        What may be combined in any order, each update as a whole: allowed by the caller, where it rounds.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from passes.analysis.dependence import dependences
+    >>> module = parse('''
+    ... func.func @f(%A: memref<9x9xf32>) {
+    ...   affine.for %i = 1 to 9 {
+    ...     affine.for %j = 0 to 8 {
+    ...       %a = affine.load %A[%i - 1, %j + 1] : memref<9x9xf32>
+    ...       affine.store %a, %A[%i, %j] : memref<9x9xf32>
+    ...     }
+    ...   }
+    ...   return
+    ... }''')
+    >>> found, outer = dependences(module.functions[0]), module.functions[0].body[0]
+    >>> swapped = new_order(found, outer, lambda a: (a.ivs[1], a.ivs[0], a.order))
+    >>> print(swapped.dependence, swapped.witness.source, swapped.witness.sink)
+    flow dependence of A at depth 1: [1, 1][-1, -1] (1, 1) (2, 0)
+    >>> new_order(found, outer, lambda a: (a.ivs[0], a.ivs[0] + a.ivs[1], a.order)) is None
+    True
+    """
+    roots = roots_of(dependences, root)
+    around = len(dependences.of.domains[roots[0]].ivs)
+    inside = dict.fromkeys(op for each in roots for op in walk(each))
+    own = {access: k for k, r in enumerate(reductions) for u in r.updates for access in u.accesses}
+    carried = {r.value for r in reductions if r.value is not None}
+    order = _Order(dependences, time)
+    accesses = _accesses(dependences, roots, inside)
+    kept: set[Hashable] = set()
+    for source in accesses:
+        for sink in accesses:
+            if "write" not in (source.kind, sink.kind):
+                continue
+            if not dependences.of.storage.may_alias(source.buffer, sink.buffer):
+                continue
+            is_one = source in own and own[source] == own.get(sink)
+            key = (order.kind(source, sink), is_one)
+            if key in kept:
+                continue
+            common = dependences.common(source, sink)
+            for depth in range(around + 1, common + 2):
+                if depth == common + 1 and source.order >= sink.order:
+                    continue
+                if depth <= common and is_one:
+                    continue
+                found = order.violated(source, sink, depth, common)
+                if found is not None:
+                    return found
+            kept.add(key)
+    for source, sink, depths in _beyond_memory(dependences, inside, carried):
+        common = dependences.common(source, sink)
+        for depth in depths:
+            if depth > around and not (depth == common + 1 and source.order >= sink.order):
+                found = order.violated(source, sink, depth, common)
+                if found is not None:
+                    return found
+    return None
+
+
+def text_time(dependences: Dependences, access: Access, around: int = 0) -> tuple[Affine, ...]:
+    """When an access runs as the program is written, within one iteration of the outermost `around` loops.
+
+    That is, of each further loop its place in the text and its induction variable, and then the place of the access.
+    """
+    order = dependences.of.order
+    found: list[Affine] = []
+    for iv, loop in zip(access.ivs[around:], access.domain.loops[around:], strict=True):
+        found += [Affine.of(order[loop]), Affine.of(iv)]
+    return (*found, Affine.of(access.order))
+
+
+def substituted(time: Time, new: dict[Value, Term]) -> Time:
+    """A time where other expressions stand for induction variables."""
+    return lambda access: [Affine.of(term).substitute(new) for term in time(access)]
+
+
+def is_barrier(op: Op, summaries: Summaries) -> bool:
+    """Whether an operation itself, without its blocks, may do what shows outside of memory."""
+    if isinstance(op, func.Call):
+        return summaries.of(op.callee).anything
+    return effects(op).unknown and not op.is_terminator and not isinstance(op, _KNOWN)
+
+
+def roots_of(dependences: Dependences, root: Roots) -> tuple[Op, ...]:
+    """The operations whose inside is reordered. Raises ValueError if one is not in the function."""
+    roots = (root,) if isinstance(root, Op) else tuple(root)
+    for each in roots:
+        if each not in dependences.of.domains:
+            raise ValueError(f"{op_name(each)} is no operation of the function whose dependences these are")
+    if not roots:
+        raise ValueError("there is nothing to reorder: no operation is given")
+    return roots
+
+
+# --- Below: how
+
+
+class _Order:
+    """Asks, for two accesses, whether a new order violates their dependence at a depth."""
+
+    def __init__(self, dependences: Dependences, time: Time) -> None:
+        self.dependences = dependences
+        self.time = time
+        self._times: dict[Access, tuple[Affine, ...]] = {}
+        self._apart: dict[Access, tuple[tuple[object, ...], tuple[int, ...]]] = {}
+        self._relations: dict[tuple[Access, int], tuple[Relation, tuple[str, ...]]] = {}
+
+    def violated(self, source: Access, sink: Access, depth: int, common: int) -> Violation | None:
+        """The dependence at a depth, if some of its pairs no longer run in its order."""
+        if self._is_plainly_kept(source, sink, depth, common):
+            return None
+        at_source, at_sink, unknown = self._times_of(source, sink)
+        first, second = met(source, sink)
+        one_buffer = source.buffer is sink.buffer
+        unknown = (*first.unknown, *second.unknown, *unknown)
+        if not one_buffer:
+            unknown = (*unknown, f"{source.buffer.name} and {sink.buffer.name} may be one buffer")
+        ends = tuple(Distance(0, 0) if k < depth - 1 else Distance(None, None) for k in range(common))
+
+        def find() -> tuple[bool, tuple[Distance, ...]]:
+            with spending(self.dependences.budget):
+                pairs = _pairs(source, sink, depth, common)
+                wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
+                if wrong.is_empty():
+                    return False, ()
+                return True, tuple(Distance(*each) for each in distances(pairs, common))
+
+        key = ("order", first.relation, second.relation, one_buffer, at_source, at_sink, depth, common)
+        try:
+            is_wrong, ends = remembered(key, find)
+        except UnknownError as error:
+            return Violation(Dependence(source, sink, depth, ends, (*unknown, str(error))))
+        if not is_wrong:
+            return None
+        found = Dependence(source, sink, depth, ends, tuple(dict.fromkeys(unknown)))
+        if unknown:
+            return Violation(found)
+        return Violation(found, lambda: self._witness(found, at_source, at_sink))
+
+    def kind(self, source: Access, sink: Access) -> Hashable:
+        """What two accesses have in common with their copies that lie, and run, equally far apart: one answer for all.
+
+        Where neither time has a term, only which comes first counts.
+        """
+        one, other = met(source, sink)
+        (start, at), (end, to) = one.relation.from_zero, other.relation.from_zero
+        (first, when), (second, then) = self._parts(source), self._parts(sink)
+        later = []
+        for k in range(max(len(when), len(then))):
+            a, x = (first[k], when[k]) if k < len(when) else ((), 0)
+            b, y = (second[k], then[k]) if k < len(then) else ((), 0)
+            later.append(x - y if a or b else (x > y) - (x < y))
+        far = tuple(map(sub, at, to))
+        return (source.buffer, sink.buffer, source.ivs, sink.ivs, start, end, far, first, second, tuple(later),
+                source.order < sink.order)  # fmt: skip
+
+    def _parts(self, access: Access) -> tuple[tuple[object, ...], tuple[int, ...]]:
+        """The time of an access with its constants apart."""
+        found = self._apart.get(access)
+        if found is None:
+            time = self._time_of(access)
+            found = self._apart[access] = tuple([e.terms for e in time]), tuple([e.constant for e in time])
+        return found
+
+    def _is_plainly_kept(self, source: Access, sink: Access, depth: int, common: int) -> bool:
+        """Whether there is no pair, or the distances alone show that all pairs keep their order: isl is not asked."""
+        if source.buffer is not sink.buffer:
+            return False
+        first, second = met(source, sink)
+        apart = outer_distances(first.relation, second.relation, depth, common)
+        if common and not apart:
+            return True
+        scope = self.dependences.of.scope
+        known = dict(zip(source.ivs, apart, strict=False))
+        return runs_later(self._time_of(source), self._time_of(sink), known, lambda value: not scope.varies(value))
+
+    def _times_of(self, source: Access, sink: Access) -> tuple[Relation, Relation, tuple[str, ...]]:
+        """From iterations of source and of sink to their times, of one length; and what is not known of these."""
+        length = max(len(self._time_of(source)), len(self._time_of(sink)))
+        first, second = self._relation(source, length), self._relation(sink, length)
+        return first[0], second[0], (*first[1], *second[1])
+
+    def _relation(self, access: Access, length: int) -> tuple[Relation, tuple[str, ...]]:
+        """From iterations of an access to its time, filled up to a length; and what is not known of that."""
+        key = access, length
+        if key not in self._relations:
+            exprs = self._time_of(access)
+            padded = (*exprs, *[Affine()] * (length - len(exprs)))
+            around = access.domain if access.recovered is None else access.recovered.domain
+            known, domain = self.dependences.of.scope.exprs(padded, around)
+            unknown = tuple(reason for reason in domain.unknown if reason not in around.unknown)
+            self._relations[key] = domain.relation(known), unknown
+        return self._relations[key]
+
+    def _time_of(self, access: Access) -> tuple[Affine, ...]:
+        if access not in self._times:
+            self._times[access] = tuple(map(Affine.of, self.time(access)))
+        return self._times[access]
+
+    def _witness(self, of: Dependence, at_source: Relation, at_sink: Relation) -> Witness | None:
+        """The first two iterations that would run in the wrong order."""
+        source, sink = met(of.source, of.sink)
+        others = (*at_source.params, *at_sink.params)
+        try:
+            with spending(WITNESS_BUDGET):
+                pairs = _pairs(of.source, of.sink, of.depth, len(of.distances))
+                wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
+                return witness_of(source, sink, wrong, self.dependences.of.scope.semi_affine_facts, others)
+        except UnknownError:
+            return None
+
+
+def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[Op]) -> Sequence[Access]:
+    """The accesses inside, in the order of the text, without a look at all the others where that is not needed."""
+    if dependences.accesses is not dependences.of.accesses:
+        return [access for access in dependences.accesses if access.op in inside]
+    return sorted((access for root in roots for access in dependences.of.inside(root)), key=lambda access: access.order)
+
+
+def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
+    """The pairs of iterations that touch a common element, or may, at a depth."""
+    source, sink = met(source, sink)
+    if source.buffer is sink.buffer:
+        return at_depth(same_element(source.relation, sink.relation), depth, common)
+    domains = map_from(source.relation).domain(), map_from(sink.relation).domain()
+    return at_depth(Map.from_domain_and_range(*domains), depth, common)
+
+
+_KNOWN = (affine.Prefetch, memref.Prefetch, affine.DmaStart, memref.DmaStart, affine.DmaWait, memref.DmaWait)
+"""Operations without a row in the table of effects whose accesses are known all the same."""
+_OUTSIDE = Buffer(Value(FunctionType((), ()), "outside"), "unknown", "what shows outside of memory")
+"""What operations that may do anything write to."""
+
+
+def _beyond_memory(
+    dependences: Dependences, inside: Collection[Op], carried: Collection[Value]
+) -> Iterator[tuple[Access, Access, Iterable[int]]]:
+    """Sources and sinks of another kind than memory, with the depths at which they depend."""
+    summaries, barriers = Summaries(dependences.of.module), []
+    for op in inside:
+        if op not in dependences.of.domains:
+            continue
+        if isinstance(op, affine.For | scf.For) and any(v not in carried for v in op.carried):
+            name = next(shown(v) for v in op.carried if v not in carried)
+            last = op.body[-1]
+            domain = dependences.of.domains[last]
+            outer = domain.ivs[:-1]
+            buffer = Buffer(op.carried[0], "local", name, len(outer))
+            index = tuple(map(Affine.of, outer))
+            order = dependences.of.order[last]
+            write = Access(last, "write", buffer, domain, index, order)
+            yield write, Access(last, "read", buffer, domain, index, order), (len(domain.ivs),)
+        if is_barrier(op, summaries):
+            domain = dependences.of.domains[op].lacking(f"{op_name(op)} may do anything")
+            barriers.append(Access(op, "write", _OUTSIDE, domain, (), dependences.of.order[op]))
+    for source in barriers:
+        for sink in barriers:
+            yield source, sink, range(1, dependences.common(source, sink) + 2)

@@ -1,0 +1,1 @@
+"""The affine dialect in terms of those below it."""

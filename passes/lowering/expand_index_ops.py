@@ -1,0 +1,146 @@
+"""Turns affine.delinearize_index and affine.linearize_index into arithmetic, or into affine.apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Module
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.mixed import Mixed
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import rewrite
+from passes.affine.arithmetic import MACHINE, Arithmetic
+from passes.affine.positions import are_valid, positions_of
+
+
+def expand_index_ops(module: Module) -> Module:
+    """The same program with affine.delinearize_index and affine.linearize_index as operations of arith.
+
+        %d:2 = affine.delinearize_index %i into (3, 4)      ->  arith.floordivsi %i, 4
+                                                                arith.remsi %i, 4, plus 4 where that is negative
+        %l = affine.linearize_index [%i, %j] by (3, 4)      ->  arith.addi (arith.muli %i, 4), %j
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(expand_index_ops(parse("func.func @f() { return }")))
+    module {
+      func.func @f() {
+        return
+      }
+    }
+    """
+    replaced: dict[Value, Value] = {}
+
+    def rule(op: Op) -> Iterable[Op] | None:
+        arithmetic = Arithmetic(lambda value: MACHINE, op.location)
+        match op:
+            case affine.DelinearizeIndex():
+                replaced.update(zip(op.results, digits(op, arithmetic), strict=True))
+            case affine.LinearizeIndex():
+                replaced[op.result] = sum_of_digits(op, arithmetic)
+            case _:
+                return None
+        return arithmetic.ops
+
+    return renamed(rewrite(module, rule), replaced)
+
+
+def expand_index_ops_as_affine(module: Module) -> Module:
+    """The same program with affine.delinearize_index and affine.linearize_index as affine.apply.
+
+        %d:2 = affine.delinearize_index %i into (3, 4)      ->  affine.apply (i floordiv 4), affine.apply (i mod 4)
+        %l = affine.linearize_index [%i, %j] by (3, 4)      ->  affine.apply (i * 4 + j)
+
+    One that multiplies or divides by a value that is no symbol stays: no affine expression says it.
+    """
+    positions = positions_of(module)
+    replaced: dict[Value, Value] = {}
+
+    def rule(op: Op) -> Iterable[Op] | None:
+        match op:
+            case affine.DelinearizeIndex():
+                results, exprs = op.results, _digit_exprs(op)
+            case affine.LinearizeIndex():
+                results, exprs = (op.result,), [_sum_expr(op)]
+            case _:
+                return None
+        if not are_valid(exprs, positions):
+            return None
+        new: list[Op] = []
+        for result, expr in zip(results, exprs, strict=True):
+            if expr.value is not None:
+                replaced[result] = expr.value
+            elif expr.is_constant:
+                new.append(arith.Constant(result, expr.constant, location=op.location))
+            else:
+                new.append(affine.Apply(result, expr, location=op.location, attributes=op.attributes))
+        return new
+
+    return renamed(rewrite(module, rule), replaced)
+
+
+def digits(op: affine.DelinearizeIndex, arithmetic: Arithmetic) -> list[Value]:
+    """The results of op, computed by `arithmetic`."""
+    sizes = op.radices[1:] if len(op.radices) == len(op.results) else op.radices
+    strides = _strides(sizes, arithmetic)
+    if not strides:
+        return [op.linear_index]
+    zero = arithmetic.number(0)
+    found = [arithmetic.binary("floordivsi", op.linear_index, strides[0])]
+    for k, stride in enumerate(strides):
+        rest = arithmetic.remainder(op.linear_index, stride, zero)
+        found.append(arithmetic.binary("divsi", rest, strides[k + 1]) if k + 1 < len(strides) else rest)
+    return found
+
+
+def sum_of_digits(op: affine.LinearizeIndex, arithmetic: Arithmetic) -> Value:
+    """The result of op, computed by `arithmetic`."""
+    sizes = op.radices[1:] if op.radices and len(op.radices) == len(op.indices) else op.radices
+    if not op.indices:
+        return arithmetic.number(0)
+    *upper, last = op.indices
+    strides = _strides(sizes, arithmetic)
+    parts = [arithmetic.binary("muli", digit, stride) for digit, stride in zip(upper, strides, strict=True)]
+    result, *others = [*parts, last]
+    for other in others:
+        result = arithmetic.binary("addi", result, other)
+    return result
+
+
+def _strides(sizes: Mixed, arithmetic: Arithmetic) -> list[Value]:
+    """What each digit but the last counts: the products of the last numbers of the basis."""
+    strides: list[Value] = []
+    known: int | None = 1
+    product: Value | None = None
+    for size in reversed(sizes):
+        if isinstance(size, int) and known is not None:
+            known *= size
+            product = arithmetic.number(known)
+        elif product is None or known == 1:
+            known, product = None, size if isinstance(size, Value) else arithmetic.number(size)
+        else:
+            known = None
+            product = arithmetic.binary("muli", product, size if isinstance(size, Value) else arithmetic.number(size))
+        strides.append(product)
+    return strides[::-1]
+
+
+def _digit_exprs(op: affine.DelinearizeIndex) -> list[Affine]:
+    sizes = op.radices[1:] if len(op.radices) == len(op.results) else op.radices
+    exprs: list[Affine] = []
+    stride, period = Affine((), 1), Affine((), 1)
+    for size in reversed(sizes):
+        period = stride * size
+        exprs.append((op.linear_index % period) // stride)
+        stride = period
+    return [op.linear_index // stride, *reversed(exprs)]
+
+
+def _sum_expr(op: affine.LinearizeIndex) -> Affine:
+    sizes = op.radices[1:] if op.radices and len(op.radices) == len(op.indices) else op.radices
+    total, stride = Affine(), Affine((), 1)
+    for digit, size in zip(reversed(op.indices), (1, *reversed(sizes)), strict=False):
+        stride = stride * size
+        total += stride * digit
+    return total

@@ -1,0 +1,170 @@
+"""The passes: one row for each, with its name, where it runs, its options and its function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Literal, TypeAlias
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.dialects.func import Module
+from passes.mlir_opt.options import Option, OptionValue
+from passes.mlir_opt.remarks import Analysis, unchanged
+
+Anchor: TypeAlias = Literal["any", "module", "func", "function interface", "symbol table"]
+"""Where a pass can stand in a pipeline: anywhere; in builtin.module(...); in func.func(...), where a plain flag puts it
+too; the same for "function interface", of which mlir-opt says it in other words; "symbol table" is anywhere, but it
+fails on an operation without one, such as a function."""
+
+
+class Pass(FrozenValue):
+    """One pass. `run` takes a module and the options by their names, as keywords with _ for -.
+
+    On a function it is given a module of that function alone: it must not look further, nor add a second one.
+    One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
+    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks.
+    """
+
+    name: str
+    title: str
+    anchor: Anchor
+    summary: str
+    run: Callable[..., Module]
+    options: tuple[Option, ...] = ()
+    says: Analysis | None = None
+    sees_around: bool = False
+
+
+class _Imported(FrozenValue):
+    """A function of a module of `passes` that is imported where it is first asked for: few runs need many of them."""
+
+    module: str
+    name: str
+
+    @property
+    def __wrapped__(self) -> Callable[..., Any]:
+        """The function itself; `inspect` looks for it here."""
+        function: Callable[..., Any] = getattr(import_module(f"passes.{self.module}"), self.name)
+        return function
+
+    def __call__(self, *modules: Module, **options: OptionValue) -> Any:  # noqa: ANN401 - what the function gives
+        return self.__wrapped__(*modules, **options)
+
+
+def _in(module: str, name: str = "") -> _Imported:
+    """The function of a module of `passes`, which has the name of the file if no other is given."""
+    return _Imported(module, name or module.rpartition(".")[2])
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("affine-data-copy-generate", "AffineDataCopyGeneration", "func",
+         "Copy what affine loops touch to buffers in another memory space",
+         _in("transforms.data_copy", "affine_data_copy_generate"),
+         (Option("fast-mem-capacity", "ulong", 2**64 - 1, "How many KiB the copies of a loop may take"),
+          Option("fast-mem-space", "uint", 1, "The memory space of the copies"),
+          Option("generate-dma", "bool", False, "Copy by DMA instead of loops"),
+          Option("min-dma-transfer", "int", 1024, "The smallest DMA in bytes, which mlir-opt does not look at either",
+                 fixed=True),
+          Option("skip-non-unit-stride-loops", "bool", False, "Copy inside of loops with steps, and of no others"),
+          Option("slow-mem-space", "uint", 0, "The memory space of what is copied"),
+          Option("tag-mem-space", "uint", 0, "The memory space of the tags of DMAs")), sees_around=True),
+    Pass("affine-expand-index-ops", "AffineExpandIndexOps", "any",
+         "Turn affine.delinearize_index and linearize_index into arithmetic", _in("lowering.expand_index_ops")),
+    Pass("affine-expand-index-ops-as-affine", "AffineExpandIndexOpsAsAffine", "any",
+         "Turn affine.delinearize_index and linearize_index into affine.apply",
+         _in("lowering.expand_index_ops", "expand_index_ops_as_affine")),
+    Pass("affine-fold-memref-alias-ops", "AffineFoldMemRefAliasOps", "any",
+         "Let loads and stores reach through views to the buffer below", _in("cleanup.affine_fold_memref_alias_ops")),
+    Pass("affine-loop-coalescing", "LoopCoalescing", "func",
+         "Make one loop of nested loops whose bounds do not depend on each other",
+         _in("transforms.coalesce", "affine_loop_coalescing")),
+    Pass("affine-loop-invariant-code-motion", "AffineLoopInvariantCodeMotion", "func",
+         "Do once before an affine loop what is the same in all of its iterations",
+         _in("transforms.hoist", "affine_loop_invariant_code_motion"), sees_around=True),
+    Pass("affine-loop-normalize", "AffineLoopNormalize", "func",
+         "Make affine loops count from 0 in steps of 1", _in("transforms.normalize", "affine_loop_normalize"),
+         (Option("promote-single-iter", "bool", False, "Put the body of a loop that runs once in its place"),)),
+    Pass("affine-parallelize", "AffineParallelize", "func",
+         "Let the iterations of loops that do not depend on each other run in any order",
+         _in("transforms.parallelize", "affine_parallelize"),
+         (Option("max-nested", "uint", 2**32 - 1, "The largest number of parallel loops around each other"),
+          Option("parallel-reductions", "bool", False, "Also loops that carry sums, products, minima and the like")),
+         sees_around=True),
+    Pass("affine-loop-tile", "AffineLoopTiling", "func",
+         "Tile the outermost perfect bands of affine loops", _in("transforms.tile", "affine_loop_tile"),
+         (Option("cache-size", "uint", 512, "Choose sizes by how often the data of a band fill so many KiB"),
+          Option("separate", "bool", False, "Run full tiles by loops without min"),
+          Option("tile-size", "uint", 0, "The size of all loops; 0 for none"),
+          Option("tile-sizes", "list", (), "The sizes of the loops of each band, outermost first")), sees_around=True),
+    Pass("affine-loop-unroll", "AffineLoopUnroll", "function interface",
+         "Run several iterations of the innermost affine loops in each turn",
+         _in("transforms.unroll", "affine_loop_unroll"),
+         (Option("cleanup-unroll", "bool", False, "Unroll a loop entirely where iterations would be left over"),
+          Option("unroll-factor", "int", 4, "How many iterations one turn has; -1 is all of them"),
+          Option("unroll-full-threshold", "uint", 1,
+                 "With the factor -1, any number but 1: all loops that run that often at most, inner or not"),
+          Option("unroll-num-reps", "uint", 1, "How often the innermost loops are unrolled"),
+          Option("unroll-up-to-factor", "bool", False, "Unroll loops entirely that run less often than the factor"))),
+    Pass("affine-loop-unroll-jam", "AffineLoopUnrollAndJam", "function interface",
+         "Run iterations of the first loop of a function together",
+         _in("transforms.unroll_jam", "affine_loop_unroll_jam"),
+         (Option("unroll-jam-factor", "uint", 4, "How many iterations run together"),), sees_around=True),
+    Pass("affine-pipeline-data-transfer", "AffinePipelineDataTransfer", "func",
+         "Start DMAs into a loop one iteration early",
+         _in("transforms.pipeline_data_transfer", "affine_pipeline_data_transfer"), sees_around=True),
+    Pass("affine-raise-from-memref", "RaiseMemrefDialect", "func",
+         "Turn memref.load and memref.store with affine indices into affine ones",
+         _in("cleanup.affine_raise_from_memref")),
+    Pass("affine-scalrep", "AffineScalarReplacement", "func",
+         "Take values from stores and loads before, and leave out stores that nobody reads",
+         _in("cleanup.affine_scalrep"),
+         sees_around=True),
+    Pass("affine-simplify-min-max", "SimplifyAffineMinMaxPass", "function interface",
+         "Leave out of affine.min and affine.max what never decides", _in("cleanup.affine_simplify_min_max")),
+    Pass("affine-simplify-structures", "SimplifyAffineStructures", "func",
+         "Simplify affine maps and sets, and the loops and conditions that they decide",
+         _in("cleanup.affine_simplify_structures")),
+    Pass("canonicalize", "Canonicalizer", "any",
+         "Fold constants, drop what nobody uses, and write everything else in one way", _in("cleanup.canonicalize"),
+         (Option("disable-patterns", "list", (), "Rules that are not applied"),
+          Option("enable-patterns", "list", (), "The only rules that are applied"),
+          Option("max-iterations", "int", 10, "How often all operations are looked at, without a limit below 0"),
+          Option("max-num-rewrites", "int", -1, "How many are changed each time, without a limit below 0"),
+          Option("region-simplify", "choice", "normal", "What is done to blocks; those that branch stay as they are",
+                 choices=("disabled", "normal", "aggressive")),
+          Option("test-convergence", "bool", False, "Fail if something still changes in the end"),
+          Option("top-down", "bool", True, "Look at operations from top to bottom first"))),
+    Pass("cse", "CSE", "any", "Let one operation do for all equal ones", _in("cleanup.cse")),
+    Pass("inline", "Inliner", "symbol table", "Put the bodies of functions in the place of calls",
+         _in("cleanup.inline"),
+         (Option("default-pipeline", "choice", "canonicalize", "What is done to each function",
+                 choices=("canonicalize", "")),
+          Option("op-pipelines", "list", (), "What is done to operations of some kind", fixed=True),
+          Option("inlining-threshold", "uint", 4294967295, "The largest function that is copied", fixed=True),
+          Option("max-iterations", "uint", 4, "How often functions that call each other are looked at", fixed=True))),
+    Pass("lower-affine", "LowerAffinePass", "any",
+         "Turn the affine dialect into scf, memref and arith", _in("lowering.lower_affine")),
+    Pass("normalize-memrefs", "NormalizeMemRefsPass", "module",
+         "Give buffers with an affine layout the shape that the layout makes of them",
+         _in("cleanup.normalize_memrefs")),
+    Pass("strip-debuginfo", "StripDebugInfo", "any", "Forget where everything was written",
+         _in("cleanup.strip_debuginfo")),
+    Pass("symbol-dce", "SymbolDCE", "symbol table", "Remove private symbols that nothing refers to",
+         _in("cleanup.symbol_dce")),
+    Pass("test-affine-loop-unswitch", "(anonymous namespace)::TestAffineLoopUnswitching", "any",
+         "Ask one condition before the loops that it does not depend on",
+         _in("transforms.unswitch", "affine_loop_unswitch")),
+    Pass("test-loop-permutation", "(anonymous namespace)::TestLoopPermutation", "any",
+         "Permute the loops of perfect nests where that is legal", _in("mlir_opt.loop_permutation"),
+         (Option("check-validity", "bool", False, "mlir-opt's option to check at all: here that is always done"),
+          Option("permutation-map", "list", (), "For each loop, outermost first, the position that it gets")),
+         sees_around=True),
+    Pass("test-memref-bound-check", "(anonymous namespace)::TestMemRefBoundCheck", "any",
+         "Name the affine loads and stores that leave their memref", unchanged,
+         says=_in("mlir_opt.memref_bound_check")),
+    Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
+         "List the dependences between affine loads and stores, with their distances", unchanged,
+         says=_in("mlir_opt.memref_dependence_check")),
+)  # fmt: skip
+
+BY_NAME = {p.name: p for p in PASSES}

@@ -1,0 +1,283 @@
+"""Makes one loop of a perfect nest of loops whose bounds do not depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from math import prod
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.messages import shown
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
+from affdsl.ir.verifier.positions import Position, Positions
+from passes.affine.arithmetic import MOST
+from passes.affine.positions import positions_of
+from passes.analysis.access import Accesses
+from passes.analysis.certain import holds
+from passes.legality.require import IllegalTransform, refusal
+from passes.transforms.loops.nests import loop_of
+from passes.transforms.loops.pieces import split_body, with_loop
+
+Band = tuple[affine.For, ...]
+"""Loops each of which is all that the one before does."""
+
+
+def affine_loop_coalescing(module: Module) -> Module:
+    """The same program with one loop for each perfect nest of affine loops that all count from 0 in steps of 1.
+
+        affine.for %i = 0 to 5 {          ->   affine.for %i_j = 0 to 35 {
+          affine.for %j = 0 to 7 {               %j = affine.apply (%i_j mod 7)
+            S(%i, %j)                            %i = affine.apply (%i_j floordiv 7)
+          }                                      S(%i, %j)
+        }                                      }
+
+    A nest is taken apart where the bounds of an inner loop depend on an outer one, and at loops that count in another
+    way: parts of two loops and more become one loop each. Loops that carry values stay.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(affine_loop_coalescing(parse('''func.func @f(%A: memref<5x7xf32>, %x: f32) {
+    ...     affine.for %i = 0 to 5 {
+    ...       affine.for %j = 0 to 7 { affine.store %x, %A[%i, %j] : memref<5x7xf32> }
+    ...     }
+    ...     return
+    ... }''')).functions[0])
+    func.func @f(%A: memref<5x7xf32>, %x: f32) {
+      affine.for %i_j = 0 to 35 {
+        %j = affine.apply affine_map<(d0) -> (d0 mod 7)>(%i_j)
+        %i = affine.apply affine_map<(d0) -> (d0 floordiv 7)>(%i_j)
+        affine.store %x, %A[%i, %j] : memref<5x7xf32>
+      }
+      return
+    }
+    """
+
+    def of_function(op: Op) -> Func | None:
+        return None if not isinstance(op, Func) or op.external else _in_function(op)
+
+    return rewrite(module, of_function)
+
+
+def coalesce(func: Func, ivs: Sequence[Value]) -> Func:
+    """Make one loop of perfectly nested loops, which runs as often as all of them together.
+
+        for i = 0 to n:        ->   for i_j = 0 to n * max(0, m):
+            for j = 0 to m:             j = i_j mod max(0, m)
+                S(i, j)                 i = i_j floordiv max(0, m)
+                                        S(i, j)
+
+    With sizes in place of numbers, the new subscripts are semi-affine, and the analyses know little of them. Refuses if
+    bounds depend on other loops of the nest, or an inner one on what is no symbol, or begin at a max of several; and if
+    a value that the outer loop carries is read by more than the next loop.
+
+    Parameters
+    ----------
+    ivs
+        The induction variables of the loops, outermost first: at least two. Inside of the new loop they are computed.
+
+    Raises
+    ------
+    IllegalTransform
+        With the loop that is in the way.
+
+    References
+    ----------
+    Polychronopoulos, "Loop Coalescing: A Compiler Transformation for Parallel Machines", ICPP 1987.
+    """
+    what = f"coalesce loops {', '.join(map(shown, ivs))}"
+    band = tuple(loop_of(func, iv, what) for iv in ivs)
+    if len(band) < 2:
+        raise refusal(band[0] if band else func, what, "it takes two loops at least")
+    for outer, inner in pairwise(band):
+        if split_body(outer.body)[0] != (inner,):
+            raise refusal(outer, what, f"loop {shown(inner.iv)} is not all that loop {shown(outer.iv)} does")
+    return with_loop(func, band[0], _applied(_Planner(func).plan(band, what), band))
+
+
+# --- Below: how
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What stands before the new loop, its induction variable and upper bounds, and what computes the old ones."""
+
+    before: list[Op]
+    iv: Value
+    upper: tuple[Affine, ...]
+    applies: list[Op]
+
+
+def _in_function(func: Func) -> Func:
+    bands = [band for nest in _nests(func) for part in _normal_parts(nest) for band in _bands(part)]
+    planner, plans = _Planner(func), dict[Value, tuple[_Plan, Value]]()
+    for band in bands:
+        try:
+            plans[band[0].iv] = planner.plan(band, "coalesce loops"), band[-1].iv
+        except IllegalTransform:  # what is not possible stays
+            continue
+
+    def rule(op: Op) -> Iterable[Op] | None:
+        if not isinstance(op, affine.For) or op.iv not in plans:
+            return None
+        plan, last = plans[op.iv]
+        band = [op]  # what is inside may be new
+        while band[-1].iv is not last:
+            inner = band[-1].body[0]
+            assert isinstance(inner, affine.For), "a nest stays a nest"
+            band.append(inner)
+        return _applied(plan, band)
+
+    return rewrite(func, rule) if plans else func
+
+
+def _nests(func: Func) -> list[Band]:
+    """The perfect nests of loops that carry nothing, each as deep as it goes."""
+    found: dict[affine.For, Band] = {}
+    for op in walk(func):
+        if isinstance(op, affine.For) and not any(op in nest for nest in found.values()):
+            nest = [op]
+            while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], affine.For) and not inner.results:
+                nest.append(inner)
+            found[op] = tuple(nest) if not op.results else (op,)
+    return [nest for nest in found.values() if len(nest) > 1]
+
+
+def _normal_parts(nest: Band) -> list[Band]:
+    """The parts of a nest all of whose loops count from 0 in steps of 1, each as long as possible."""
+    return [tuple(loops) for is_normal, loops in groupby(nest, _is_normal) if is_normal]
+
+
+def _bands(nest: Band) -> list[Band]:
+    """The parts of a nest where no bound depends on a loop of the part: inner ones first, each as long as possible."""
+    places = {loop.iv: k for k, loop in enumerate(nest)}
+    first = [max((places[v] + 1 for b in (*loop.lower, *loop.upper) for v in b.values() if v in places), default=0)
+             for loop in nest]  # fmt: skip
+    found: list[Band] = []
+    end = len(nest)
+    while end > 1:
+        start = next(k for k in range(end) if max(first[k:end]) <= k)
+        if start < end - 1:
+            found.append(nest[start:end])
+            end = start
+        else:
+            end -= 1
+    return found
+
+
+def _is_normal(loop: affine.For) -> bool:
+    return loop.lower == (Affine(),) and loop.step == 1
+
+
+def _applied(plan: _Plan, band: Sequence[affine.For]) -> list[Op]:
+    """The loop that a plan makes of a nest."""
+    outer, inner = band[0], band[-1]
+    new = with_fields(
+        outer, iv=plan.iv, lower=(Affine(),), upper=plan.upper, step=1, body=(*plan.applies, *inner.body),
+        carried=inner.carried, written=None, ends=inner.ends,
+    )  # fmt: skip
+    return [*plan.before, new]
+
+
+class _Planner:
+    """Finds how nests of one function become one loop each."""
+
+    def __init__(self, func: Func) -> None:
+        self.func = func
+        self._accesses: Accesses | None = None
+        self._positions: Positions | None = None
+
+    def plan(self, band: Band, what: str) -> _Plan:
+        """How a nest becomes one loop. Raises IllegalTransform if it does not."""
+        _require_one_nest(band, what)
+        before: list[Op] = []
+        sizes = [self._size(loop, band[0], before, what) for loop in band[1:]]
+        number = prod(size for size in sizes if isinstance(size, int))
+        product = Affine.of(number)
+        for size in sizes:
+            product = product * (1 if isinstance(size, int) else size)
+        upper = tuple(trip * product for trip in _trips(band[0]))
+        if any(abs(c) > MOST for each in upper for c in (each.constant, *(c for _, c in each.terms))):
+            raise refusal(band[0], what, "the number of all iterations does not fit into 64 bits")
+        iv = Value(INDEX, "_".join(loop.iv.hint for loop in band if loop.iv.hint))
+        return _Plan(before, iv, upper, _counters(band, sizes, iv))
+
+    def _size(self, loop: affine.For, outermost: affine.For, before: list[Op], what: str) -> int | Value:
+        """How often an inner loop runs, as a number or a symbol that is not negative where the nest is reached."""
+        trips = _trips(loop)
+        if all(trip.is_constant for trip in trips):
+            return max(0, min(trip.constant for trip in trips))
+        if self._positions is None:
+            self._positions = positions_of(self.func)
+        for value in (v for trip in trips for v in trip.values()):
+            if self._positions.of(value) is not Position.SYMBOL:
+                raise refusal(
+                    loop, what, f"how often loop {shown(loop.iv)} runs depends on {shown(value)}, which is no symbol: "
+                    "no number can be divided by that",
+                )  # fmt: skip
+        if self._accesses is None:
+            self._accesses = Accesses(self.func)
+        smallest = trips[0].value if len(trips) == 1 else None
+        if smallest is None:
+            smallest = Value(INDEX)
+            apply = affine.Apply(smallest, trips[0], location=loop.location)
+            before.append(apply if len(trips) == 1 else affine.Min(smallest, trips, location=loop.location))
+        # Where the inner loop is reached the outer one runs; where that does not run, both may be negative.
+        exprs, domain = self._accesses.scope.exprs(trips, self._accesses.domains[outermost])
+        if all(holds(expr, domain) for expr in exprs):
+            return smallest
+        natural = Value(INDEX)
+        before.append(affine.Max(natural, (Affine(), Affine.of(smallest)), location=loop.location))
+        return natural
+
+
+def _require_one_nest(band: Band, what: str) -> None:
+    for k, loop in enumerate(band):
+        if len(loop.lower) > 1:
+            raise refusal(loop, what, f"loop {shown(loop.iv)} begins at the largest of several lower bounds")
+        outer = {each.iv for each in band[:k]}
+        for value in (v for bound in (*loop.lower, *loop.upper) for v in bound.values()):
+            if value in outer:
+                raise refusal(loop, what, f"the bounds of loop {shown(loop.iv)} depend on loop {shown(value)}")
+    for around, inner in pairwise(band):
+        reads = {v for op in inner.body for each in walk(op) for v in each.reads()} if around.carried else set()
+        captured = [v for v in around.carried if v in reads]
+        if captured:
+            raise refusal(
+                around, what, f"{shown(captured[0])}, which loop {shown(around.iv)} carries, is read inside of loop "
+                f"{shown(inner.iv)}, where it stays the same from one iteration to the next",
+            )  # fmt: skip
+        if inner.inits != around.carried or split_body(around.body)[1] != inner.results:
+            raise refusal(
+                around, what,
+                f"loop {shown(inner.iv)} does not carry on all that loop {shown(around.iv)} carries, in the same order",
+            )  # fmt: skip
+
+
+def _trips(loop: affine.For) -> tuple[Affine, ...]:
+    """How often a loop runs, if it is the smallest of these and no less than 0."""
+    return tuple(dict.fromkeys((bound - loop.lower[0]).ceildiv(loop.step) for bound in loop.upper))
+
+
+def _counters(band: Band, sizes: Sequence[int | Value], iv: Value) -> list[Op]:
+    """What computes the induction variables of a nest from the one that counts all iterations."""
+    made: list[Op] = []
+    left = Affine.of(iv)
+    for loop, size in zip(reversed(band[1:]), reversed(sizes), strict=True):
+        if size == 0:  # nothing runs, and nothing is divided
+            size = 1
+        made.append(affine.Apply(loop.iv, _at(loop, left % size), location=loop.location))
+        rest = Value(INDEX)
+        made.append(affine.Apply(rest, left // size, location=loop.location))
+        left = Affine.of(rest)
+    last = made.pop()
+    assert isinstance(last, affine.Apply)
+    return [*made, with_fields(last, result=band[0].iv, expr=_at(band[0], last.expr))]
+
+
+def _at(loop: affine.For, number: Affine) -> Affine:
+    """The induction variable of a loop in its iteration of some number."""
+    return loop.lower[0] + number * loop.step

@@ -1,0 +1,179 @@
+"""What the copy of one buffer before and after some operations takes, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.traverse import substitute, walk, with_fields
+from affdsl.ir.types import INDEX, IntegerType, MemRefType
+from passes.analysis.access import Accesses
+from passes.analysis.polyhedral import UnknownError
+from passes.analysis.relations import map_from
+from passes.legality.require import refusal
+from passes.legality.words import name
+from passes.transforms.data_copy.nests import Copied, Transfer, arranged_sizes, chunks
+from passes.transforms.data_copy.request import Accessing, Request, Wish
+from passes.transforms.data_copy.ways import Found, Ways
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The copy of one buffer.
+
+    Attributes
+    ----------
+    allocation, copy_in
+        What stands before the operations.
+    tags
+        The tag for the way back, of a DMA.
+    copy_out, end
+        What stands behind them: `end` frees what `allocation` and `copy_in` made.
+    redirected
+        The accesses that become accesses to the fast buffer.
+    elements
+        How many elements the fast buffer has; None if that is known only at run time.
+    """
+
+    allocation: Block
+    copy_in: Block
+    tags: Block
+    copy_out: Block
+    end: Block
+    redirected: Mapping[Op, Op]
+    elements: int | None
+
+
+def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, wish: Wish, what: str) -> Plan:
+    """The copy of what some operations of one block, or a loop around them, touch of a buffer.
+
+    Parameters
+    ----------
+    roots
+        The operations whose accesses go to the fast buffer.
+    before
+        The copies stand before this operation and behind the last one: the first of `roots`, or a loop around all.
+
+    Raises
+    ------
+    IllegalTransform
+        Where a copy would change what the program does, may touch what the program does not, or cannot be said.
+    """
+    try:
+        request = Request(of, roots, before, buffer, wish, what)
+        return _Operations(request).plan(Ways(request).found())
+    except UnknownError as error:
+        raise refusal(before, what, f"what is touched of {name(buffer)} cannot be said: {error}") from error
+
+
+# --- Below: how
+
+
+class _Operations:
+    """Builds the operations of a copy."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.place, self.wish = request, request.place, request.wish
+        self.value, self.before, self.refuse = request.value, request.before, request.refuse
+
+    def plan(self, found: Found) -> Plan:
+        """All operations."""
+        bring, back = found.bring, found.back
+        at, old = self.before.location, self.value.type
+        assert isinstance(old, MemRefType)
+        sizes = arranged_sizes(found.extents, self.request.layout, self.wish.panels)
+        shape = tuple(size.constant if size.is_constant else None for size in sizes)
+        hint = self.wish.name or (f"{self.value.hint}_fast" if self.value.hint else "")
+        fast = Value(MemRefType(shape, old.element, None, self.wish.space), hint, self.value.location)
+        computed: list[Op] = []
+        operands = tuple(self._operand(size, computed) for size in sizes if not size.is_constant)
+        copied = Copied(
+            self.value, fast, self.place.dimensions, found.offsets, self.request.layout, self.wish.panels, at
+        )
+        redirected = {a.op: self._redirected(a.op, copied) for a in self.request.accesses}
+        allocation: Block = (*computed, memref.Alloc(fast, operands, location=at))
+        end: Block = (memref.Dealloc(fast, location=at),)
+        tags: Block = ()
+        if self.wish.dma:
+            transfer = self._transfer(copied, [size.constant for size in sizes])
+            tag_in, tag_out = (self._tag() for _ in range(2))
+            copy_in = transfer.made(tag_in.result, copy_in=True) if bring else ()
+            if bring is not None:
+                allocation = (*allocation, tag_in)
+                end = (memref.Dealloc(tag_in.result, location=at), *end)
+            copy_out: Block = ()
+            if back is not None:
+                tags = (tag_out,)
+                copy_out = (
+                    *transfer.made(tag_out.result, copy_in=False), memref.Dealloc(tag_out.result, location=at)
+                )  # fmt: skip
+        else:
+            copy_in = bring.make(copied, True) if bring is not None else ()
+            copy_out = back.make(copied, False) if back is not None else ()
+        parts = (*allocation, *copy_in, *copy_out, *redirected.values())
+        dims, new = self.place.sizes({v for part in parts for op in walk(part) for v in op.reads()})
+        return Plan(
+            (*dims, *_with_sizes(allocation, new)), _with_sizes(copy_in, new), tags, _with_sizes(copy_out, new), end,
+            {old_op: substitute(op, new) for old_op, op in redirected.items()},
+            prod(n for n in shape if n is not None) if None not in shape else None,
+        )  # fmt: skip
+
+    def _operand(self, size: Affine, computed: list[Op]) -> Value:
+        """A size as a value: what computes it is added."""
+        sizes = set(self.place.of.scope.sizes.values())
+        known = tuple(Constraint(Affine.of(v)) for v in size.values() if v in sizes)
+        negative = map_from(self.place.domain.where(((*known, Constraint(-1 - size)),)).relation(()))
+        value = Value(INDEX, "size")
+        if not negative.is_empty():
+            computed.append(affine.Max(value, (Affine(), size), location=self.before.location))
+            return value
+        if size.value is not None:
+            return size.value
+        computed.append(affine.Apply(value, size, location=self.before.location))
+        return value
+
+    def _redirected(self, op: Op, copied: Copied) -> Op:
+        assert isinstance(op, Accessing)
+        of = self.place.of
+        index = copied.dimensions.digits(op.index, of.scope, of.domains[op])
+        if index is None:
+            raise self.refuse(f"the subscripts of {name(self.value)} may go on in the next row, so that row and column "
+                              "are no affine expressions", at=op)  # fmt: skip
+        for value in {v for e in index for v in e.values()} & set(of.scope.sizes.values()):
+            if not self.place.can_read(Affine.of(value)):
+                raise self.refuse(f"a size by which {name(self.value)} is divided into rows is not known there", at=op)
+        return with_fields(op, memref=copied.fast, index=copied.place(index), written=None)
+
+    def _tag(self) -> memref.Alloc:
+        type = MemRefType((1,), IntegerType(32), None, self.wish.tag_space)
+        hint = f"{self.value.hint}_tag" if self.value.hint else "tag"
+        return memref.Alloc(Value(type, hint), location=self.before.location)
+
+    def _transfer(self, copied: Copied, extents: Sequence[int]) -> Transfer:
+        type = copied.slow.type
+        assert isinstance(type, MemRefType)
+        if type.layout is not None:
+            raise self.refuse(f"a DMA copies neighbours, but {name(self.value)} has the layout {type.layout}")
+        parts = chunks(self.place.dimensions.shape, extents)
+        if parts is None:
+            raise self.refuse(
+                f"how far the rows of {name(self.value)} lie apart is known only at run time", "dma=False"
+            )
+        if len(parts) > 2:
+            raise self.refuse("a DMA has one stride, but the box needs several", "dma=False")
+        if len(parts) == 1:
+            return Transfer(copied, prod(extents), None)
+        if not isinstance(type.space, int) or type.space >= self.wish.space:
+            spaces = f"{name(self.value)} lies in the space {type.space}, the fast buffer in {self.wish.space}"
+            reason = f"the end of a DMA that has a stride is that in the memory space of the lower number, but {spaces}"
+            raise self.refuse(reason, f"space={type.space + 1}" if isinstance(type.space, int) else "dma=False")
+        (count, _), (_, distance) = parts
+        return Transfer(copied, prod(extents), (distance, count))
+
+
+def _with_sizes(block: Block, new: Mapping[Value, Value]) -> Block:
+    return tuple(substitute(op, new) for op in block)

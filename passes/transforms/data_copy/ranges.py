@@ -1,0 +1,175 @@
+"""Which operations of a function get fast buffers of their own: as mlir-opt divides blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.memref import GetGlobal
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import IndexType, MemRefType
+from passes.analysis.access import Access, Accesses
+from passes.analysis.boxes import width_of
+from passes.analysis.region import region_of
+from passes.analysis.storage import Buffer
+from passes.legality.require import IllegalTransform
+from passes.legality.words import name
+from passes.transforms.data_copy.plan import Plan, planned
+from passes.transforms.data_copy.request import Accessing, Wish
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A plan, and the operations before and behind which its copies stand."""
+
+    first: Op
+    last: Op
+    plan: Plan
+    first_read: int | None = None
+    """The place in the text of the first read inside; None if nothing reads the buffer."""
+    first_write: int | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What decides where copies are made: see `affine_data_copy_generate`."""
+
+    wish: Wish
+    capacity: int
+    """In bytes."""
+    skip_non_unit_steps: bool = False
+    slow_space: int = 0
+
+
+def copies(of: Accesses, choice: Choice) -> Iterator[list[Placed]]:
+    """The copies of a function, by range."""
+    by_op: dict[Op, list[Access]] = {}
+    for access in of.accesses:
+        if isinstance(access.op, Accessing):
+            by_op.setdefault(access.op, []).append(access)
+    yield from _Ranges(of, choice, by_op).of_block(of.function.body, ())
+
+
+class _Ranges:
+    def __init__(self, of: Accesses, choice: Choice, by_op: dict[Op, list[Access]]) -> None:
+        self.of, self.choice, self.by_op = of, choice, by_op
+
+    def of_block(self, block: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
+        """Each loop is a range, and so is what stands between loops from the first access on."""
+        end = len(block) - 1 if block and block[-1].is_terminator else len(block)
+        begin = self._next(block, 0, end)
+        at = begin
+        while at < end:
+            op = block[at]
+            if not isinstance(op, affine.For):
+                at += 1
+                continue
+            yield from self._of_range(block[begin:at], around)
+            if self._is_too_large(op):
+                yield from self.of_block(op.body, (*around, op))
+            else:
+                yield from self._of_range((op,), around)
+            begin = at = self._next(block, at + 1, end)
+        yield from self._of_range(block[begin:end], around)
+
+    def _next(self, block: Block, start: int, end: int) -> int:
+        found = (k for k in range(start, end) if isinstance(block[k], affine.Load | affine.Store | affine.For))
+        return next(found, end)
+
+    def _is_too_large(self, loop: affine.For) -> bool:
+        """Whether copies are made inside of a loop instead of around it."""
+        if self.choice.skip_non_unit_steps:
+            return loop.step != 1
+        if self.choice.capacity >= 2**64 - 1:
+            return False
+        footprint = self._footprint(loop)
+        return footprint is not None and footprint > self.choice.capacity
+
+    def _footprint(self, loop: affine.For) -> int | None:
+        """How many bytes the boxes around all that a loop touches have; None where one has no constant size."""
+        total = 0
+        for accesses in self._by_memref((loop,)).values():
+            region = region_of(self.of, accesses, len(self.of.domains[loop].ivs))
+            type = region.buffer.type
+            width = width_of(type.element)
+            if not isinstance(type, MemRefType) or type.layout is not None or isinstance(type.element, IndexType):
+                return None
+            extents = [
+                min((n for n in (extent, size) if n is not None), default=None)
+                for extent, size in zip(region.box.extents, self.of.dimensions(region.buffer).shape, strict=True)
+            ]
+            known = [n for n in extents if n is not None]
+            if width is None or len(known) < len(extents):
+                return None
+            total += prod(known) * width
+        return total
+
+    def _by_memref(self, roots: Sequence[Op]) -> dict[Value, list[Access]]:
+        """The accesses by what they name; a global buffer has one name, however often it was asked for."""
+        found: dict[Value, list[Access]] = {}
+        names: dict[Buffer, Value] = {}
+        for root in roots:
+            for op in walk(root):
+                if isinstance(op, Accessing):
+                    memref, buffer = op.memref, self.of.storage.buffer(op.memref)
+                    if isinstance(self.of.scope.makers.get(memref), GetGlobal):
+                        memref = names.setdefault(buffer, memref)
+                    found.setdefault(memref, []).extend(self.by_op.get(op, ()))
+        return {memref: accesses for memref, accesses in found.items() if accesses}
+
+    def _of_range(self, roots: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
+        found = (
+            self._placed(memref, accesses, roots, around)
+            for memref, accesses in self._by_memref(roots).items()
+            if self._is_wanted(memref)
+        )
+        if made := [placed for placed in found if placed is not None]:
+            yield made
+
+    def _is_wanted(self, buffer: Value) -> bool:
+        type = buffer.type
+        if not isinstance(type, MemRefType) or type.layout is not None or not type.rank:
+            return False
+        return not isinstance(type.space, int) or type.space in (0, self.choice.slow_space)
+
+    def _placed(
+        self, buffer: Value, accesses: Sequence[Access], roots: Block, around: tuple[affine.For, ...]
+    ) -> Placed | None:
+        """The copy of one buffer, before the outermost loop on which it does not depend; None where it is refused."""
+        wish = self.choice.wish
+        wish = replace(wish, name=wish.name or (f"{buffer.hint}_fast" if buffer.hint else ""))
+        order = _first(accesses, "read"), _first(accesses, "write")
+        what = f"copy {name(buffer)}"
+        for loop in self._invariant(accesses, len(around), around):
+            try:
+                return Placed(loop, loop, planned(self.of, roots, loop, buffer, wish, what), *order)
+            except IllegalTransform:
+                pass
+        try:
+            return Placed(roots[0], roots[-1], planned(self.of, roots, roots[0], buffer, wish, what), *order)
+        except IllegalTransform:
+            return None
+
+    def _invariant(
+        self, accesses: Sequence[Access], depth: int, around: tuple[affine.For, ...]
+    ) -> tuple[affine.For, ...]:
+        """The loops around of which a box does not depend on the inner ones, outermost first."""
+        if not around:
+            return ()
+        box = region_of(self.of, accesses, depth).box
+        bounds = [b for b in (*box.lower, *box.upper) if b is not None]
+        read = {v for bound in bounds for expr in bound.exprs for v in expr.values()}
+        found: list[affine.For] = []
+        for loop in reversed(around):
+            if loop.iv in read:
+                break
+            found.append(loop)
+        return tuple(reversed(found))
+
+
+def _first(accesses: Sequence[Access], kind: str) -> int | None:
+    return min((a.order for a in accesses if a.kind == kind), default=None)

@@ -1,0 +1,186 @@
+"""Makes affine loops and bands count from 0 in steps of 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from affdsl.ir.applied import Applied
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
+from affdsl.ir.types import INDEX
+from affdsl.ir.verifier.positions import Positions
+from affdsl.ir.written import Tree, add, ceildiv, mul
+from passes.affine.arithmetic import written
+from passes.affine.maps import Map, flattened
+from passes.affine.positions import Names, exprs_of, positions_of, spelled
+from passes.legality.require import refusal
+from passes.legality.words import name
+from passes.transforms.loops.nests import loop_of
+
+
+def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) -> Module:
+    """The same program with loops from 0 in steps of 1, their old counters computed by affine.apply.
+
+        affine.for %i = 3 to 17 step 4 { S(%i) }   ->   affine.for %i = 0 to 4 { %0 = affine.apply (%i * 4 + 3); S(%0) }
+
+    The upper bound is (upper - lower) ceildiv step. Loops with several lower bounds stay, and so do bands with several
+    lower or upper bounds for one counter.
+
+    Parameters
+    ----------
+    promote_single_iter
+        Put the body of a loop that certainly runs once in its place.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(affine_loop_normalize(parse('''func.func @f(%A: memref<99xf32>, %x: f32) {
+    ...     affine.for %i = 2 to 99 step 3 { affine.store %x, %A[%i] : memref<99xf32> }
+    ...     return
+    ... }''')).functions[0])
+    func.func @f(%A: memref<99xf32>, %x: f32) {
+      affine.for %i = 0 to 33 {
+        %0 = affine.apply affine_map<(d0) -> (d0 * 3 + 2)>(%i)
+        affine.store %x, %A[%0] : memref<99xf32>
+      }
+      return
+    }
+    """
+    positions = positions_of(module)
+    replaced: dict[Value, Value] = {}
+
+    def rule(op: Op) -> Op | Iterable[Op] | None:
+        if replaced and isinstance(op, affine.For | affine.Parallel):
+            op = renamed(op, replaced)  # what stands for the counter of this loop must be read with it
+        match op:
+            case affine.For():
+                if promote_single_iter and _runs_once(op):
+                    return _promoted(op, replaced)
+                return _loop(op, positions)
+            case affine.Parallel():
+                return _band(op, positions)
+            case _:
+                return None
+
+    return renamed(rewrite(module, rule), replaced)
+
+
+def normalize(func: Func, iv: Value) -> Func:
+    """Let one loop count from 0 in steps of 1.
+
+        for i = 3 to 17 step 4: S(i)      ->      for i = 0 to 4: S(4 * i + 3)
+
+    Nothing runs in another order, so this is always legal. The old counter is computed by affine.apply.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop, which it keeps.
+
+    Raises
+    ------
+    IllegalTransform
+        If the loop has several lower bounds, or divides by a symbol in its bounds; or if there is no such loop.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<99xf32>, %x: f32) {
+    ...   affine.for %i = 3 to 17 step 4 { affine.store %x, %A[%i] : memref<99xf32> }
+    ...   return
+    ... }''').functions[0]
+    >>> print(normalize(f, f.body[0].iv).body[0])
+    affine.for %i = 0 to 4 {
+      %0 = affine.apply affine_map<(d0) -> (d0 * 4 + 3)>(%i)
+      affine.store %x, %A[%0] : memref<99xf32>
+    }
+    """
+    what = f"normalize loop {name(iv)}"
+    loop = loop_of(func, iv, what)
+    if len(loop.lower) > 1:
+        raise refusal(loop, what, "it begins at the largest of several numbers")
+    new = _loop(loop, positions_of(func))
+    return func if new is None else rewrite(func, lambda op: new if op is loop else None)
+
+
+def _loop(op: affine.For, positions: Positions) -> affine.For | None:
+    if len(op.lower) > 1 or (op.step == 1 and op.lower[0] == Affine()):
+        return None
+    names = Names()
+    upper, (lower,) = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
+    bounds = _flattened(spelled([_trips(lower, bound, op.step) for bound in upper], names.values, positions))
+    body = _with_counters(op, [(op.iv, lower, op.step)], names, op.body, positions)
+    return with_fields(op, lower=(Affine(),), upper=exprs_of(bounds), step=1, body=body, written={"upper": bounds})
+
+
+def _band(op: affine.Parallel, positions: Positions) -> affine.Parallel | None:
+    if any(len(group) > 1 for group in chain(op.lower, op.upper)):
+        return None
+    if all(step == 1 for step in op.steps) and all(low == Affine() for (low,) in op.lower):
+        return None
+    names = Names()
+    upper, lower = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
+    loops = list(zip(lower, upper, op.steps, strict=True))
+    bounds = _flattened(spelled([_trips(*loop) for loop in loops], names.values, positions))
+    counters = list(zip(op.ivs, lower, op.steps, strict=True))
+    body = _with_counters(op, counters, names, op.body, positions)
+    return with_fields(
+        op, lower=((Affine(),),) * len(loops), upper=tuple((e,) for e in exprs_of(bounds)), steps=(1,) * len(loops),
+        body=body, written={"upper": bounds},
+    )  # fmt: skip
+
+
+def _trips(lower: Tree, upper: Tree, step: int) -> Tree:
+    return ceildiv(add(upper, mul(lower, -1)), step)
+
+
+def _flattened(map: Applied) -> Applied:
+    return flattened(Map(map.trees, map.dims, map.symbols)).applied()
+
+
+def _with_counters(
+    op: Op, counters: Iterable[tuple[Value, Tree, int]], names: Names, body: Block, positions: Positions
+) -> Block:
+    """body where each counter is computed by an affine.apply of what it was, if it is read at all and not the same."""
+    read = set(_reads(body))
+    applies: list[Op] = []
+    new: dict[Value, Term] = {}
+    for iv, lower, step in counters:
+        if iv in read and (lower, step) != (0, 1):
+            old = new[iv] = Value(INDEX)
+            map = spelled([add(lower, mul(names[iv], step))], names.values, positions)
+            applies.append(affine.Apply(old, *exprs_of(map), location=op.location, written={"expr": map}))
+    return (*applies, *(substitute(inner, new) for inner in body)) if new else body
+
+
+def _reads(body: Block) -> Iterator[Value]:
+    return (value for outer in body for inner in walk(outer) for value in inner.reads())
+
+
+def _runs_once(op: affine.For) -> bool:
+    if len(op.lower) > 1:
+        return False
+    trips = [(bound - op.lower[0]).ceildiv(op.step) for bound in op.upper]
+    return all(trip.is_constant for trip in trips) and min(trip.constant for trip in trips) == 1
+
+
+def _promoted(op: affine.For, replaced: dict[Value, Value]) -> Iterable[Op]:
+    """The body of a loop that runs once."""
+    (lower,) = op.lower
+    before: list[Op] = []
+    if lower.value is not None:
+        replaced[op.iv] = lower.value
+    elif op.iv in set(_reads(op.body)):
+        before.append(
+            arith.Constant(op.iv, lower.constant, location=op.location)
+            if lower.is_constant
+            else affine.Apply(op.iv, lower, location=op.location)
+        )
+    replaced.update(zip(op.carried, op.inits, strict=True))
+    if not op.results:
+        return (*before, *op.body)
+    *body, end = op.body
+    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
+    replaced.update(zip(op.results, end.values, strict=True))
+    return (*before, *body)

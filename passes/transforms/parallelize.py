@@ -1,0 +1,409 @@
+"""Makes parallel bands of the affine loops whose iterations may run in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, scf
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.messages import op_name, shown
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
+from affdsl.ir.verifier.types import reduction
+from passes.analysis.dependence import Dependence, Dependences
+from passes.analysis.parallelism import Parallelism, of_loop, of_loops
+from passes.analysis.reduction import DECLARED
+from passes.analysis.summary import Summaries
+from passes.legality.require import (
+    IllegalTransform,
+    Request,
+    Violation,
+    first_legal,
+    is_barrier,
+    new_order,
+    order_is_shown,
+    refusal,
+    substituted,
+    text_time,
+    trying,
+    violated,
+)
+from passes.legality.steps import Proposal, Step
+from passes.legality.words import name
+
+MOST_NESTED = 2**32 - 1
+MOST_NEAR = 4
+"""How many other loops of a nest a refusal looks at."""
+
+_DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _Carried:
+    """A value that a loop carries: handed on as it is, or combined by one operation with a value that it does not see.
+
+    `combine` is that operation, `other` its other operand, and `kind` what affine.parallel calls it.
+    """
+
+    combine: arith.Binary | None = None
+    other: Value | None = None
+    kind: str = ""
+
+
+def affine_parallelize(
+    module: Module, *, max_nested: int = MOST_NESTED, parallel_reductions: bool = False, context: Module | None = None
+) -> Module:
+    """The same program with each affine.for whose iterations are independent made an affine.parallel of one counter.
+
+        affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
+
+    Loops that are not certainly parallel stay; so do those that only would be with private arrays or atomic updates.
+
+    Parameters
+    ----------
+    max_nested
+        The largest number of parallel bands around each other: loops inside of so many stay.
+    parallel_reductions
+        Also loops that carry sums, products, minima and the like, where affine.parallel has them for their type. Sums
+        and products of floats are then rounded in another order.
+    context
+        The module around, whose calls show which arguments are one buffer; the same one if it is not given.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(affine_parallelize(parse('''func.func @f(%A: memref<99xi32>, %x: i32) -> i32 {
+    ...     %s = affine.for %i = 0 to 99 iter_args(%t = %x) -> (i32) {
+    ...       %a = affine.load %A[%i] : memref<99xi32>
+    ...       %u = arith.addi %t, %a : i32
+    ...       affine.yield %u : i32
+    ...     }
+    ...     return %s : i32
+    ... }'''), parallel_reductions=True).functions[0])
+    func.func @f(%A: memref<99xi32>, %x: i32) -> i32 {
+      %0 = affine.parallel (%i) = (0) to (99) reduce ("addi") -> (i32) {
+        %a = affine.load %A[%i] : memref<99xi32>
+        affine.yield %a : i32
+      }
+      %s = arith.addi %x, %0 : i32
+      return %s : i32
+    }
+    """
+    around = module if context is None else context
+
+    def parallelized(function: Func) -> Func:
+        if not any(isinstance(op, affine.For) for op in walk(function)):
+            return function
+        can = {each.iv: each for each in of_loops(Dependences(function, around)) if _refusal(each) is None}
+        chosen = {iv: can[iv] for iv in _outermost(function.body, can, max_nested, parallel_reductions)}
+        return _rewritten(function, chosen)
+
+    return with_fields(module, body=tuple(parallelized(op) if isinstance(op, Func) else op for op in module.body))
+
+
+def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
+    """Let the iterations of a loop run in any order, also at once.
+
+        affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
+
+    Refuses if an iteration may depend on another one, and if the loop carries what affine.parallel cannot combine.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop.
+    module
+        Where the functions are that it calls; without it a call may do anything.
+    reassociate
+        Whether sums and products of floats may be rounded in another order.
+
+    Raises
+    ------
+    IllegalTransform
+        With what prevents it: dependences with their distances, or a value that one iteration hands to the next.
+
+    References
+    ----------
+    Wolfe, "High Performance Compilers for Parallel Computing", section 9.1.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> (f,) = parse('''func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
+    ...     affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<?xf32> }
+    ...     return
+    ... }''').functions
+    >>> print(parallelize(f, f.body[0].iv).body[0])
+    affine.parallel (%i) = (0) to (symbol(%n)) {
+      affine.store %x, %A[%i] : memref<?xf32>
+    }
+    """
+    what = f"make {name(iv)} parallel"
+    dependences = Dependences(func, module)
+    verdict = _shown(func, iv, module) if order_is_shown() else of_loop(dependences, iv)
+    if verdict is None:
+        known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
+        raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
+    why = _refusal(verdict)
+    if why is not None:
+
+        def again(other: Func, reassociate: bool = reassociate) -> Func:
+            return parallelize(other, iv, module=module, reassociate=reassociate)
+
+        raise _illegal(dependences, verdict, what, why, again, reassociate=reassociate)
+    rounded = [r for r in verdict.reductions if r.needs_reassociation]
+    if rounded and not reassociate:
+        reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
+        raise refusal(verdict.loop, what, reason, Proposal(options=(("reassociate", True),)))
+    return _rewritten(func, {iv: verdict})
+
+
+# --- What can be done
+
+
+def _shown(function: Func, iv: Value, module: Module | None) -> Parallelism | None:
+    """The verdict on a loop of which it is known that its iterations may run in any order."""
+    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    if loop is None:
+        return None
+    summaries = Summaries(module)
+    is_parallel = not loop.results and not any(is_barrier(op, summaries) for op in walk(loop))
+    return Parallelism(iv, loop, 0, "parallel" if is_parallel else "unknown")
+
+
+def _refusal(verdict: Parallelism) -> str | None:
+    """Why a loop cannot be made parallel, where that is no dependence between iterations; None if it can."""
+    loop = verdict.loop
+    if isinstance(loop, scf.For):
+        if loop.is_unsigned or loop.iv.type != INDEX:
+            return "its bounds come from data, and it counts by another type than index, or without a sign"
+    elif not isinstance(loop, affine.For):
+        return f"it is a counter of {loop.name}, not of affine.for"
+    if verdict.verdict not in ("parallel", "parallel with reductions"):
+        given = [b.name for b in verdict.privatized if b.kind != "local"]
+        if given:
+            return (
+                f"iterations store to the same elements of {' and '.join(given)}, and the last one's are what the "
+                "caller gets: let each store to elements of its own, as of an array with one dimension more"
+            )
+        return f"it is {verdict.verdict}: {'; '.join(verdict.why)}"
+    for each in verdict.reductions:
+        if each.value is None:
+            unknown = dict.fromkeys(r for update in each.updates for a in update.accesses for r in a.unknown)
+            if unknown:
+                reason = f"it may be that several iterations update the same elements: {each}"
+                return f"{reason}; what is not known: {'; '.join(unknown)}"
+            return f"all iterations update the same elements: {each}"
+    for position, result in enumerate(loop.results):
+        carried = _carried(verdict, position)
+        if carried is None:
+            value = shown(loop.carried[position])
+            found = next(r for r in verdict.reductions if r.value is loop.carried[position])
+            if len(found.steps) == 1 and found.steps[0] in loop.body:
+                return f"{value} is combined by {op_name(found.steps[0])}, for which affine.parallel has no reduction"
+            return f"{value} is combined by more than one operation of the body"
+        if isinstance(loop, affine.For) and carried.kind and any(True for _ in reduction(carried.kind, result)):
+            return f"affine.parallel has no reduction {carried.kind} of type {result.type}"
+    return None
+
+
+def _illegal(
+    dependences: Dependences, verdict: Parallelism, what: str, why: str, again: Request, *, reassociate: bool
+) -> IllegalTransform:
+    """The refusal, with the first dependence in the way and the nearest thing that can be done."""
+    of = dependences.of
+    tries = _instead(dependences, verdict, reassociate=reassociate)
+    in_the_way = verdict.prevented_by or tuple(_of_buffers(dependences, verdict))
+    if not in_the_way:
+        return refusal(verdict.loop, what, why, first_legal(of.function, of.module, tries, again) or "")
+    first = min(in_the_way, key=lambda dependence: not dependence.is_exact)
+    violation = Violation(first, first.witness)
+    also = why if verdict.privatized else ""
+    return violated(dependences, verdict.loop, what, violation, also=also, candidates=tries, again=again)
+
+
+def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Dependence]:
+    """What a loop carries of the buffers of which each iteration needs its own."""
+    if verdict.privatized:
+        yield from (d for d in dependences.carried_by(verdict.iv) if d.source.buffer in verdict.privatized)
+
+
+def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: bool) -> Iterator[Proposal]:
+    """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
+    loop, function = verdict.loop, dependences.of.function
+    as_values = list(_as_values(verdict))
+    rounds = any(each.needs_reassociation for each in verdict.reductions)
+    if verdict.privatized:
+        yield Proposal(tuple(Step("privatize", (buffer.root, verdict.iv)) for buffer in verdict.privatized))
+    if reassociate or not rounds:
+        yield from as_values
+    nest = [op for op in walk(function) if isinstance(op, affine.For) and op is not loop and _are_nested(loop, op)]
+    depth = {op: len(dependences.of.domains[op].ivs) for op in (*nest, loop)}
+    nest.sort(key=lambda op: abs(depth[op] - depth[loop]))
+    for op in nest[:MOST_NEAR]:
+        if _keeps_order(dependences, op, {op.iv: -op.iv}):  # backwards if and only if in any order
+            yield Proposal((Step("parallelize", (op.iv,)),), asks_again=False, is_shown=True)
+    if rounds and not reassociate:  # who allows another rounding wants this loop, others rather another one
+        yield from as_values
+    if not isinstance(loop, affine.For):
+        return
+    if _falls_apart(dependences, loop):
+        yield Proposal((Step("distribute", (verdict.iv,)),))
+    for near in nest[:2]:
+        outer, inner = (loop, near) if depth[near] > depth[loop] else (near, loop)
+        for factor in (1, 2):
+            pair = (outer.iv, inner.iv)
+            if _keeps_order(dependences, outer, {outer.iv: inner.iv + outer.iv * factor, inner.iv: -outer.iv}):
+                steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
+                # With the wave, no dependence is left within it, so the loops may also be interchanged.
+                yield Proposal(steps, asks_again=False, is_shown=True)
+
+
+def _as_values(verdict: Parallelism) -> Iterator[Proposal]:
+    """That sums in memory are carried as values."""
+    in_memory = [each for each in verdict.reductions if each.value is None]
+    if in_memory and isinstance(verdict.loop, affine.For | scf.For):
+        options = (("reassociate", True),) * any(each.needs_reassociation for each in in_memory)
+        yield Proposal((Step("scalar_replace", (verdict.iv,)),), options)
+
+
+def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:
+    """Whether a loop can be distributed to several, all of which may run their iterations in any order."""
+    of = dependences.of
+    try:
+        with trying():
+            apart = Step("distribute", (loop.iv,)).done_to(of.function, of.module)
+    except IllegalTransform:
+        return False
+    old = {op.iv for op in walk(of.function) if isinstance(op, affine.For)}
+    found = Dependences(apart, of.module)
+    block = next(b for op in walk(apart) for b in op.blocks() if any(getattr(o, "iv", None) is loop.iv for o in b))
+    pieces = [op for op in block if isinstance(op, affine.For) and (op.iv is loop.iv or op.iv not in old)]
+    verdicts = [of_loop(found, piece.iv) for piece in pieces]
+    return all(verdict is not None and verdict.is_parallel for verdict in verdicts)
+
+
+def _keeps_order(dependences: Dependences, root: Op, new: dict[Value, Term]) -> bool:
+    """Whether accesses inside may run where other expressions stand for counters: asked before it is really done."""
+    return new_order(dependences, root, substituted(lambda access: text_time(dependences, access), new)) is None
+
+
+def _are_nested(a: Op, b: Op) -> bool:
+    return any(op is b for op in walk(a)) or any(op is a for op in walk(b))
+
+
+def _carried(verdict: Parallelism, position: int) -> _Carried | None:
+    """What happens to a value that a loop carries, as far as affine.parallel can say it."""
+    loop = verdict.loop
+    assert isinstance(loop, affine.For | scf.For)
+    start, last = loop.carried[position], loop.body[-1]
+    assert isinstance(last, affine.Yield | scf.Yield)
+    if last.values[position] is start:
+        return _Carried()
+    found = next((r for r in verdict.reductions if r.value is start), None)
+    match found.steps if found is not None else ():
+        case (arith.Binary() as op,) if (
+            found is not None and op.kind == found.kind and op.result is last.values[position] and op in loop.body
+        ):
+            other = op.right if op.left is start else op.left
+            return _Carried(op, other, _DECLARED_AS[op.kind])
+    return None
+
+
+def _outermost(block: Block, can: dict[Value, Parallelism], room: int, with_reductions: bool) -> Iterator[Value]:
+    """The loops that are made parallel, outer ones first; `room` is how many bands may still be nested here."""
+    for op in block:
+        inside = room - isinstance(op, affine.Parallel)
+        if isinstance(op, affine.For) and room > 0:
+            verdict = can.get(op.iv)
+            if verdict is not None and (with_reductions or not verdict.reductions):
+                inside -= 1
+                yield op.iv
+        for inner in op.blocks():
+            yield from _outermost(inner, can, inside, with_reductions)
+
+
+# --- How it is done
+
+
+def _rewritten(function: Func, chosen: dict[Value, Parallelism]) -> Func:
+    replaced: dict[Value, Value] = {}
+
+    def rule(op: Op) -> tuple[Op, ...] | None:
+        if isinstance(op, scf.For) and op.iv in chosen:
+            return (_band_of_data(op, chosen[op.iv], replaced),)
+        if not isinstance(op, affine.For) or op.iv not in chosen:
+            return None
+        return tuple(_band(op, chosen[op.iv], replaced))
+
+    return renamed(rewrite(function, rule), replaced)
+
+
+def _band(op: affine.For, verdict: Parallelism, replaced: dict[Value, Value]) -> Iterator[Op]:
+    """The parallel band of a loop, and what combines its results with the initial values.
+
+    A band starts from the neutral number of each reduction, so the operation that combined goes behind it.
+    """
+    kinds: list[str] = []
+    others: list[Value] = []
+    results: list[Value] = []
+    combined: list[Op] = []
+    after: list[Op] = []
+    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
+        carried = _carried(verdict, position)
+        assert carried is not None, "a loop that carries something else is not chosen"
+        if carried.combine is None or carried.other is None:
+            replaced[start] = replaced[result] = init
+            continue
+        total = Value(result.type, location=result.location)
+        kinds.append(carried.kind)
+        others.append(carried.other)
+        results.append(total)
+        combined.append(carried.combine)
+        after.append(with_fields(carried.combine, left=init, right=total, result=result))
+    body, ends = op.body, op.ends
+    if op.results:
+        *inner, last = op.body
+        body = tuple(o for o in inner if o not in combined)
+        if others:
+            body = (*body, with_fields(last, values=tuple(others)))
+        else:
+            ends = (last.location,)
+    written = {name: map for name, map in (op.written or {}).items() if name in ("lower", "upper")}
+    yield affine.Parallel(
+        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, tuple(kinds), tuple(results),
+        location=op.location, attributes=op.attributes, written=written or None, ends=ends,
+    )  # fmt: skip
+    yield from after
+
+
+def _band_of_data(op: scf.For, verdict: Parallelism, replaced: dict[Value, Value]) -> scf.Parallel:
+    """The parallel band of a loop whose bounds come from data, which starts from the initial values."""
+    combined: list[arith.Binary] = []
+    others: list[Value] = []
+    inits: list[Value] = []
+    results: list[Value] = []
+    for position, (init, start, result) in enumerate(zip(op.inits, op.carried, op.results, strict=True)):
+        carried = _carried(verdict, position)
+        assert carried is not None, "a loop that carries something else is not chosen"
+        if carried.combine is None or carried.other is None:
+            replaced[start] = replaced[result] = init
+            continue
+        combined.append(carried.combine)
+        others.append(carried.other)
+        inits.append(init)
+        results.append(result)
+    body = op.body
+    if op.results:
+        body = tuple(o for o in op.body[:-1] if o not in combined)
+    if others:
+        body = (*body, scf.Reduce(tuple(others), tuple(map(_combiner, combined)), location=op.location))
+    return scf.Parallel(
+        (op.iv,), (op.lower,), (op.upper,), (op.step,), body, tuple(inits), tuple(results), location=op.location
+    )
+
+
+def _combiner(op: arith.Binary) -> scf.Combiner:
+    left, right, made = (Value(op.result.type) for _ in range(3))
+    combine = with_fields(op, result=made, left=left, right=right)
+    return scf.Combiner(left, right, (combine, scf.ReduceReturn((made,), location=op.location)), location=op.location)

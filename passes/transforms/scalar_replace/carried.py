@@ -1,0 +1,379 @@
+"""Keeps in values what one iteration of a loop leaves in memory for the next ones."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, func, scf
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.messages import op_name, shown
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import I1, IndexType
+from passes.analysis.access import Access
+from passes.analysis.dependence import AnalysisWarning, Dependences
+from passes.analysis.storage import Buffer
+from passes.analysis.trip_count import TripCount, trip_count
+from passes.legality.require import refusal
+from passes.legality.words import name
+from passes.transforms.hoist import may_meet
+from passes.transforms.hoist.faults import Faults
+from passes.transforms.scalar_replace.variables import variables_replaced
+
+MOST_ITERATIONS = 4
+"""How many iterations a value is kept at most."""
+
+Index = tuple[Affine, ...]
+Load = affine.Load | affine.VectorLoad
+Store = affine.Store | affine.VectorStore
+Loop = affine.For | scf.For
+
+
+def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = None) -> func.Func:
+    """The function with what the iterations of one loop leave for later ones carried in values, not in memory.
+
+        for i: { a = A[i - 1]; A[i] = S(a) }   ->   a0 = A[lower - 1]; for i, a = a0: { b = S(a); A[i] = b; yield b }
+
+    A load right in the body gets the value that a store or load right in the body stored or loaded some iterations
+    before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
+    the loop. Where a load is of the same element in each iteration, and nothing else touches it, the store to it
+    moves behind the loop. Buffers of one element that the function makes are carried also where they are changed under
+    conditions, and in loops inside of this one. If the loop may not run, what would then be stored, or loaded and
+    fail, is put under the condition that it does:
+
+        for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
+
+    Of a loop whose bounds come from data, an scf.for, loads are replaced that are of one element in all iterations.
+
+    Raises
+    ------
+    ValueError
+        If no affine.for or scf.for of the function has this induction variable.
+    IllegalTransform
+        If no load can be replaced: with the reason for each of them.
+
+    References
+    ----------
+    Callahan, Carr, Kennedy, "Improving register allocation for subscripted variables", PLDI 1990.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> function = parse('''func.func @f(%A: memref<9xf32>) {
+    ...     affine.for %i = 1 to 9 {
+    ...       %a = affine.load %A[%i - 1] : memref<9xf32>
+    ...       %b = arith.addf %a, %a : f32
+    ...       affine.store %b, %A[%i] : memref<9xf32>
+    ...     }
+    ...     return
+    ... }''').functions[0]
+    >>> print(scalar_replace(function, function.body[0].iv))
+    func.func @f(%A: memref<9xf32>) {
+      %a = affine.load %A[0] : memref<9xf32>
+      %0 = affine.for %i = 1 to 9 iter_args(%a_0 = %a) -> (f32) {
+        %b = arith.addf %a_0, %a_0 : f32
+        affine.store %b, %A[%i] : memref<9xf32>
+        affine.yield %b : f32
+      }
+      return
+    }
+    """
+    loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
+    if loop is None:
+        raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
+    changed = variables_replaced(function, loop)
+    if changed is not None:
+        function = changed
+        loop = next(op for op in walk(function) if isinstance(op, Loop) and op.iv is iv)
+    with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
+        warnings.simplefilter("ignore", AnalysisWarning)
+        search = _Search(Dependences(function, module), loop)
+        plan = search.plan()
+    if plan is None and changed is not None:
+        return function
+    if plan is None:
+        what = f"keep in values what loop {name(iv)} loads"
+        raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")
+    before, inside, after, values = _with_chains(loop, plan.chains, plan.sinking)
+    new = _if_it_runs(loop, before, inside, after) if plan.is_guarded else (*before, inside, *after)
+    return renamed(rewrite(function, lambda op: new if op is loop else None), values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """That a load gives what another operation stored or loaded some iterations before."""
+
+    load: Load
+    index: Index
+    producer: Load | Store
+    iterations: int
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What becomes of a loop: its chains, the stores that stand behind it, and whether all that is done if it runs."""
+
+    chains: Sequence[_Chain]
+    sinking: Mapping[Op, _Chain]
+    is_guarded: bool
+
+
+class _Search:
+    """Looks for what the loads in the body of one loop give."""
+
+    def __init__(self, dependences: Dependences, loop: Loop) -> None:
+        self.reasons: list[str] = []
+        self._dependences = dependences
+        self._loop = loop
+        self._around = len(dependences.of.domains[loop].ivs)
+        self._accesses = [a for a in dependences.accesses if loop.iv in a.ivs]
+        self._at = {a.op: a for a in self._accesses if isinstance(a.op, Load | Store)}
+        self._inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
+        self._index = _written_out(loop)
+        self._faults = Faults(dependences.of)
+        self._is_parallel = any(
+            isinstance(around, affine.Parallel | scf.Parallel) for around in dependences.of.domains[loop].loops
+        )
+        self._writes: dict[Buffer, list[Access]] = defaultdict(list)
+        self._touching: dict[Buffer, list[Access]] = defaultdict(list)
+        for access in self._accesses:
+            self._touching[access.buffer].append(access)
+            if access.kind == "write":
+                self._writes[access.buffer].append(access)
+        self._able: dict[Hashable, list[Load | Store]] = defaultdict(list)
+        for op in reversed(loop.body):
+            if isinstance(op, Load | Store):
+                self._able[isinstance(op, Store), op.memref, self._index[op], _value(op).type].append(op)
+
+    def plan(self) -> _Plan | None:
+        """What to do with the loads that can be replaced; None if there are none."""
+        chains = self._chains()
+        sinking = self._sinking(chains)
+        is_guarded = not self._runs(1) and (
+            bool(sinking) or self._is_parallel or not all(self._may_load_before(chain, 1) for chain in chains)
+        )
+        return _Plan(chains, sinking, is_guarded) if chains else None
+
+    def _chains(self) -> list[_Chain]:
+        """A chain for each load that can be replaced."""
+        found: list[_Chain] = []
+        for op in self._loop.body:
+            if isinstance(op, Load):
+                chain = self._chain(op)
+                if isinstance(chain, _Chain):
+                    found.append(chain)
+                else:
+                    self.reasons.append(f"{op_name(op)} of {shown(op.memref)} stays: {chain}")
+        return found
+
+    def _chain(self, load: Load) -> _Chain | str:
+        if isinstance(self._loop, affine.For) and len(self._loop.lower) != 1:
+            return "the loop has several lower bounds"
+        if load.memref in self._inside:
+            return "the loop makes the buffer, or the view of it, that it loads from"
+        index = self._index[load]
+        if any(v in self._inside and v is not self._loop.iv for e in index for v in e.values()):
+            return "its subscripts are not known before the loop"
+        if isinstance(self._loop, scf.For) and self._is_moving(index):
+            return f"the bounds of the loop come from data, and its subscripts change with {shown(self._loop.iv)}"
+        writers = self._writers(load)
+        if len(writers) > 1:
+            return "several stores may have written what it loads"
+        if writers and not isinstance(writers[0].op, Store):
+            return f"{op_name(writers[0].op)} may have written what it loads"
+        found = self._producer(load, index, [w.op for w in writers])
+        if found is None:
+            return "no operation right in the body stores or loads the same elements a few iterations before"
+        producer, iterations = found
+        if writers and not self._is_distance(writers[0], self._at[load], iterations):
+            return f"it is not certain that it loads what was stored {iterations} iterations before"
+        chain = _Chain(load, index, producer, iterations)
+        if iterations > 1 and not self._may_load_before(chain, 2):
+            return f"the loop may run less than {iterations} times, and a load before it fail"
+        return chain
+
+    def _may_load_before(self, chain: _Chain, first: int) -> bool:
+        """Whether what a load gives from some iteration on may be loaded before the loop, which then need not run."""
+        if self._runs(chain.iterations):
+            return True
+        firsts = _firsts(self._loop, chain.load, chain.index, chain.iterations)[first - 1 :]
+        return not self._is_parallel and all(self._faults.are_impossible(each, self._loop) for each in firsts)
+
+    def _writers(self, load: Load) -> list[Access]:
+        """The accesses in the loop that may write what a load of the same run of the loop gives: two, if more do."""
+        access = self._at[load]
+        may_alias = self._dependences.of.storage.may_alias
+        found = (
+            a
+            for buffer, writes in self._writes.items()
+            if may_alias(buffer, access.buffer)
+            for a in writes
+            if self._depths(a, access)
+        )
+        return list(islice(found, 2))
+
+    def _depths(self, write: Access, read: Access) -> tuple[int, ...]:
+        """The depths, from that of the loop on, at which a read depends on a write."""
+        return self._dependences.depths(write, read, self._around + 1)
+
+    def _producer(self, load: Load, index: Index, writers: Sequence[Op]) -> tuple[Load | Store, int] | None:
+        """What stored, or if nothing does that, loaded, the elements of a load last, and how many iterations before."""
+        for iterations in range(1, MOST_ITERATIONS + 1):
+            wanted = index
+            if isinstance(self._loop, affine.For):
+                later = {self._loop.iv: self._loop.iv + iterations * self._loop.step}
+                wanted = tuple(e.substitute(later) for e in index)
+            for op in self._able.get((bool(writers), load.memref, wanted, load.result.type), ()):
+                if op in writers if writers else op is not load:
+                    return op, iterations
+            if wanted == index:
+                break
+        return None
+
+    def _is_distance(self, write: Access, read: Access, iterations: int) -> bool:
+        """Whether a read sees an earlier write of the same run of the loop after so many iterations, and not before."""
+        depth = self._around + 1
+        if self._depths(write, read) != (depth,):
+            return False
+        if isinstance(self._loop, scf.For):
+            return True  # it is of one element, which each iteration writes
+        found = self._dependences.at(write, read, depth)
+        return found is not None and found.is_exact and found.distances[-1].low == iterations * self._loop.step
+
+    @cached_property
+    def _trips(self) -> TripCount:
+        assert isinstance(self._loop, affine.For)
+        return trip_count(self._loop, self._loop.iv, self._dependences.of)
+
+    def _is_moving(self, index: Index) -> bool:
+        return self._loop.iv in {v for e in index for v in e.values()}
+
+    def _runs(self, iterations: int) -> bool:
+        return isinstance(self._loop, affine.For) and self._trips.low >= iterations
+
+    def _sinking(self, chains: Sequence[_Chain]) -> dict[Op, _Chain]:
+        """The stores of chains that may stand behind the loop: nothing else in it needs to see them."""
+        of = self._dependences.of
+        replaced = {chain.load for chain in chains}
+        found: dict[Op, _Chain] = {}
+        for chain in chains:
+            op = chain.producer
+            if not isinstance(op, Store) or self._is_moving(chain.index):
+                continue
+            mine = self._at[op]
+            others = (
+                a
+                for buffer, accesses in self._touching.items()
+                if of.storage.may_alias(buffer, mine.buffer)
+                for a in accesses
+                if a.op is not op and a.op not in replaced
+            )
+            if not any(may_meet(of, mine, a, self._around) for a in others):
+                found[op] = chain
+        return found
+
+
+# --- Below: the new loop
+
+
+def _written_out(loop: Loop) -> dict[Load | Store, Index]:
+    """The subscripts of the loads and stores in the body of a loop, over values that are not made by affine.apply."""
+    made: dict[Value, Affine] = {}
+    found: dict[Load | Store, Index] = {}
+    for op in loop.body:
+        match op:
+            case affine.Apply(result=result, expr=expr):
+                made[result] = expr.substitute(made)
+            case arith.Constant(result=result, value=int(number)) if isinstance(result.type, IndexType):
+                made[result] = Affine.of(number)
+            case affine.Load() | affine.VectorLoad() | affine.Store() | affine.VectorStore():
+                found[op] = tuple(e.substitute(made) for e in op.index)
+    return found
+
+
+def _value(op: Load | Store) -> Value:
+    return op.value if isinstance(op, Store) else op.result
+
+
+def _firsts(loop: Loop, load: Load, index: Index, iterations: int) -> list[Load]:
+    """What a load gives in the first iterations, loaded before the loop."""
+    found = []
+    for k in range(iterations):
+        at = index
+        if isinstance(loop, affine.For):
+            at = tuple(e.substitute({loop.iv: loop.lower[0] + k * loop.step}) for e in index)
+        result = Value(load.result.type, load.result.hint, load.result.location)
+        found.append(with_fields(load, result=result, index=at, written=None))
+    return found
+
+
+def _with_chains(
+    loop: Loop, chains: Sequence[_Chain], sinking: Mapping[Op, _Chain]
+) -> tuple[tuple[Op, ...], Loop, tuple[Op, ...], dict[Value, Value]]:
+    """What stands before the loop, the loop, what stands behind it, and the values that stand for the loads'."""
+    before: list[Op] = []
+    inits: list[Value] = []
+    carried: list[Value] = []
+    yielded: list[Value] = []
+    values: dict[Value, Value] = {}
+    newest: dict[_Chain, int] = {}
+    for chain in chains:
+        firsts = _firsts(loop, chain.load, chain.index, chain.iterations)
+        old = chain.load.result
+        # The first of these is what was stored one iteration before, the last what the load gives now.
+        kept = [Value(old.type, old.hint, old.location) for _ in firsts]
+        newest[chain] = len(carried)
+        before += firsts
+        inits += [first.result for first in reversed(firsts)]
+        carried += kept
+        yielded += [_value(chain.producer), *kept[:-1]]
+        values[old] = kept[-1]
+    results = [Value(v.type) for v in carried]
+    gone = {chain.load for chain in chains} | sinking.keys()
+    body = tuple(op for op in loop.body if op not in gone)
+    end = _yield_of(loop)(tuple(yielded), location=loop.location)
+    if loop.results:
+        last = body[-1]
+        assert isinstance(last, affine.Yield | scf.Yield), "a loop with results ends with a yield"
+        end, body = with_fields(last, values=(*last.values, *yielded)), body[:-1]
+    new = with_fields(
+        loop,
+        body=(*body, end),
+        inits=(*loop.inits, *inits),
+        carried=(*loop.carried, *carried),
+        results=(*loop.results, *results),
+        ends=(),
+    )
+    after = [
+        with_fields(store, value=results[newest[chain]], index=chain.index, written=None)
+        for store, chain in sinking.items()
+    ]
+    return tuple(before), new, tuple(after), values
+
+
+def _if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op]) -> tuple[Op, ...]:
+    """A loop with what stands around it, done only where it runs: otherwise it gives what it is given.
+
+    What is loaded before it and stored behind it is then touched only by iterations that touch it anyway.
+    """
+    at, end = loop.location, _yield_of(loop)
+    inner = tuple(Value(v.type, v.hint, v.location) for v in loop.results)
+    new = with_fields(new, results=(*inner, *new.results[len(inner) :]))
+    then: Block = (*before, new, *after)
+    orelse: Block = ()
+    if inner:
+        then, orelse = (*then, end(inner, location=at)), (end(loop.inits, location=at),)
+    if isinstance(loop, affine.For):
+        runs = tuple(Constraint(upper - lower - 1) for upper in loop.upper for lower in loop.lower)
+        return (affine.If(runs, then, orelse, loop.results, location=at),)
+    less = arith.Compare(Value(I1, "runs"), "cmpi", "ult" if loop.is_unsigned else "slt", loop.lower, loop.upper,
+                         location=at)  # fmt: skip
+    return less, scf.If(less.result, then, orelse, loop.results, location=at)
+
+
+def _yield_of(loop: Loop) -> type[affine.Yield] | type[scf.Yield]:
+    return affine.Yield if isinstance(loop, affine.For) else scf.Yield

@@ -1,0 +1,154 @@
+"""Carries in values what a loop keeps in buffers of one element, under conditions and in loops inside of it, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import rewrite, users, walk, with_fields
+from affdsl.ir.types import MemRefType
+
+Structured = affine.For | affine.If | scf.For | scf.If
+Numbers = dict[Value, Value]
+"""What each buffer holds."""
+
+
+def variables_replaced(function: func.Func, loop: affine.For | scf.For) -> func.Func | None:
+    """The function with what a loop changes in buffers of one element carried in values; None if there is nothing.
+
+        for i: if c: s[] += x     ->     a = s[]; b = for i, t = a: { r = if c: t + x else: t; yield r }; s[] = b
+
+    The buffers are the function's own, of rank 0, set before the loop, and nothing but loads and stores uses them, in
+    the loop below conditions and loops only.
+    """
+    carried = [v for v in _variables(function) if _is_changed_in(loop, v) and _is_set_before(function, loop, v)]
+    if not carried:
+        return None
+    before, numbers, replaced = list[Op](), Numbers(), dict[Value, Value]()
+    for buffer in carried:
+        numbers[buffer] = _number(buffer)
+        before.append(affine.Load(numbers[buffer], buffer, (), location=loop.location))
+    (made,) = _block((loop,), numbers, replaced)
+    behind = [affine.Store(numbers[buffer], buffer, (), location=loop.location) for buffer in carried]
+    new = (*before, made, *behind)
+    return renamed(rewrite(function, lambda op: new if op is loop else None), replaced)
+
+
+def _variables(function: func.Func) -> list[Value]:
+    """The buffers of one element that nothing but loads and stores uses."""
+    used = users(function)
+    made = [op.result for op in walk(function) if isinstance(op, memref.Alloca | memref.Alloc)]
+    return [
+        v
+        for v in made
+        if isinstance(v.type, MemRefType) and not v.type.rank and all(_accesses(op, v) for op in used.get(v, ()))
+    ]
+
+
+def _accesses(op: Op, buffer: Value) -> bool:
+    return isinstance(op, affine.Load) or (isinstance(op, affine.Store) and op.value is not buffer)
+
+
+def _is_changed_in(loop: affine.For | scf.For, buffer: Value) -> bool:
+    """Whether a loop stores to a buffer that is made outside, and uses it below loops and conditions only."""
+    if buffer in {v for op in walk(loop) for v in op.defines()}:
+        return False
+    return _stores(loop, buffer) and _is_plain(loop, buffer)
+
+
+def _stores(op: Op, buffer: Value) -> bool:
+    return any(isinstance(inner, affine.Store) and inner.memref is buffer for inner in walk(op))
+
+
+def _is_plain(op: Op, buffer: Value) -> bool:
+    if not any(isinstance(inner, affine.Load | affine.Store) and inner.memref is buffer for inner in walk(op)):
+        return True
+    if isinstance(op, affine.Load | affine.Store):
+        return True
+    return isinstance(op, Structured) and all(_is_plain(inner, buffer) for block in op.blocks() for inner in block)
+
+
+def _is_set_before(function: func.Func, loop: affine.For | scf.For, buffer: Value) -> bool:
+    """Whether the buffer certainly holds a number when the loop begins."""
+
+    def reached(block: Block) -> bool | None:
+        is_set = False
+        for op in block:
+            if op is loop:
+                return is_set
+            inside = [found for inner in op.blocks() if (found := reached(inner)) is not None]
+            if inside:
+                return is_set or inside[0]
+            is_set |= isinstance(op, affine.Store) and op.memref is buffer
+        return None
+
+    return bool(reached(function.body))
+
+
+# --- Below: the new operations
+
+
+def _block(block: Sequence[Op], numbers: Numbers, replaced: dict[Value, Value]) -> list[Op]:
+    """Operations without loads and stores of variables; `numbers` changes to what these hold after them."""
+    made: list[Op] = []
+    for op in block:
+        match op:
+            case affine.Load(memref=buffer) if buffer in numbers:
+                replaced[op.result] = numbers[buffer]
+            case affine.Store(memref=buffer) if buffer in numbers:
+                numbers[buffer] = op.value
+            case affine.For() | scf.For():
+                made.append(_loop(op, numbers, replaced))
+            case affine.If() | scf.If():
+                made.append(_branch(op, numbers, replaced))
+            case _:
+                made.append(op)
+    return made
+
+
+def _loop(op: affine.For | scf.For, numbers: Numbers, replaced: dict[Value, Value]) -> Op:
+    changed = [buffer for buffer in numbers if _stores(op, buffer)]
+    inside = numbers | {buffer: _number(buffer) for buffer in changed}
+    carried = tuple(inside[buffer] for buffer in changed)
+    inits = tuple(numbers[buffer] for buffer in changed)
+    body = _ended(op.body, inside, changed, replaced, affine.Yield if isinstance(op, affine.For) else scf.Yield)
+    results = _results(changed, numbers)
+    return with_fields(
+        op, body=body, inits=(*op.inits, *inits), carried=(*op.carried, *carried), results=(*op.results, *results)
+    )
+
+
+def _branch(op: affine.If | scf.If, numbers: Numbers, replaced: dict[Value, Value]) -> Op:
+    changed = [buffer for buffer in numbers if _stores(op, buffer)]
+    end = affine.Yield if isinstance(op, affine.If) else scf.Yield
+    then = _ended(op.then, dict(numbers), changed, replaced, end)
+    orelse = _ended(op.orelse, dict(numbers), changed, replaced, end)
+    return with_fields(op, then=then, orelse=orelse, results=(*op.results, *_results(changed, numbers)))
+
+
+def _ended(
+    block: Block, inside: Numbers, changed: Sequence[Value], replaced: dict[Value, Value],
+    end: type[affine.Yield] | type[scf.Yield],
+) -> Block:  # fmt: skip
+    """A block that also yields what the variables hold in the end."""
+    made = _block(block, inside, replaced)
+    if not changed:
+        return tuple(made)
+    last = tuple(inside[buffer] for buffer in changed)
+    if made and isinstance(made[-1], affine.Yield | scf.Yield):
+        return (*made[:-1], with_fields(made[-1], values=(*made[-1].values, *last)))
+    return (*made, end(last))
+
+
+def _results(changed: Sequence[Value], numbers: Numbers) -> tuple[Value, ...]:
+    for buffer in changed:
+        numbers[buffer] = _number(buffer)
+    return tuple(numbers[buffer] for buffer in changed)
+
+
+def _number(buffer: Value) -> Value:
+    assert isinstance(buffer.type, MemRefType)
+    return Value(buffer.type.element, buffer.hint, buffer.location)

@@ -1,0 +1,133 @@
+"""Loops made simpler by what encloses them: bounds that never decide go, and loops that run once, or never."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import walk, with_fields
+from passes.simplify import Context, rewrite_within, simplify_bounds
+from passes.transforms.loops.nests import counted
+
+Fate = Literal["runs once", "never runs"]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A function after it was settled, and what became of the loops that are gone, by their induction variables."""
+
+    function: Func
+    gone: dict[Value, Fate] = field(default_factory=dict)
+
+
+def settled(function: Func, before: Func) -> Settled:
+    """The function where what a step has changed since before is as simple as its place allows.
+
+        for i = 0 to min(N, k): S(i)   ->   for i = 0 to k: S(i)      where k < N, as a loop around says
+        for i = k to k + 1: S(i)       ->   S(k)
+        for i = k to k: S(i)           ->
+
+    What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these.
+    Nothing is refused: what is not proved, with a budget, stays. Where several lower bounds are left, a loop stays even
+    if it runs once: nothing that may stand in a subscript says which of them counts.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<9xf32>, %x: f32) {
+    ...     affine.for %i = 0 to 9 {
+    ...       affine.for %j = affine_map<(d) -> (d)>(%i) to min affine_map<(d) -> (d + 1, 9)>(%i) {
+    ...         affine.store %x, %A[%j] : memref<9xf32>
+    ...       }
+    ...     }
+    ...     return
+    ... }''').functions[0]
+    >>> made = settled(f, Func("g", (), ()))
+    >>> print(made.function)
+    func.func @f(%A: memref<9xf32>, %x: f32) {
+      affine.for %i = 0 to 9 {
+        affine.store %x, %A[%i] : memref<9xf32>
+      }
+      return
+    }
+    >>> [(iv.hint, fate) for iv, fate in made.gone.items()]
+    [('j', 'runs once')]
+    """
+    touched = _touched(function, before)
+    if not touched:
+        return Settled(function)
+    gone: dict[Value, Fate] = {}
+    values: dict[Value, Value] = {}
+
+    def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
+        if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
+            return None
+        lower, upper = simplify_bounds(op.lower, "max", context), simplify_bounds(op.upper, "min", context)
+        if _excluded(lower, upper, 1, context):
+            gone[op.iv] = "never runs"
+            values.update(zip(op.results, op.inits, strict=True))
+            return ()
+        if len(lower) == 1 and _runs(lower[0], upper, context) and _excluded(lower, upper, op.step + 1, context):
+            gone[op.iv] = "runs once"
+            return _once(op, lower[0], values)
+        return None if lower == op.lower and upper == op.upper else _with_bounds(op, lower, upper)
+
+    return Settled(renamed(rewrite_within(function, rule), values), gone)
+
+
+# --- Below: how
+
+
+def _touched(function: Func, before: Func) -> set[Value]:
+    """The induction variables of loops that are new, or stand or run elsewhere, and of all inside of these."""
+    old = {op.iv: op for op in walk(before) if isinstance(op, affine.For)}
+    found: set[Value] = set()
+
+    def visit(block: Block, *, inside: bool) -> None:
+        for op in block:
+            here = inside
+            if isinstance(op, affine.For):
+                was = old.get(op.iv)
+                if was is op and not inside:
+                    continue
+                here = inside or was is None or (was.lower, was.upper, was.step) != (op.lower, op.upper, op.step)
+                if here:
+                    found.add(op.iv)
+            for inner in op.blocks():
+                visit(inner, inside=here)
+
+    visit(function.body, inside=False)
+    return found
+
+
+def _runs(low: Affine, upper: Collection[Affine], context: Context) -> bool:
+    return all(context.proves(Constraint(high - low - 1)) for high in upper)
+
+
+def _excluded(lower: Collection[Affine], upper: Collection[Affine], distance: int, context: Context) -> bool:
+    """Whether all upper bounds are certainly never so far above all lower bounds together."""
+    return context.excludes([Constraint(high - low - distance) for high in upper for low in lower])
+
+
+def _with_bounds(op: affine.For, lower: tuple[Affine, ...], upper: tuple[Affine, ...]) -> affine.For:
+    changed = {name for name, new in (("lower", lower), ("upper", upper)) if new != getattr(op, name)}
+    written = {name: applied for name, applied in (op.written or {}).items() if name not in changed}
+    return with_fields(op, lower=lower, upper=upper, written=written or None)
+
+
+def _once(op: affine.For, at: Affine, values: dict[Value, Value]) -> Block:
+    """The body of a loop, for its only iteration."""
+    body = op.body
+    if op.results:
+        last = body[-1]
+        assert isinstance(last, affine.Yield), "a loop with results ends with affine.yield"
+        body = body[:-1]
+        values.update(zip(op.carried, op.inits, strict=True))
+        values.update(zip(op.results, last.values, strict=True))
+    elif body and body[-1].is_terminator:
+        body = body[:-1]
+    return counted(body, op.iv, at) if body else ()

@@ -1,0 +1,370 @@
+"""Unrolls a loop and runs its copies together inside the loops that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Atom, Term, Value
+from affdsl.ir.messages import shown
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
+from passes.analysis.access import Access, Accesses
+from passes.analysis.dependence import Dependences
+from passes.analysis.domain import without_semi_affine
+from passes.analysis.trip_count import TripCount, trip_count
+from passes.legality.require import (
+    Candidate,
+    IllegalTransform,
+    Request,
+    Time,
+    new_order,
+    refusal,
+    require_order,
+    skewed,
+    text_time,
+    trying,
+)
+from passes.mlir_opt.options import OptionError
+from passes.transforms.loops.unrolling import is_multiple
+from passes.transforms.unroll_jam.copies import Copies
+from passes.transforms.unroll_jam.reductions import kinds_of, started, together
+
+MOST_OPERATIONS = 100_000
+"""How many operations are made of one loop at most."""
+
+
+def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, context: Module | None = None) -> Module:
+    """The same program with the loop that each function starts with unrolled and jammed, where that is legal.
+
+    As in mlir-opt, a loop stays that is not the first operation of its function, that runs less often than the factor,
+    that holds a loop whose bounds it moves, or of whose several upper bounds something may be left over; `unroll_jam`
+    takes all of these but the second.
+
+    Parameters
+    ----------
+    unroll_jam_factor
+        How many iterations run together.
+    context
+        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
+        stands around it.
+    """
+    if unroll_jam_factor < 1:
+        raise OptionError(f"affine-loop-unroll-jam: option unroll-jam-factor is at least 1, got {unroll_jam_factor}")
+
+    def jammed(function: Func) -> Func:
+        first = function.body[0] if function.body else None
+        if not isinstance(first, affine.For) or not _body(first):
+            return function
+        dependences = Dependences(function, module if context is None else context)
+        if unroll_jam_factor == 1:
+            trips = trip_count(first, first.iv, dependences.of)
+            return _in_place(function, (first,)) if trips.number == 1 else function
+        if any(v in _inside(first) for op in _loops(first.body) for e in (*op.lower, *op.upper) for v in e.values()):
+            return function
+        try:
+            with trying():
+                loops = _jammed(first, unroll_jam_factor, dependences, one_upper=True)
+        except IllegalTransform:
+            return function
+        return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
+
+    body = tuple(jammed(op) if isinstance(op, Func) else op for op in module.body)
+    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
+
+
+def unroll_jam(
+    function: Func,
+    iv: Value,
+    factor: int,
+    *,
+    reassociate: bool = False,
+    dependences: Dependences | None = None,
+) -> Func:
+    """Run several iterations of a loop together, statement by statement, inside the loops that it holds.
+
+        for i = 0 to n {          for i = 0 to n - n mod 2 step 2 {
+          A(i)                      A(i); A(i + 1)
+          for j = 0 to m {   ->     for j = 0 to m { B(i, j); B(i + 1, j) }
+            B(i, j)               }
+          }                       for i = n - n mod 2 to n { A(i); for j = 0 to m { B(i, j) } }
+        }
+
+    Values that the loops inside carry are carried for each copy. A number that the loop itself reduces is reduced in
+    each copy, and the numbers of all copies are combined in the end; what it starts with counts once. Loops inside
+    whose bounds move with i run together where all copies run, and each copy alone before and after that.
+
+    What is left over by several upper bounds is done in a loop for each of them, of which one runs at most.
+
+    Refuses where a dependence runs against the new order, where a loop with loops inside carries a value that it does
+    not reduce, and where the bounds of i, or those of a loop inside that move with it, cannot be split by affine ones.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop.
+    factor
+        How many iterations run together; the rest runs in a loop of its own.
+    reassociate
+        Let sums and products of floats that the loop carries be rounded in another order.
+    dependences
+        Those of the function, if they are known: they also say what its module shows of aliases.
+
+    Raises
+    ------
+    IllegalTransform
+        With the dependence, its distance and two iterations, or with what else is in the way.
+    ValueError
+        For an iv that no affine.for of the function counts, or a factor below 2.
+
+    References
+    ----------
+    Allen and Cocke, "A catalogue of optimizing transformations", 1972; Carr and Kennedy, "Improving the ratio of
+    memory operations to floating-point operations in loops", TOPLAS 1994.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> function = parse('''func.func @f(%A: memref<8x9xf32>, %x: f32) {
+    ...     affine.for %i = 0 to 8 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<8x9xf32> } }
+    ...     return
+    ... }''').functions[0]
+    >>> print(unroll_jam(function, function.body[0].iv, 2))
+    func.func @f(%A: memref<8x9xf32>, %x: f32) {
+      affine.for %i = 0 to 8 step 2 {
+        affine.for %j = 0 to 9 {
+          affine.store %x, %A[%i, %j] : memref<8x9xf32>
+          %i_1 = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)
+          affine.store %x, %A[%i_1, %j] : memref<8x9xf32>
+        }
+      }
+      return
+    }
+    """
+    loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
+    if iv not in loops:
+        listed = ", ".join(map(shown, loops)) or "none"
+        raise ValueError(f"no affine.for of @{function.symbol} counts {shown(iv)}; its loops are {listed}")
+    if factor < 2:
+        raise ValueError(f"at least 2 iterations are jammed, not {factor}")
+    known = Dependences(function) if dependences is None else dependences
+    module = known.of.module
+
+    def again(other: Func, reassociate: bool = reassociate) -> Func:
+        return unroll_jam(other, iv, factor, reassociate=reassociate, dependences=Dependences(other, module))
+
+    new = _jammed(loops[iv], factor, known, reassociate, again)
+    return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is iv else None)
+
+
+# --- Below: how
+
+
+def _jammed(
+    loop: affine.For,
+    factor: int,
+    dependences: Dependences,
+    reassociate: bool = False,
+    again: Request | None = None,
+    *,
+    one_upper: bool = False,
+) -> Block:
+    """The loop of jammed iterations, and loops over the rest where there may be one.
+
+    With `one_upper`, a loop of whose several upper bounds something may be left over is refused.
+    """
+    what = f"unroll and jam the loop {shown(loop.iv)} by {factor}"
+    trips = trip_count(loop, loop.iv, dependences.of)
+    if trips.number is not None and trips.number < factor:
+        raise refusal(loop, what, f"it runs {trips.number} times, fewer than {factor}", "a factor that is not larger")
+    size = sum(1 for _ in walk(loop))
+    if size * factor > MOST_OPERATIONS:
+        reason = f"its {size} operations would become {size * factor}, and at most {MOST_OPERATIONS} are made"
+        raise refusal(loop, what, reason, "a smaller factor")
+    if len(loop.lower) > 1:
+        raise refusal(loop, what, f"{shown(loop.iv)} has several lower bounds: where its iterations lie is not affine")
+    is_whole = not trips.unknown and trips.divisor % factor == 0
+    if one_upper and not is_whole and len(loop.upper) > 1:
+        raise refusal(loop, what, f"{shown(loop.iv)} has several upper bounds, and something may be left over")
+    splits = (None,) * len(loop.upper) if is_whole else _splits(loop, factor)
+    copies = Copies(loop, factor, what)
+    kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
+    new = copies.body()
+    if trips.high is None or trips.high >= factor:  # otherwise no group of iterations is ever whole
+        _check(loop, factor, splits, dependences, what, again)
+    whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
+    main = with_fields(loop, body=new, step=loop.step * factor, upper=whole)
+    rests = _rests(loop, splits, trips)
+    between = rests[0].inits if rests else loop.results
+    return (*_with_reductions(main, copies, kinds, between), *rests)
+
+
+def _splits(loop: affine.For, factor: int) -> tuple[Affine | None, ...]:
+    """For each upper bound where the whole groups below it end; None where that is at this bound in any case."""
+    (low,) = loop.lower
+    counts = [(high - low).ceildiv(loop.step) for high in loop.upper]
+    return tuple(
+        None if is_multiple(count, factor) else low + count // factor * (loop.step * factor) for count in counts
+    )
+
+
+def _rests(loop: affine.For, splits: Sequence[Affine | None], trips: TripCount) -> list[affine.For]:
+    """Loops over what is left over by each upper bound, each carrying on what was handed on before.
+
+    At most one of them runs: see the note in `passes.transforms.loops.unrolling`.
+    """
+    left = [split for split in splits if split is not None]
+    first = loop.lower if trips.may_be_negative else ()
+    rests: list[affine.For] = []
+    values = [tuple(Value(v.type, v.hint, v.location) for v in loop.results) for _ in left] + [loop.results]
+    for number, split in enumerate(left):
+        (rest,) = clone_block((loop,), {})
+        assert isinstance(rest, affine.For)
+        upper = (*loop.upper, *left[:number])
+        given, found = values[number : number + 2]
+        rests.append(with_fields(rest, lower=(*first, split), upper=upper, inits=given, results=found))
+    return rests
+
+
+def _with_reductions(
+    main: affine.For, copies: Copies, kinds: Sequence[str | None], results: tuple[Value, ...]
+) -> Block:
+    """The loop of jammed iterations with what it carries: a number for each copy, which are combined in the end."""
+    if not kinds:
+        return (with_fields(main, results=results),)
+    before, inits = started(main, kinds, copies.factor)
+    found = [
+        tuple(
+            old if k == 0 and kind is None else Value(old.type, old.hint, old.location)
+            for old, kind in zip(results, kinds, strict=True)
+        )
+        for k in range(copies.factor)
+    ]
+    given, carried, made = ([v for each in values for v in each] for values in (inits, copies.carried, found))
+    loop = with_fields(main, inits=tuple(given), carried=tuple(carried), results=tuple(made))
+    return (*before, loop, *together(main, kinds, found, results))
+
+
+def _in_place(function: Func, loops: Block) -> Func:
+    """A function in which those of some loops that certainly run once are replaced by their bodies."""
+    able = [op for op in loops if isinstance(op, affine.For) and _may_run_once(op)]
+    counts = Accesses(function) if able else None
+    once = [op for op in able if counts is not None and trip_count(op, op.iv, counts).number == 1]
+    replaced: dict[Value, Value] = {}
+    body: list[Op] = []
+    for op in function.body:
+        if not isinstance(op, affine.For) or op not in once:
+            body.append(op)
+            continue
+        (low,) = op.lower
+        if low.value is not None:
+            replaced[op.iv] = low.value
+        elif low.is_constant:
+            body.append(arith.Constant(op.iv, low.constant, location=op.location))
+        else:
+            body.append(affine.Apply(op.iv, low, location=op.location))
+        body += _body(op)
+        if op.results:
+            replaced.update(zip(op.carried, op.inits, strict=True))
+            replaced.update(zip(op.results, _yielded(op), strict=True))
+    return renamed(with_fields(function, body=tuple(body)), replaced) if once else function
+
+
+def _may_run_once(loop: affine.For) -> bool:
+    """Whether the bounds of a loop, at a first look, let it run once, from its one lower bound."""
+    low, *others = loop.lower
+    if others or not all(bound.is_constant for bound in (low, *loop.upper)):
+        return not others
+    return 0 < min(bound.constant for bound in loop.upper) - low.constant <= loop.step
+
+
+def _body(loop: affine.For) -> Block:
+    return tuple(op for op in loop.body if not op.is_terminator)
+
+
+def _yielded(loop: affine.For) -> tuple[Value, ...]:
+    end = loop.body[-1]
+    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
+    return end.values
+
+
+def _loops(block: Block) -> Iterator[affine.For]:
+    return (inner for op in block for inner in walk(op) if isinstance(inner, affine.For))
+
+
+def _inside(loop: affine.For) -> set[Value]:
+    """The values that a loop defines."""
+    return {v for op in walk(loop) for v in (*op.binds(), *(op.defines() if op is not loop else ()))}
+
+
+# --- Legality
+
+
+def _check(
+    loop: affine.For,
+    factor: int,
+    splits: Sequence[Affine | None],
+    dependences: Dependences,
+    what: str,
+    again: Request | None,
+) -> None:
+    """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
+    around = len(dependences.of.domains[loop].ivs)
+    places: dict[Op, tuple[Term, ...]] = {}
+    _number(loop.body, (), places)
+    fixed: dict[Atom, Value] = {}  # bounds are the same for all iterations of the loop, also where they are semi-affine
+    (low, *left) = [without_semi_affine(e, fixed) for e in (*loop.lower, *splits) if e is not None]
+    number = (loop.iv - low) // (loop.step * factor)
+
+    def jammed(*groups: Affine) -> Time:
+        def time(access: Access) -> tuple[Affine, ...]:
+            place = places[access.op]
+            inner = around + 1 + sum(isinstance(part, Value) for part in place)
+            tail = text_time(dependences, access, inner)
+            return (*groups, *map(Affine.of, place), Affine.of(loop.iv), *tail)
+
+        return time
+
+    time = jammed(number)
+    if left:
+        if new_order(dependences, loop, time) is None:  # legal even if the rest were jammed, which is quicker to ask
+            return
+        rest = Value(INDEX)
+        dependences.of.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
+        time = jammed(number, Affine.of(rest))  # 0 in the whole groups; each iteration of the rest is alone
+
+    def alternatives() -> Iterator[Candidate]:
+        for inner in islice(_loops(loop.body), 2):
+            if inner.iv not in {v for e in (*loop.lower, *loop.upper) for v in e.values()}:
+                yield from skewed(time, loop.iv, inner.iv, (1, 2))
+
+    require_order(dependences, loop, time, what=what, candidates=alternatives(), again=again)
+
+
+def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
+    """Where each operation runs, but for the copy: the loops around that are shared, and places in their bodies.
+
+    Operations between two loops have one place: each copy runs them all before the next copy does.
+    """
+    place = 0
+    in_run = False
+    for op in block:
+        if isinstance(op, affine.For):
+            place += 1
+            places[op] = (*before, place)
+            _number(op.body, (*before, place, op.iv), places)
+            in_run = False
+        else:
+            place += not in_run
+            places.update(dict.fromkeys(walk(op), (*before, place)))
+            in_run = True
+
+
+# Where bounds of a loop j inside move with i, one at each end, the copies of j run in three parts one after the other:
+# each copy alone below all starts, all together, and each copy alone beyond the first end. For one group of iterations
+# of i, a part is a function of j and grows with j; bounds that do not move leave the same j out of all copies. So it is
+# enough that the order is right in which j comes first and then i: a dependence from a smaller j to a larger one goes
+# from a part to the same or a later one, and one within a part where copies run alone goes from an iteration of i to
+# the same or a later one, as it did.

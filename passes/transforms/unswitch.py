@@ -1,0 +1,210 @@
+"""Asks a condition once before a loop instead of in each of its iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
+from affdsl.ir.messages import shown
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from passes.affine.positions import are_valid, positions_of
+from passes.legality.require import refusal
+from passes.transforms.loops.nests import loop_of
+from passes.transforms.loops.pieces import MOST_OPERATIONS, defined_inside, ended, operations_in, split_body, with_loop
+
+Path = tuple[Op, ...]
+"""Operations each of which holds the next one in a block."""
+
+
+def affine_loop_unswitch(module: Module) -> Module:
+    """The same program where the first condition that can be asked before the loops around is asked there.
+
+    It is moved out of all operations around that it does not depend on, as far as these are affine loops and
+    conditions. The rest of the conditions stay for further runs of the pass.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> print(affine_loop_unswitch(parse('''func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
+    ...     affine.for %i = 0 to %n {
+    ...       affine.if affine_set<()[s0] : (s0 - 8 >= 0)>()[%n] { affine.store %x, %A[%i] : memref<?xf32> }
+    ...     }
+    ...     return
+    ... }''')).functions[0])
+    func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
+      affine.if affine_set<()[s0] : (s0 - 8 >= 0)>()[%n] {
+        affine.for %i = 0 to %n {
+          affine.store %x, %A[%i] : memref<?xf32>
+        }
+      }
+      return
+    }
+    """
+    done = False
+
+    def rule(op: Op) -> Func | None:
+        nonlocal done
+        if done or not isinstance(op, Func) or op.external:
+            return None
+        for path in _conditions(op.body, ()):
+            above = _movable(op, path)
+            if above is not None:
+                done = True
+                return _unswitched(op, path[above:])
+        return None
+
+    return rewrite(module, rule)
+
+
+def unswitch(func: Func, iv: Value) -> Func:
+    """Ask the first condition in a loop that does not depend on the loop before it.
+
+        for i = 0 to n:            ->   if m >= 8:
+            if m >= 8: S(i)                 for i = 0 to n: S(i) U(i)
+            else:      T(i)             else:
+            U(i)                            for i_else = 0 to n: T(i_else) U(i_else)
+
+    The condition may stand inside of further loops and conditions. Refuses if each one reads something that is only
+    known inside, or divides by a symbol: that must not be asked where the loop does not run.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop, afterwards that of the loop where the condition holds.
+
+    Raises
+    ------
+    IllegalTransform
+        With what the first condition depends on.
+
+    References
+    ----------
+    Allen, Cocke, "A Catalogue of Optimizing Transformations" (1972).
+    """
+    what = f"unswitch loop {shown(iv)}"
+    loop = loop_of(func, iv, what)
+    reason = ""
+    for path in _conditions((loop,), ()):
+        reason_here = _in_the_way(func, path, loop)
+        if not reason_here:
+            return _unswitched(func, path)
+        reason = reason or reason_here
+    if any(isinstance(op, scf.If) for op in walk(loop)):
+        reason = reason or "there is no affine.if in it: what scf.if asks comes from data"
+    raise refusal(loop, what, reason or "there is no affine.if in it")
+
+
+# --- Below: how
+
+
+def _conditions(block: Block, around: Path) -> Iterator[Path]:
+    """The ways to all conditions in a block, inner ones first, from the outermost operation on that holds them."""
+    for op in block:
+        for inner in op.blocks():
+            yield from _conditions(inner, (*around, op))
+        if isinstance(op, affine.If) and around:
+            yield (*around, op)
+
+
+def _movable(func: Func, path: Path) -> int | None:
+    """How many operations of a path stay around its condition; None if all do."""
+    found = None
+    for above in reversed(range(len(path) - 1)):
+        if not isinstance(path[above], _LEFT) or _in_the_way(func, path, path[above]):
+            break
+        found = above
+    return found
+
+
+_LEFT = (affine.For, affine.Parallel, affine.If)
+
+
+def _in_the_way(func: Func, path: Path, outermost: Op) -> str:
+    """Why the condition at the end of a path cannot be asked before an operation around it; empty if it can."""
+    *around, last = path
+    assert isinstance(last, affine.If)
+    condition = _composed(last.condition, path)
+    inside = defined_inside(outermost)
+    known_inside = [v for c in condition for v in c.values() if v in inside]
+    if known_inside:
+        return f"its condition depends on {shown(known_inside[0])}, which is only known inside"
+    if any(_may_fail(c.expr) for c in condition):
+        return "its condition divides by a symbol, which may be 0 where the loop does not run"
+    others = [op for op in around[around.index(outermost) :] if not isinstance(op, _LEFT)]
+    if others:
+        return f"it stands inside of {others[0].name or 'an operation that is not known'}"
+    if not are_valid([c.expr for c in condition], positions_of(func)):
+        return "its condition reads what may not stand in one"
+    if 2 * operations_in((outermost,)) > MOST_OPERATIONS:
+        return f"that makes more than {MOST_OPERATIONS} operations"
+    return ""
+
+
+def _composed(condition: Sequence[Constraint], path: Path) -> tuple[Constraint, ...]:
+    """A condition with what affine.apply computes on the way to it written out."""
+    applies: dict[Value, Term] = {}
+    for outer, inner in pairwise(path):
+        for block in outer.blocks():
+            if not any(op is inner for op in block):
+                continue
+            for op in block:
+                if op is inner:
+                    break
+                if isinstance(op, affine.Apply):
+                    applies[op.result] = op.expr.substitute(applies)
+    return tuple(c.substitute(applies) for c in condition)
+
+
+def _may_fail(expr: Affine) -> bool:
+    """Whether an expression divides by what may not be positive."""
+    return any(isinstance(part, FloorDiv) and isinstance(part.divisor, Affine) for part in parts_of(expr))
+
+
+def _unswitched(func: Func, path: Path) -> Func:
+    """func with the last operation of a path, a condition, around the first one."""
+    outermost, last = path[0], path[-1]
+    assert isinstance(last, affine.If)
+    results = tuple(outermost.defines())
+    then = _with_block(outermost, last, last.then)
+    new: dict[Value, Term] = {}
+    orelse = clone(_with_block(outermost, last, last.orelse), new)
+    _rename_loops(orelse)
+    hands_on = tuple(Value(v.type, v.hint, v.location) for v in results)
+    then = _redefined(then, dict(zip(results, hands_on, strict=True)))
+    either = affine.If(
+        _composed(last.condition, path),
+        ended([then], hands_on, last),
+        ended([orelse], tuple(orelse.defines()), last) if _does_something(orelse) else (),
+        results,
+        location=last.location,
+        attributes=last.attributes,
+    )
+    return with_loop(func, outermost, [either])
+
+
+def _with_block(outermost: Op, condition: affine.If, block: Block) -> Op:
+    """An operation where a condition inside is replaced by one of its blocks."""
+    body, values = split_body(block)
+    replaced = dict(zip(condition.results, values, strict=True))
+    made = rewrite(outermost, lambda op: body if op is condition else None)
+    return renamed(made, replaced) if replaced else made
+
+
+def _redefined(op: Op, new: dict[Value, Value]) -> Op:
+    """A loop or condition that defines other results."""
+    if not new:
+        return op
+    assert isinstance(op, affine.For | affine.If | affine.Parallel)
+    return with_fields(op, results=tuple(new[v] for v in op.results))
+
+
+def _rename_loops(copy: Op) -> None:
+    if isinstance(copy, affine.For) and copy.iv.hint:
+        copy.iv.hint += "_else"  # nobody else holds it yet
+
+
+def _does_something(op: Op) -> bool:
+    return bool(tuple(op.defines())) or any(block for block in op.blocks())
