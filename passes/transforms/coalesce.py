@@ -2,64 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import pairwise
 from math import prod
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
 from passes.affine.arithmetic import MOST
 from passes.affine.positions import positions_of
 from passes.analysis.access import Accesses
 from passes.analysis.certain import holds
-from passes.legality.require import IllegalTransform, refusal
+from passes.legality.require import refusal
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import split_body, with_loop
 
 Band = tuple[affine.For, ...]
 """Loops each of which is all that the one before does."""
-
-
-def affine_loop_coalescing(module: Module) -> Module:
-    """The same program with one loop for each perfect nest of affine loops that all count from 0 in steps of 1.
-
-        affine.for %i = 0 to 5 {          ->   affine.for %i_j = 0 to 35 {
-          affine.for %j = 0 to 7 {               %j = affine.apply (%i_j mod 7)
-            S(%i, %j)                            %i = affine.apply (%i_j floordiv 7)
-          }                                      S(%i, %j)
-        }                                      }
-
-    A nest is taken apart where the bounds of an inner loop depend on an outer one, and at loops that count in another
-    way: parts of two loops and more become one loop each. Loops that carry values stay.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> print(affine_loop_coalescing(parse('''func.func @f(%A: memref<5x7xf32>, %x: f32) {
-    ...     affine.for %i = 0 to 5 {
-    ...       affine.for %j = 0 to 7 { affine.store %x, %A[%i, %j] : memref<5x7xf32> }
-    ...     }
-    ...     return
-    ... }''')).functions[0])
-    func.func @f(%A: memref<5x7xf32>, %x: f32) {
-      affine.for %i_j = 0 to 35 {
-        %j = affine.apply affine_map<(d0) -> (d0 mod 7)>(%i_j)
-        %i = affine.apply affine_map<(d0) -> (d0 floordiv 7)>(%i_j)
-        affine.store %x, %A[%i, %j] : memref<5x7xf32>
-      }
-      return
-    }
-    """
-
-    def of_function(op: Op) -> Func | None:
-        return None if not isinstance(op, Func) or op.external else _in_function(op)
-
-    return rewrite(module, of_function)
 
 
 def coalesce(func: Func, ivs: Sequence[Value]) -> Func:
@@ -95,14 +60,14 @@ def coalesce(func: Func, ivs: Sequence[Value]) -> Func:
     for outer, inner in pairwise(band):
         if split_body(outer.body)[0] != (inner,):
             raise refusal(outer, what, f"loop {shown(inner.iv)} is not all that loop {shown(outer.iv)} does")
-    return with_loop(func, band[0], _applied(_Planner(func).plan(band, what), band))
+    return with_loop(func, band[0], applied(Planner(func).plan(band, what), band))
 
 
 # --- Below: how
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class Plan:
     """What stands before the new loop, its induction variable and upper bounds, and what computes the old ones."""
 
     before: list[Op]
@@ -111,68 +76,7 @@ class _Plan:
     applies: list[Op]
 
 
-def _in_function(func: Func) -> Func:
-    bands = [band for nest in _nests(func) for part in _normal_parts(nest) for band in _bands(part)]
-    planner, plans = _Planner(func), dict[Value, tuple[_Plan, Value]]()
-    for band in bands:
-        try:
-            plans[band[0].iv] = planner.plan(band, "coalesce loops"), band[-1].iv
-        except IllegalTransform:  # what is not possible stays
-            continue
-
-    def rule(op: Op) -> Iterable[Op] | None:
-        if not isinstance(op, affine.For) or op.iv not in plans:
-            return None
-        plan, last = plans[op.iv]
-        band = [op]  # what is inside may be new
-        while band[-1].iv is not last:
-            inner = band[-1].body[0]
-            assert isinstance(inner, affine.For), "a nest stays a nest"
-            band.append(inner)
-        return _applied(plan, band)
-
-    return rewrite(func, rule) if plans else func
-
-
-def _nests(func: Func) -> list[Band]:
-    """The perfect nests of loops that carry nothing, each as deep as it goes."""
-    found: dict[affine.For, Band] = {}
-    for op in walk(func):
-        if isinstance(op, affine.For) and not any(op in nest for nest in found.values()):
-            nest = [op]
-            while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], affine.For) and not inner.results:
-                nest.append(inner)
-            found[op] = tuple(nest) if not op.results else (op,)
-    return [nest for nest in found.values() if len(nest) > 1]
-
-
-def _normal_parts(nest: Band) -> list[Band]:
-    """The parts of a nest all of whose loops count from 0 in steps of 1, each as long as possible."""
-    return [tuple(loops) for is_normal, loops in groupby(nest, _is_normal) if is_normal]
-
-
-def _bands(nest: Band) -> list[Band]:
-    """The parts of a nest where no bound depends on a loop of the part: inner ones first, each as long as possible."""
-    places = {loop.iv: k for k, loop in enumerate(nest)}
-    first = [max((places[v] + 1 for b in (*loop.lower, *loop.upper) for v in b.values() if v in places), default=0)
-             for loop in nest]  # fmt: skip
-    found: list[Band] = []
-    end = len(nest)
-    while end > 1:
-        start = next(k for k in range(end) if max(first[k:end]) <= k)
-        if start < end - 1:
-            found.append(nest[start:end])
-            end = start
-        else:
-            end -= 1
-    return found
-
-
-def _is_normal(loop: affine.For) -> bool:
-    return loop.lower == (Affine(),) and loop.step == 1
-
-
-def _applied(plan: _Plan, band: Sequence[affine.For]) -> list[Op]:
+def applied(plan: Plan, band: Sequence[affine.For]) -> list[Op]:
     """The loop that a plan makes of a nest."""
     outer, inner = band[0], band[-1]
     new = with_fields(
@@ -182,7 +86,7 @@ def _applied(plan: _Plan, band: Sequence[affine.For]) -> list[Op]:
     return [*plan.before, new]
 
 
-class _Planner:
+class Planner:
     """Finds how nests of one function become one loop each."""
 
     def __init__(self, func: Func) -> None:
@@ -190,7 +94,7 @@ class _Planner:
         self._accesses: Accesses | None = None
         self._positions: Positions | None = None
 
-    def plan(self, band: Band, what: str) -> _Plan:
+    def plan(self, band: Band, what: str) -> Plan:
         """How a nest becomes one loop. Raises IllegalTransform if it does not."""
         _require_one_nest(band, what)
         before: list[Op] = []
@@ -203,7 +107,7 @@ class _Planner:
         if any(abs(c) > MOST for each in upper for c in (each.constant, *(c for _, c in each.terms))):
             raise refusal(band[0], what, "the number of all iterations does not fit into 64 bits")
         iv = Value(INDEX, "_".join(loop.iv.hint for loop in band if loop.iv.hint))
-        return _Plan(before, iv, upper, _counters(band, sizes, iv))
+        return Plan(before, iv, upper, _counters(band, sizes, iv))
 
     def _size(self, loop: affine.For, outermost: affine.For, before: list[Op], what: str) -> int | Value:
         """How often an inner loop runs, as a number or a symbol that is not negative where the nest is reached."""

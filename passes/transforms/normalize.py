@@ -7,10 +7,9 @@ from itertools import chain
 
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Term, Value
-from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Positions
@@ -21,51 +20,6 @@ from passes.affine.positions import Names, exprs_of, positions_of, spelled
 from passes.legality.require import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import loop_of
-
-
-def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) -> Module:
-    """The same program with loops from 0 in steps of 1, their old counters computed by affine.apply.
-
-        affine.for %i = 3 to 17 step 4 { S(%i) }   ->   affine.for %i = 0 to 4 { %0 = affine.apply (%i * 4 + 3); S(%0) }
-
-    The upper bound is (upper - lower) ceildiv step. Loops with several lower bounds stay, and so do bands with several
-    lower or upper bounds for one counter.
-
-    Parameters
-    ----------
-    promote_single_iter
-        Put the body of a loop that certainly runs once in its place.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> print(affine_loop_normalize(parse('''func.func @f(%A: memref<99xf32>, %x: f32) {
-    ...     affine.for %i = 2 to 99 step 3 { affine.store %x, %A[%i] : memref<99xf32> }
-    ...     return
-    ... }''')).functions[0])
-    func.func @f(%A: memref<99xf32>, %x: f32) {
-      affine.for %i = 0 to 33 {
-        %0 = affine.apply affine_map<(d0) -> (d0 * 3 + 2)>(%i)
-        affine.store %x, %A[%0] : memref<99xf32>
-      }
-      return
-    }
-    """
-    positions = positions_of(module)
-    replaced: dict[Value, Value] = {}
-
-    def rule(op: Op) -> Op | Iterable[Op] | None:
-        if replaced and isinstance(op, affine.For | affine.Parallel):
-            op = renamed(op, replaced)  # what stands for the counter of this loop must be read with it
-        match op:
-            case affine.For():
-                if promote_single_iter and _runs_once(op):
-                    return _promoted(op, replaced)
-                return _loop(op, positions)
-            case affine.Parallel():
-                return _band(op, positions)
-            case _:
-                return None
-
-    return renamed(rewrite(module, rule), replaced)
 
 
 def normalize(func: Func, iv: Value) -> Func:
@@ -100,11 +54,12 @@ def normalize(func: Func, iv: Value) -> Func:
     loop = loop_of(func, iv, what)
     if len(loop.lower) > 1:
         raise refusal(loop, what, "it begins at the largest of several numbers")
-    new = _loop(loop, positions_of(func))
+    new = normalized_loop(loop, positions_of(func))
     return func if new is None else rewrite(func, lambda op: new if op is loop else None)
 
 
-def _loop(op: affine.For, positions: Positions) -> affine.For | None:
+def normalized_loop(op: affine.For, positions: Positions) -> affine.For | None:
+    """A loop that counts from 0 in steps of 1; None where it does so, or has several lower bounds."""
     if len(op.lower) > 1 or (op.step == 1 and op.lower[0] == Affine()):
         return None
     names = Names()
@@ -114,7 +69,8 @@ def _loop(op: affine.For, positions: Positions) -> affine.For | None:
     return with_fields(op, lower=(Affine(),), upper=exprs_of(bounds), step=1, body=body, written={"upper": bounds})
 
 
-def _band(op: affine.Parallel, positions: Positions) -> affine.Parallel | None:
+def normalized_band(op: affine.Parallel, positions: Positions) -> affine.Parallel | None:
+    """A band that counts from 0 in steps of 1; None where it does so, or has several bounds for a counter."""
     if any(len(group) > 1 for group in chain(op.lower, op.upper)):
         return None
     if all(step == 1 for step in op.steps) and all(low == Affine() for (low,) in op.lower):
@@ -143,7 +99,7 @@ def _with_counters(
     op: Op, counters: Iterable[tuple[Value, Tree, int]], names: Names, body: Block, positions: Positions
 ) -> Block:
     """body where each counter is computed by an affine.apply of what it was, if it is read at all and not the same."""
-    read = set(_reads(body))
+    read = set(reads_in(body))
     applies: list[Op] = []
     new: dict[Value, Term] = {}
     for iv, lower, step in counters:
@@ -154,33 +110,6 @@ def _with_counters(
     return (*applies, *(substitute(inner, new) for inner in body)) if new else body
 
 
-def _reads(body: Block) -> Iterator[Value]:
+def reads_in(body: Block) -> Iterator[Value]:
+    """What operations read, at any depth."""
     return (value for outer in body for inner in walk(outer) for value in inner.reads())
-
-
-def _runs_once(op: affine.For) -> bool:
-    if len(op.lower) > 1:
-        return False
-    trips = [(bound - op.lower[0]).ceildiv(op.step) for bound in op.upper]
-    return all(trip.is_constant for trip in trips) and min(trip.constant for trip in trips) == 1
-
-
-def _promoted(op: affine.For, replaced: dict[Value, Value]) -> Iterable[Op]:
-    """The body of a loop that runs once."""
-    (lower,) = op.lower
-    before: list[Op] = []
-    if lower.value is not None:
-        replaced[op.iv] = lower.value
-    elif op.iv in set(_reads(op.body)):
-        before.append(
-            arith.Constant(op.iv, lower.constant, location=op.location)
-            if lower.is_constant
-            else affine.Apply(op.iv, lower, location=op.location)
-        )
-    replaced.update(zip(op.carried, op.inits, strict=True))
-    if not op.results:
-        return (*before, *op.body)
-    *body, end = op.body
-    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
-    replaced.update(zip(op.results, end.values, strict=True))
-    return (*before, *body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Term, Value
@@ -35,7 +35,6 @@ from passes.legality.require import (
 from passes.legality.steps import Proposal, Step
 from passes.legality.words import name
 
-MOST_NESTED = 2**32 - 1
 MOST_NEAR = 4
 """How many other loops of a nest a refusal looks at."""
 
@@ -52,55 +51,6 @@ class _Carried:
     combine: arith.Binary | None = None
     other: Value | None = None
     kind: str = ""
-
-
-def affine_parallelize(
-    module: Module, *, max_nested: int = MOST_NESTED, parallel_reductions: bool = False, context: Module | None = None
-) -> Module:
-    """The same program with each affine.for whose iterations are independent made an affine.parallel of one counter.
-
-        affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
-
-    Loops that are not certainly parallel stay; so do those that only would be with private arrays or atomic updates.
-
-    Parameters
-    ----------
-    max_nested
-        The largest number of parallel bands around each other: loops inside of so many stay.
-    parallel_reductions
-        Also loops that carry sums, products, minima and the like, where affine.parallel has them for their type. Sums
-        and products of floats are then rounded in another order.
-    context
-        The module around, whose calls show which arguments are one buffer; the same one if it is not given.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> print(affine_parallelize(parse('''func.func @f(%A: memref<99xi32>, %x: i32) -> i32 {
-    ...     %s = affine.for %i = 0 to 99 iter_args(%t = %x) -> (i32) {
-    ...       %a = affine.load %A[%i] : memref<99xi32>
-    ...       %u = arith.addi %t, %a : i32
-    ...       affine.yield %u : i32
-    ...     }
-    ...     return %s : i32
-    ... }'''), parallel_reductions=True).functions[0])
-    func.func @f(%A: memref<99xi32>, %x: i32) -> i32 {
-      %0 = affine.parallel (%i) = (0) to (99) reduce ("addi") -> (i32) {
-        %a = affine.load %A[%i] : memref<99xi32>
-        affine.yield %a : i32
-      }
-      %s = arith.addi %x, %0 : i32
-      return %s : i32
-    }
-    """
-    around = module if context is None else context
-
-    def parallelized(function: Func) -> Func:
-        if not any(isinstance(op, affine.For) for op in walk(function)):
-            return function
-        can = {each.iv: each for each in of_loops(Dependences(function, around)) if _refusal(each) is None}
-        chosen = {iv: can[iv] for iv in _outermost(function.body, can, max_nested, parallel_reductions)}
-        return _rewritten(function, chosen)
-
-    return with_fields(module, body=tuple(parallelized(op) if isinstance(op, Func) else op for op in module.body))
 
 
 def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
@@ -144,7 +94,7 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     if verdict is None:
         known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
         raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
-    why = _refusal(verdict)
+    why = obstacle(verdict)
     if why is not None:
 
         def again(other: Func, reassociate: bool = reassociate) -> Func:
@@ -155,7 +105,7 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     if rounded and not reassociate:
         reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
         raise refusal(verdict.loop, what, reason, Proposal(options=(("reassociate", True),)))
-    return _rewritten(func, {iv: verdict})
+    return as_bands(func, {iv: verdict})
 
 
 # --- What can be done
@@ -171,7 +121,7 @@ def _shown(function: Func, iv: Value, module: Module | None) -> Parallelism | No
     return Parallelism(iv, loop, 0, "parallel" if is_parallel else "unknown")
 
 
-def _refusal(verdict: Parallelism) -> str | None:
+def obstacle(verdict: Parallelism) -> str | None:
     """Why a loop cannot be made parallel, where that is no dependence between iterations; None if it can."""
     loop = verdict.loop
     if isinstance(loop, scf.For):
@@ -310,23 +260,11 @@ def _carried(verdict: Parallelism, position: int) -> _Carried | None:
     return None
 
 
-def _outermost(block: Block, can: dict[Value, Parallelism], room: int, with_reductions: bool) -> Iterator[Value]:
-    """The loops that are made parallel, outer ones first; `room` is how many bands may still be nested here."""
-    for op in block:
-        inside = room - isinstance(op, affine.Parallel)
-        if isinstance(op, affine.For) and room > 0:
-            verdict = can.get(op.iv)
-            if verdict is not None and (with_reductions or not verdict.reductions):
-                inside -= 1
-                yield op.iv
-        for inner in op.blocks():
-            yield from _outermost(inner, can, inside, with_reductions)
-
-
 # --- How it is done
 
 
-def _rewritten(function: Func, chosen: dict[Value, Parallelism]) -> Func:
+def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:
+    """The function where each chosen loop is a parallel band."""
     replaced: dict[Value, Value] = {}
 
     def rule(op: Op) -> tuple[Op, ...] | None:

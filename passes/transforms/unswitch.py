@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
@@ -19,44 +19,8 @@ from passes.transforms.loops.pieces import MOST_OPERATIONS, defined_inside, ende
 
 Path = tuple[Op, ...]
 """Operations each of which holds the next one in a block."""
-
-
-def affine_loop_unswitch(module: Module) -> Module:
-    """The same program where the first condition that can be asked before the loops around is asked there.
-
-    It is moved out of all operations around that it does not depend on, as far as these are affine loops and
-    conditions. The rest of the conditions stay for further runs of the pass.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> print(affine_loop_unswitch(parse('''func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
-    ...     affine.for %i = 0 to %n {
-    ...       affine.if affine_set<()[s0] : (s0 - 8 >= 0)>()[%n] { affine.store %x, %A[%i] : memref<?xf32> }
-    ...     }
-    ...     return
-    ... }''')).functions[0])
-    func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
-      affine.if affine_set<()[s0] : (s0 - 8 >= 0)>()[%n] {
-        affine.for %i = 0 to %n {
-          affine.store %x, %A[%i] : memref<?xf32>
-        }
-      }
-      return
-    }
-    """
-    done = False
-
-    def rule(op: Op) -> Func | None:
-        nonlocal done
-        if done or not isinstance(op, Func) or op.external:
-            return None
-        for path in _conditions(op.body, ()):
-            above = _movable(op, path)
-            if above is not None:
-                done = True
-                return _unswitched(op, path[above:])
-        return None
-
-    return rewrite(module, rule)
+CROSSED = (affine.For, affine.Parallel, affine.If)
+"""What a condition can be moved out of."""
 
 
 def unswitch(func: Func, iv: Value) -> Func:
@@ -87,10 +51,10 @@ def unswitch(func: Func, iv: Value) -> Func:
     what = f"unswitch loop {shown(iv)}"
     loop = loop_of(func, iv, what)
     reason = ""
-    for path in _conditions((loop,), ()):
-        reason_here = _in_the_way(func, path, loop)
+    for path in conditions_in((loop,), ()):
+        reason_here = obstacle(func, path, loop)
         if not reason_here:
-            return _unswitched(func, path)
+            return unswitched(func, path)
         reason = reason or reason_here
     if any(isinstance(op, scf.If) for op in walk(loop)):
         reason = reason or "there is no affine.if in it: what scf.if asks comes from data"
@@ -100,29 +64,16 @@ def unswitch(func: Func, iv: Value) -> Func:
 # --- Below: how
 
 
-def _conditions(block: Block, around: Path) -> Iterator[Path]:
+def conditions_in(block: Block, around: Path) -> Iterator[Path]:
     """The ways to all conditions in a block, inner ones first, from the outermost operation on that holds them."""
     for op in block:
         for inner in op.blocks():
-            yield from _conditions(inner, (*around, op))
+            yield from conditions_in(inner, (*around, op))
         if isinstance(op, affine.If) and around:
             yield (*around, op)
 
 
-def _movable(func: Func, path: Path) -> int | None:
-    """How many operations of a path stay around its condition; None if all do."""
-    found = None
-    for above in reversed(range(len(path) - 1)):
-        if not isinstance(path[above], _LEFT) or _in_the_way(func, path, path[above]):
-            break
-        found = above
-    return found
-
-
-_LEFT = (affine.For, affine.Parallel, affine.If)
-
-
-def _in_the_way(func: Func, path: Path, outermost: Op) -> str:
+def obstacle(func: Func, path: Path, outermost: Op) -> str:
     """Why the condition at the end of a path cannot be asked before an operation around it; empty if it can."""
     *around, last = path
     assert isinstance(last, affine.If)
@@ -133,7 +84,7 @@ def _in_the_way(func: Func, path: Path, outermost: Op) -> str:
         return f"its condition depends on {shown(known_inside[0])}, which is only known inside"
     if any(_may_fail(c.expr) for c in condition):
         return "its condition divides by a symbol, which may be 0 where the loop does not run"
-    others = [op for op in around[around.index(outermost) :] if not isinstance(op, _LEFT)]
+    others = [op for op in around[around.index(outermost) :] if not isinstance(op, CROSSED)]
     if others:
         return f"it stands inside of {others[0].name or 'an operation that is not known'}"
     if not are_valid([c.expr for c in condition], positions_of(func)):
@@ -163,7 +114,7 @@ def _may_fail(expr: Affine) -> bool:
     return any(isinstance(part, FloorDiv) and isinstance(part.divisor, Affine) for part in parts_of(expr))
 
 
-def _unswitched(func: Func, path: Path) -> Func:
+def unswitched(func: Func, path: Path) -> Func:
     """func with the last operation of a path, a condition, around the first one."""
     outermost, last = path[0], path[-1]
     assert isinstance(last, affine.If)

@@ -9,7 +9,8 @@ import pytest
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
 from passes.legality.require import IllegalTransform
-from passes.transforms.coalesce import affine_loop_coalescing, coalesce
+from passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
+from passes.transforms.coalesce import coalesce
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

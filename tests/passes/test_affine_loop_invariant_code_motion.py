@@ -7,7 +7,8 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk, with_fields
 from passes.legality.require import IllegalTransform
-from passes.transforms.hoist import affine_loop_invariant_code_motion, hoist
+from passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
+from passes.transforms.hoist import hoist
 from passes.validation import validate
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines

@@ -6,7 +6,7 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from passes.transforms.normalize import affine_loop_normalize
+from passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, both, parsed, shown

@@ -18,9 +18,10 @@ from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
 from passes.legality.require import IllegalTransform
+from passes.mlir_opt.affine_loop_tile import affine_loop_tile
 from passes.mlir_opt.options import OptionError
 from passes.transforms import tile as under_test
-from passes.transforms.tile import affine_loop_tile, tile
+from passes.transforms.tile import tile
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

@@ -9,9 +9,10 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from passes.legality.require import IllegalTransform
+from passes.mlir_opt.affine_loop_unroll import affine_loop_unroll
 from passes.pipeline.language import run_pipeline
 from passes.transforms.loops.pieces import MOST_OPERATIONS
-from passes.transforms.unroll import affine_loop_unroll, unroll, unroll_full
+from passes.transforms.unroll import unroll, unroll_full
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

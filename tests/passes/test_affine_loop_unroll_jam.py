@@ -18,9 +18,10 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
 from passes.legality.require import IllegalTransform
+from passes.mlir_opt.affine_loop_unroll_jam import affine_loop_unroll_jam
 from passes.mlir_opt.options import OptionError
 from passes.transforms import unroll_jam as under_test
-from passes.transforms.unroll_jam import affine_loop_unroll_jam, unroll_jam
+from passes.transforms.unroll_jam import unroll_jam
 from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.affine_loop_tile_programs import (

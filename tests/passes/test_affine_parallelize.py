@@ -9,7 +9,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from passes.legality.require import IllegalTransform
-from passes.transforms.parallelize import affine_parallelize, parallelize
+from passes.mlir_opt.affine_parallelize import affine_parallelize
+from passes.transforms.parallelize import parallelize
 from tests.analysis.programs import generate
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines

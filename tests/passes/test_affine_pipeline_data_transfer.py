@@ -21,9 +21,10 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from passes.legality.require import IllegalTransform
+from passes.mlir_opt.affine_pipeline_data_transfer import affine_pipeline_data_transfer
 from passes.pipeline.language import run_pipeline
 from passes.transforms import pipeline_data_transfer as under_test
-from passes.transforms.pipeline_data_transfer import affine_pipeline_data_transfer, pipeline_data_transfer, transfers
+from passes.transforms.pipeline_data_transfer import pipeline_data_transfer, transfers
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.fuzz.check import check_seeds

@@ -13,7 +13,7 @@ from benchmarks.polybench.suite import SUITE
 from codegen.jit import interpret_program
 from passes.cleanup.affine_scalrep import affine_scalrep
 from passes.legality.require import IllegalTransform
-from passes.transforms.hoist import affine_loop_invariant_code_motion
+from passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
 from passes.transforms.scalar_replace.carried import scalar_replace
 
 

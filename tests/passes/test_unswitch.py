@@ -9,7 +9,8 @@ from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from passes.legality.require import IllegalTransform
-from passes.transforms.unswitch import affine_loop_unswitch, unswitch
+from passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
+from passes.transforms.unswitch import unswitch
 from tests.fuzz.check import check_seeds, pipelines
 from tests.passes.compare import assert_alike, both, parsed
 from tests.passes.loops_before_and_after import by_name, function, loops, on_random_programs

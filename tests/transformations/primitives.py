@@ -23,6 +23,7 @@ from affdsl.ir.types import INDEX, MemRefType
 from passes.analysis.dependence import Dependences
 from passes.cleanup.affine_scalrep import affine_scalrep
 from passes.legality.require import IllegalTransform
+from passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
 from passes.transforms.buffer_flow import BufferFlow
 from passes.transforms.coalesce import coalesce
 from passes.transforms.data_copy import data_copy
@@ -30,7 +31,7 @@ from passes.transforms.demote import demote
 from passes.transforms.expand import expand
 from passes.transforms.hoist import hoist
 from passes.transforms.index_set_split import index_set_split
-from passes.transforms.normalize import affine_loop_normalize, normalize
+from passes.transforms.normalize import normalize
 from passes.transforms.parallelize import parallelize
 from passes.transforms.peel import peel
 from passes.transforms.pipeline_data_transfer import pipeline_data_transfer

@@ -2,68 +2,30 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import map_blocks, rewrite
+from affdsl.ir.traverse import map_blocks
 from passes.analysis.access import Accesses
-from passes.analysis.dependence import AnalysisWarning
 from passes.legality.words import name as called
-from passes.transforms.data_copy.plan import planned
-from passes.transforms.data_copy.ranges import Choice, Placed, copies
+from passes.transforms.data_copy.plan import Plan, planned
 from passes.transforms.data_copy.request import Wish
 from passes.transforms.loops.nests import loop_of
 
 
-def affine_data_copy_generate(
-    module: Module,
-    *,
-    fast_mem_capacity: int = 2**64 - 1,
-    fast_mem_space: int = 1,
-    generate_dma: bool = False,
-    skip_non_unit_stride_loops: bool = False,
-    slow_mem_space: int = 0,
-    tag_mem_space: int = 0,
-    context: Module | None = None,
-) -> Module:
-    """The same program where loops work on copies of what they touch, in a memory space of their own.
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """A plan, and the operations before and behind which its copies stand."""
 
-    Each loop gets one buffer for each array that it touches, filled before it and, where it writes, written back behind
-    it; and so do the statements between loops. Where a copy would change what the program does, or has no constant
-    size, the array is used as before. It never refuses.
-
-    Parameters
-    ----------
-    fast_mem_capacity
-        In KiB: copies are made inside of a loop that touches more, and before the outermost loops that do not change
-        which elements they hold.
-    fast_mem_space, slow_mem_space, tag_mem_space
-        The memory spaces of the buffers, of the arrays that are copied, and of the tags of DMAs.
-    generate_dma
-        Copy by affine.dma_start and dma_wait instead of loops.
-    skip_non_unit_stride_loops
-        Make copies inside of loops whose step is not 1, and of no others, whatever they touch.
-    context
-        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
-        stands around it.
-    """
-    around = module if context is None else context
-    capacity = fast_mem_capacity if fast_mem_capacity >= 2**64 - 1 else fast_mem_capacity * 1024
-    wish = Wish(fast_mem_space, dma=generate_dma, tag_space=tag_mem_space, only_static=True)
-    choice = Choice(wish, capacity, skip_non_unit_stride_loops, slow_mem_space)
-
-    def copied(op: Op) -> Op | None:
-        if not isinstance(op, Func) or op.external:
-            return None
-        with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
-            warnings.simplefilter("ignore", AnalysisWarning)
-            found = list(copies(Accesses(op, around), choice))
-        return _with_copies(op, found) if found else None
-
-    return rewrite(module, copied)
+    first: Op
+    last: Op
+    plan: Plan
+    first_read: int | None = None
+    """The place in the text of the first read inside; None if nothing reads the buffer."""
+    first_write: int | None = None
 
 
 def data_copy(
@@ -157,10 +119,10 @@ def data_copy(
     what = f"copy {called(buffer)} for loop {called(iv)}"
     loop = loop_of(function, iv, what)
     plan = planned(Accesses(function, module), (loop,), loop, buffer, wish, what)
-    return _with_copies(function, [[Placed(loop, loop, plan)]])
+    return with_copies(function, [[Placed(loop, loop, plan)]])
 
 
-def _with_copies(function: Func, ranges: Iterable[Sequence[Placed]]) -> Func:
+def with_copies(function: Func, ranges: Iterable[Sequence[Placed]]) -> Func:
     """A function with the operations of plans where they belong, by range."""
     before: dict[Op, Block] = {}
     after: dict[Op, Block] = {}

@@ -24,55 +24,6 @@ from passes.transforms.hoist.faults import Faults
 _ACCESSES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 
 
-def affine_loop_invariant_code_motion(module: func.Module, *, context: func.Module | None = None) -> func.Module:
-    """The same program with what no iteration of an affine loop changes done once before it, inner loops first.
-
-        affine.for %i { %0 = affine.load %B[0]; S(%0, %i) }   ->   %0 = affine.load %B[0]; affine.for %i { S(%0, %i) }
-
-    An operation moves, with its blocks, if it stands right in the body of the loop, reads nothing that the loop
-    defines, and touches no element that something else in the loop writes, or that it writes itself and something else
-    reads. What writes, or may fail, moves only out of a loop that certainly runs; a load also where it is in bounds
-    outside of the loop, or accesses that certainly run there are not in bounds themselves, of a buffer that certainly
-    has content. Buffers are not made earlier, and of accesses only those of the affine dialect move. It never refuses:
-    what is not proved stays.
-
-    Parameters
-    ----------
-    context
-        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
-        stands around it.
-
-    References
-    ----------
-    Aho, Lam, Sethi, Ullman, "Compilers", 9.5.
-
-    >>> from affdsl.mlir.readers import parse
-    >>> print(affine_loop_invariant_code_motion(parse('''func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %n: index) {
-    ...     affine.for %i = 0 to %n {
-    ...       %b = affine.load %B[0] : memref<9xf32>
-    ...       affine.store %b, %A[%i] : memref<9xf32>
-    ...     }
-    ...     return
-    ... }''')).functions[0])
-    func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %n: index) {
-      %b = affine.load %B[0] : memref<9xf32>
-      affine.for %i = 0 to %n {
-        affine.store %b, %A[%i] : memref<9xf32>
-      }
-      return
-    }
-    """
-
-    around = module if context is None else context
-
-    def on_function(op: Op) -> Op | None:
-        if not isinstance(op, func.Func) or not any(isinstance(inner, affine.For) for inner in walk(op)):
-            return None
-        return map_blocks(op, _Motion(op, around).block)
-
-    return rewrite(module, on_function)
-
-
 def hoist(function: func.Func, iv: Value, module: func.Module | None = None) -> func.Func:
     """The function with what is the same in every iteration of one loop done once before it.
 
@@ -90,7 +41,7 @@ def hoist(function: func.Func, iv: Value, module: func.Module | None = None) -> 
     loop = next((op for op in walk(function) if isinstance(op, affine.For | scf.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
-    motion = _Motion(function, module, explains=True)
+    motion = Motion(function, module, explains=True)
     before, after, reasons = motion.out_of(loop, motion.parts_as_they_are(loop.body))
     if not before:
         what = f"hoist anything out of loop {name(iv)}"
@@ -107,7 +58,7 @@ class _Part:
     accesses: tuple[Access, ...] = ()
 
 
-class _Motion:
+class Motion:
     """Moves code in one function, of which it knows the accesses as they were before anything moved.
 
     It `explains` why something stays by two iterations, where somebody reads that.

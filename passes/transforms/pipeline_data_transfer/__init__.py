@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -11,48 +10,16 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import clone_block, map_blocks, rewrite, substitute, walk, with_fields
+from affdsl.ir.traverse import clone_block, map_blocks, substitute, walk, with_fields
 from affdsl.ir.types import MemRefType
-from passes.analysis.dependence import AnalysisWarning, Dependences
+from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count
-from passes.legality.require import IllegalTransform, refusal
+from passes.legality.require import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import counted, loop_of
 from passes.transforms.loops.pieces import split_body
 from passes.transforms.loops.unrolling import constant_trips
 from passes.transforms.pipeline_data_transfer.transfers import Incoming, early
-
-
-def affine_pipeline_data_transfer(module: Module, *, context: Module | None = None) -> Module:
-    """The same program where DMAs bring data for the next iteration of a loop while this one computes.
-
-    Loops whose number of iterations is known get it, inner ones first, for all DMAs for which it is proved; see
-    `pipeline_data_transfer`. It never refuses: what is not proved stays.
-
-    Parameters
-    ----------
-    context
-        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
-        stands around it.
-    """
-    around = module if context is None else context
-
-    def pipelined(op: Op) -> Op | None:
-        if not isinstance(op, Func):
-            return None
-        function = op
-        for loop in _inner_first(op):
-            trips = constant_trips(loop)
-            if trips is not None and any(isinstance(inner, affine.DmaStart) for inner in loop.body):
-                with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
-                    warnings.simplefilter("ignore", AnalysisWarning)
-                    try:
-                        function = pipeline_data_transfer(function, loop.iv, module=around)
-                    except IllegalTransform:
-                        continue
-        return None if function is op else function
-
-    return rewrite(module, pipelined)
 
 
 def pipeline_data_transfer(function: Func, iv: Value, *, module: Module | None = None) -> Func:
@@ -108,10 +75,6 @@ def pipeline_data_transfer(function: Func, iv: Value, *, module: Module | None =
     loop = loop_of(function, iv, what)
     found = Dependences(function, module)
     return _Pipelined(function, loop, early(found, loop, what), found, what).made()
-
-
-def _inner_first(function: Func) -> list[affine.For]:
-    return [op for op in walk(function) if isinstance(op, affine.For)][::-1]
 
 
 # --- Below: how

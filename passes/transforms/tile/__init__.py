@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -11,7 +11,7 @@ from typing import TypeAlias
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, with_fields
@@ -19,10 +19,9 @@ from affdsl.ir.types import INDEX
 from passes.affine.arithmetic import MOST
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
-from passes.analysis.trip_count import trip_count
+from passes.analysis.trip_count import TripCount, trip_count
 from passes.legality.require import (
     Candidate,
-    IllegalTransform,
     Request,
     Time,
     new_order,
@@ -30,75 +29,13 @@ from passes.legality.require import (
     require_order,
     skewed,
     text_time,
-    trying,
 )
-from passes.mlir_opt.options import OptionError
 from passes.transforms.loops.nests import band_of, replaced
 from passes.transforms.tile.bounds import Ends, furthest
-from passes.transforms.tile.sizes import Trips, sizes_of
 
 TileSize: TypeAlias = "int | Value"
-
-
-def affine_loop_tile(
-    module: Module,
-    *,
-    cache_size: int = 512,
-    separate: bool = False,
-    tile_size: int = 0,
-    tile_sizes: Sequence[str] = (),
-    context: Module | None = None,
-) -> Module:
-    """The same program with the outermost perfect bands of each function tiled where that is legal.
-
-        for i = 0 to n { S(i) }   ->   for ii = 0 to n step 4 { for i = ii to min(ii + 4, n) { S(i) } }
-
-    Bands stay whose bounds depend on loops of the band, and bands that carry values.
-
-    Parameters
-    ----------
-    cache_size
-        In KiB: sizes are chosen by how many times the data of a band are larger. 0 makes all tiles of size 1.
-    separate
-        Make loops without min for full tiles, where the steps of the band are 1.
-    tile_size
-        The size for all loops; 0 is none.
-    tile_sizes
-        The sizes of the loops of each band, outermost first; 4 for those that follow. `tile_size` goes before.
-    context
-        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
-        stands around it.
-    """
-    wanted = tuple(map(_size, tile_sizes))
-
-    def tiled(function: Func) -> Func:
-        dependences = Dependences(function, module if context is None else context)
-        body: list[Op] = []
-        for op in function.body:
-            band = _band(op)
-            if not band or not _is_box(band) or any(loop.carried for loop in band):
-                body.append(op)
-                continue
-            trips = _trips(dependences)
-            sizes = sizes_of(band, dependences.of, trips, cache_size, tile_size, wanted)
-            split = separate and all(loop.step == 1 for loop in band)
-            try:
-                with trying():
-                    body.append(_tiled(band, sizes, dependences, trips, split, ()))
-            except IllegalTransform:
-                body.append(op)
-        return function if all(a is b for a, b in zip(body, function.body, strict=True)) else with_fields(
-            function, body=tuple(body)
-        )  # fmt: skip
-
-    body = tuple(tiled(op) if isinstance(op, Func) else op for op in module.body)
-    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
-
-
-def _size(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise OptionError(f"affine-loop-tile: option tile-sizes takes positive integers, got {text!r}")
-    return int(text)
+Trips: TypeAlias = Callable[[affine.For], TripCount]
+"""How often a loop runs."""
 
 
 def tile(
@@ -189,29 +126,13 @@ def tile(
     band = band_of(function, ivs, f"tile {_listed(ivs)}", module=module, again=again)
     given = [ivs.index(loop.iv) for loop in band]  # sizes and names are those of the loops, in whatever order
     in_order, called = [sizes[k] for k in given], [names[k] for k in given] if names else ()
-    new = _tiled(band, in_order, known, _trips(known), separate, called, reassociate, again, grid=grid)
+    new = tiled_band(band, in_order, known, trips_of(known), separate, called, reassociate, again, grid=grid)
     return replaced(function, band[0], new)
 
 
-def _trips(dependences: Dependences) -> Trips:
+def trips_of(dependences: Dependences) -> Trips:
     """Counts how often loops run, each once."""
     return cache(lambda loop: trip_count(loop, loop.iv, dependences.of))
-
-
-def _band(op: Op) -> tuple[affine.For, ...]:
-    """The largest perfect band of which an operation is the outermost loop."""
-    found: list[affine.For] = []
-    block: Block = (op,)
-    while len(block) == 1 and isinstance(block[0], affine.For):
-        found.append(block[0])
-        block = block[0].body
-    return tuple(found)
-
-
-def _is_box(band: Sequence[affine.For]) -> bool:
-    """Whether no bound depends on a loop of the band."""
-    ivs = {loop.iv for loop in band}
-    return not any(v in ivs for loop in band for bound in (*loop.lower, *loop.upper) for v in bound.values())
 
 
 # --- Below: how
@@ -245,7 +166,7 @@ class _Tiles:
     whole: bool
 
 
-def _tiled(
+def tiled_band(
     band: Sequence[affine.For],
     sizes: Sequence[TileSize],
     dependences: Dependences,
@@ -257,6 +178,7 @@ def _tiled(
     *,
     grid: bool = False,
 ) -> Op:
+    """The tiled loops of a band, outermost first; see `tile`. Raises IllegalTransform."""
     by = ", ".join(shown(size) if isinstance(size, Value) else str(size) for size in sizes)
     what = f"tile {_listed([loop.iv for loop in band])} by {by}"
     hints = names or [f"{loop.iv.hint}_tile" if loop.iv.hint else "" for loop in band]

@@ -6,20 +6,18 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Atom, Term, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access, Accesses
+from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.domain import without_semi_affine
 from passes.analysis.trip_count import TripCount, trip_count
 from passes.legality.require import (
     Candidate,
-    IllegalTransform,
     Request,
     Time,
     new_order,
@@ -27,54 +25,13 @@ from passes.legality.require import (
     require_order,
     skewed,
     text_time,
-    trying,
 )
-from passes.mlir_opt.options import OptionError
 from passes.transforms.loops.unrolling import is_multiple
 from passes.transforms.unroll_jam.copies import Copies
 from passes.transforms.unroll_jam.reductions import kinds_of, started, together
 
 MOST_OPERATIONS = 100_000
 """How many operations are made of one loop at most."""
-
-
-def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, context: Module | None = None) -> Module:
-    """The same program with the loop that each function starts with unrolled and jammed, where that is legal.
-
-    As in mlir-opt, a loop stays that is not the first operation of its function, that runs less often than the factor,
-    that holds a loop whose bounds it moves, or of whose several upper bounds something may be left over; `unroll_jam`
-    takes all of these but the second.
-
-    Parameters
-    ----------
-    unroll_jam_factor
-        How many iterations run together.
-    context
-        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
-        stands around it.
-    """
-    if unroll_jam_factor < 1:
-        raise OptionError(f"affine-loop-unroll-jam: option unroll-jam-factor is at least 1, got {unroll_jam_factor}")
-
-    def jammed(function: Func) -> Func:
-        first = function.body[0] if function.body else None
-        if not isinstance(first, affine.For) or not _body(first):
-            return function
-        dependences = Dependences(function, module if context is None else context)
-        if unroll_jam_factor == 1:
-            trips = trip_count(first, first.iv, dependences.of)
-            return _in_place(function, (first,)) if trips.number == 1 else function
-        if any(v in _inside(first) for op in _loops(first.body) for e in (*op.lower, *op.upper) for v in e.values()):
-            return function
-        try:
-            with trying():
-                loops = _jammed(first, unroll_jam_factor, dependences, one_upper=True)
-        except IllegalTransform:
-            return function
-        return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)
-
-    body = tuple(jammed(op) if isinstance(op, Func) else op for op in module.body)
-    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
 
 
 def unroll_jam(
@@ -155,14 +112,14 @@ def unroll_jam(
     def again(other: Func, reassociate: bool = reassociate) -> Func:
         return unroll_jam(other, iv, factor, reassociate=reassociate, dependences=Dependences(other, module))
 
-    new = _jammed(loops[iv], factor, known, reassociate, again)
+    new = jammed_loop(loops[iv], factor, known, reassociate, again)
     return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is iv else None)
 
 
 # --- Below: how
 
 
-def _jammed(
+def jammed_loop(
     loop: affine.For,
     factor: int,
     dependences: Dependences,
@@ -247,54 +204,17 @@ def _with_reductions(
     return (*before, loop, *together(main, kinds, found, results))
 
 
-def _in_place(function: Func, loops: Block) -> Func:
-    """A function in which those of some loops that certainly run once are replaced by their bodies."""
-    able = [op for op in loops if isinstance(op, affine.For) and _may_run_once(op)]
-    counts = Accesses(function) if able else None
-    once = [op for op in able if counts is not None and trip_count(op, op.iv, counts).number == 1]
-    replaced: dict[Value, Value] = {}
-    body: list[Op] = []
-    for op in function.body:
-        if not isinstance(op, affine.For) or op not in once:
-            body.append(op)
-            continue
-        (low,) = op.lower
-        if low.value is not None:
-            replaced[op.iv] = low.value
-        elif low.is_constant:
-            body.append(arith.Constant(op.iv, low.constant, location=op.location))
-        else:
-            body.append(affine.Apply(op.iv, low, location=op.location))
-        body += _body(op)
-        if op.results:
-            replaced.update(zip(op.carried, op.inits, strict=True))
-            replaced.update(zip(op.results, _yielded(op), strict=True))
-    return renamed(with_fields(function, body=tuple(body)), replaced) if once else function
-
-
-def _may_run_once(loop: affine.For) -> bool:
-    """Whether the bounds of a loop, at a first look, let it run once, from its one lower bound."""
-    low, *others = loop.lower
-    if others or not all(bound.is_constant for bound in (low, *loop.upper)):
-        return not others
-    return 0 < min(bound.constant for bound in loop.upper) - low.constant <= loop.step
-
-
-def _body(loop: affine.For) -> Block:
+def body_of(loop: affine.For) -> Block:
+    """What an iteration does, without the end."""
     return tuple(op for op in loop.body if not op.is_terminator)
 
 
-def _yielded(loop: affine.For) -> tuple[Value, ...]:
-    end = loop.body[-1]
-    assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
-    return end.values
-
-
-def _loops(block: Block) -> Iterator[affine.For]:
+def loops_in(block: Block) -> Iterator[affine.For]:
+    """All loops in a block, at any depth."""
     return (inner for op in block for inner in walk(op) if isinstance(inner, affine.For))
 
 
-def _inside(loop: affine.For) -> set[Value]:
+def defined_by(loop: affine.For) -> set[Value]:
     """The values that a loop defines."""
     return {v for op in walk(loop) for v in (*op.binds(), *(op.defines() if op is not loop else ()))}
 
@@ -336,7 +256,7 @@ def _check(
         time = jammed(number, Affine.of(rest))  # 0 in the whole groups; each iteration of the rest is alone
 
     def alternatives() -> Iterator[Candidate]:
-        for inner in islice(_loops(loop.body), 2):
+        for inner in islice(loops_in(loop.body), 2):
             if inner.iv not in {v for e in (*loop.lower, *loop.upper) for v in e.values()}:
                 yield from skewed(time, loop.iv, inner.iv, (1, 2))
 

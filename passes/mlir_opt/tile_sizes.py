@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import floor, prod
-from typing import TypeAlias
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import IndexType, MemRefType
@@ -12,10 +11,8 @@ from passes.analysis.access import Accesses
 from passes.analysis.boxes import width_of
 from passes.analysis.region import extents
 from passes.analysis.storage import Buffer
-from passes.analysis.trip_count import TripCount
+from passes.transforms.tile import Trips
 
-Trips: TypeAlias = Callable[[affine.For], TripCount]
-"""How often a loop runs."""
 DEFAULT_SIZE = 4
 
 

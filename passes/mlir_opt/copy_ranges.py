@@ -18,20 +18,9 @@ from passes.analysis.region import region_of
 from passes.analysis.storage import Buffer
 from passes.legality.require import IllegalTransform
 from passes.legality.words import name
-from passes.transforms.data_copy.plan import Plan, planned
+from passes.transforms.data_copy import Placed
+from passes.transforms.data_copy.plan import planned
 from passes.transforms.data_copy.request import Accessing, Wish
-
-
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """A plan, and the operations before and behind which its copies stand."""
-
-    first: Op
-    last: Op
-    plan: Plan
-    first_read: int | None = None
-    """The place in the text of the first read inside; None if nothing reads the buffer."""
-    first_write: int | None = None
 
 
 @dataclass(frozen=True)
