@@ -27,8 +27,8 @@ from codegen.c.emit import CSource, emit
 from codegen.jit import compile_program, interpret_program
 from passes.analysis.bounds import Bounds
 from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph, dependence_graph
 from passes.analysis.parallelism import Loops, of_loops
+from passes.drawing.graph import DrawnGraph, drawn_graph
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.pipeline.language import pipeline_for_module
 from passes.pipeline.manager import Root
@@ -365,13 +365,13 @@ class Kernel(_Called):
         """
         return of_loops(self.dependences())
 
-    def graph(self, loop: str | None = None) -> MemRefDependenceGraph:
+    def graph(self, loop: str | None = None) -> DrawnGraph:
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.
 
         With the name of a loop, it is that of the statements in its body. Raises GraphError where there is no such loop
-        or several are called so; then ask `passes.analysis.graph.dependence_graph` with the induction variable.
+        or several are called so; then ask `passes.drawing.graph.drawn_graph` with the induction variable.
         """
-        return dependence_graph(self.func, self.module, loop)
+        return drawn_graph(self.func, self.module, loop)
 
     def picture(
         self, outer: str, inner: str, sizes: Mapping[str, int], *, at: Mapping[str, int] | None = None

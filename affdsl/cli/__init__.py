@@ -11,7 +11,7 @@ from importlib import import_module
 from affdsl import __version__
 from affdsl.cli.files import complain
 from affdsl.cli.flags import UsageError
-from passes.mlir_opt.options import nearest
+from affdsl.ir.messages import nearest
 
 HELP = """usage: affdsl <command> [flags] [file]
 

@@ -8,7 +8,7 @@ from affdsl.cli.files import complain
 from affdsl.cli.flags import CommandLine, UsageError
 from affdsl.cli.text import Style, show
 from affdsl.frozen import FrozenValue
-from passes.mlir_opt.options import nearest
+from affdsl.ir.messages import nearest
 from passes.pipeline.manager import Event, Observer, Root
 from passes.pipeline.registry import BY_NAME
 

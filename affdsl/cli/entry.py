@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affdsl.cli.flags import UsageError
 from affdsl.ir.dialects.func import Func, Module
-from passes.mlir_opt.options import nearest
+from affdsl.ir.messages import nearest
 
 
 def entry_of(module: Module, name: str | None, command: str) -> Func:

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
-from passes.mlir_opt.options import boolean, nearest
+from affdsl.ir.messages import nearest
+from passes.mlir_opt.options import boolean
 
 Kind: TypeAlias = Literal["switch", "value", "optional", "list", "pass"]
 

@@ -17,12 +17,13 @@ from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_comma
 from affdsl.cli.text import read
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.messages import nearest
 from affdsl.kernel import Kernel
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.graph import GraphError, MemRefDependenceGraph, dependence_graph
+from passes.analysis.graph import GraphError
+from passes.drawing.graph import DrawnGraph, drawn_graph
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.drawing.layout import DrawingError
-from passes.mlir_opt.options import nearest
 
 FLAGS = (
     Flag("o", "value", "Draw it into a file: .svg, .png (needs affdsl[draw]) or .dot (default: DOT on the standard "
@@ -134,11 +135,11 @@ def _function(text: str, file: str, name: str | None, allow_unregistered: bool) 
     return entry_of(module, name, "graph"), module
 
 
-def _graph(function: Func, module: Module, loop: str | None) -> MemRefDependenceGraph:
+def _graph(function: Func, module: Module, loop: str | None) -> DrawnGraph:
     """The graph; what the analysis gave up on is said on the standard error output."""
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always", AnalysisWarning)
-        graph = dependence_graph(function, module, loop)
+        graph = drawn_graph(function, module, loop)
     for warning in given:
         complain(f"warning: {warning.message}")
     return graph
@@ -161,7 +162,7 @@ def _numbers(flag: str, words: Sequence[str]) -> Iterator[tuple[str, int]]:
         yield name, int(number)
 
 
-def _write(drawing: MemRefDependenceGraph | IterationSpace, output: str, *, complete: bool) -> None:
+def _write(drawing: DrawnGraph | IterationSpace, output: str, *, complete: bool) -> None:
     match Path(output).suffix:
         case ".png":
             data = drawing.to_png(complete=complete)

@@ -1,6 +1,9 @@
-"""How errors about IR name operations and values."""
+"""How errors name operations and values, and what may have been meant."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
@@ -24,3 +27,9 @@ def where(op: Op) -> str:
 def shown(value: Value) -> str:
     """A value as MLIR writes it."""
     return f"%{hint(value).removeprefix('%')}"
+
+
+def nearest(name: str, known: Sequence[str]) -> str:
+    """`; did you mean 'x'?` where something known is close to a name, else nothing."""
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""

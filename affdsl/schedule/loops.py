@@ -18,8 +18,8 @@ from affdsl.ir.python_expressions import Name
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.lang.source import problem
+from affdsl.mlir.naming import numbered
 from affdsl.schedule.spelling import bound
-from passes.drawing.naming import numbered
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 UNNAMED = "loop"

@@ -14,11 +14,11 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
+from affdsl.mlir.naming import numbered
 from affdsl.schedule.loops import ScheduleError, counters, find, loop_by, unused
 from affdsl.schedule.spelling import literal
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import set_of
-from passes.drawing.naming import numbered
 from passes.legality.require import refusal
 
 MOST = 2**31

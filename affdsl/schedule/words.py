@@ -14,8 +14,8 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here
+from affdsl.mlir.naming import numbered
 from affdsl.schedule.verbs import OF_PRIMITIVE, Call
-from passes.drawing.naming import numbered
 from passes.legality.require import IllegalTransform
 from passes.legality.steps import Proposal, Step
 from passes.legality.words import accessed_element

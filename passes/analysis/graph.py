@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import lazy_loader  # type: ignore[import-untyped]
 
@@ -14,18 +14,13 @@ from affdsl.errors import AffdslError
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
+from affdsl.ir.messages import nearest
 from affdsl.ir.traverse import walk
+from affdsl.mlir.naming import names_of
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
 from passes.analysis.storage import Buffer
-from passes.drawing.diagram import Diagram, diagram
-from passes.drawing.dot import dot
-from passes.drawing.layout import layout
-from passes.drawing.naming import names_of
-from passes.drawing.png import png
-from passes.drawing.svg import svg
-from passes.mlir_opt.options import nearest
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -291,16 +286,16 @@ class MemRefDependenceGraph:
         found.edges = tuple(e for e in self.edges if own not in (e.source, e.sink))
         return found
 
-    def recomputed(self, function: func.Func, module: func.Module | None = None) -> MemRefDependenceGraph:
+    def recomputed(self, function: func.Func, module: func.Module | None = None) -> Self:
         """The graph of the same block in a function that has changed: its body, or the body of the loop with the same
         induction variable. Raises GraphError where the function has no such loop."""
         dependences = Dependences(function, module, self.dependences.budget)
         if self.owner is self.function:
-            return MemRefDependenceGraph(dependences)
+            return type(self)(dependences)
         binds = tuple(self.owner.binds())
         for op in walk(function):
             if binds and op is not function and binds[0] in op.binds():
-                return MemRefDependenceGraph(dependences, list(op.blocks())[self._number])
+                return type(self)(dependences, list(op.blocks())[self._number])
         if binds:
             raise GraphError(f"@{function.symbol} has no loop of {binds[0]!r} any more: was it tiled, or fused away?")
         raise GraphError(
@@ -321,29 +316,6 @@ class MemRefDependenceGraph:
                 edge.source.id, edge.sink.id, edge=edge, kind=edge.kind, buffer=name, carried=edge.is_carried
             )
         return graph
-
-    def diagram(self, *, complete: bool = False) -> Diagram:
-        """What a drawing shows: boxes and arrows with their words.
-
-        Anti, output, free and order edges between nodes between which other arrows already lead by way of a third one
-        are left out, and counted in a note, unless it is to be complete. So are nodes that only make buffers or values.
-        """
-        return diagram(self.function, self.nodes, self.edges, complete=complete)
-
-    def to_dot(self, *, complete: bool = False) -> str:
-        """The graph in the language of Graphviz."""
-        return dot(self.diagram(complete=complete))
-
-    def to_svg(self, *, complete: bool = False) -> str:
-        """The graph as a drawing, layer by layer: the text of an SVG file."""
-        return svg(layout(self.diagram(complete=complete)))
-
-    def to_png(self, *, complete: bool = False) -> bytes:
-        """The graph as the drawing of `to_svg`, in pixels. Raises DrawingError without matplotlib."""
-        return png(layout(self.diagram(complete=complete)))
-
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
 
     def __repr__(self) -> str:
         return f"<dependences of @{self.function.symbol}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
@@ -398,10 +370,12 @@ def dependence_graph(
     `module` is what the function stands in: it shows what its calls do. Raises GraphError where there is no such loop,
     and where several are called so.
     """
-    dependences = Dependences(function, module)
-    if loop is None:
-        return MemRefDependenceGraph(dependences)
-    return MemRefDependenceGraph(dependences, next(_loop(function, loop).blocks()))
+    return MemRefDependenceGraph(Dependences(function, module), block_of(function, loop))
+
+
+def block_of(function: func.Func, loop: Value | str | None) -> Block:
+    """The body of a function, or of a loop in it, by its induction variable or the name of it. Raises GraphError."""
+    return function.body if loop is None else next(_loop(function, loop).blocks())
 
 
 def _owner(function: func.Func, block: Block) -> tuple[Op, int]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from affdsl.ir.expr import Value
+from affdsl.ir.messages import nearest
 from passes.analysis.dependence import Dependences
 from passes.drawing.layout import DrawingError
 from passes.drawing.picture import Picture
@@ -16,7 +17,6 @@ from passes.drawing.space_layout import space_layout
 from passes.drawing.space_question import Iteration, Question
 from passes.drawing.space_view import Arrow, Place, View, direct
 from passes.drawing.svg import svg
-from passes.mlir_opt.options import nearest
 
 
 def iteration_space(

@@ -9,7 +9,9 @@ from typing import TypeAlias
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
+from affdsl.ir.messages import nearest
 from affdsl.ir.types import INDEX
+from affdsl.mlir.naming import names_of, numbered
 from passes.analysis.access import Access, met
 from passes.analysis.dependence import KINDS, Dependences
 from passes.analysis.domain import Domain
@@ -17,9 +19,7 @@ from passes.analysis.nodes import ivs_of
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, number_of, spending
 from passes.analysis.relations import Relation, at_depth, domain_of, fixed, same_element
 from passes.drawing.layout import DrawingError
-from passes.drawing.naming import names_of, numbered
 from passes.drawing.space_view import Arrow, Kind
-from passes.mlir_opt.options import nearest
 
 Iteration: TypeAlias = tuple[int, ...]
 """The values of the induction variables of some loops, outermost first."""

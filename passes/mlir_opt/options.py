@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
+from affdsl.ir.messages import nearest
 
 OptionValue: TypeAlias = "bool | int | str | tuple[str, ...]"
 Kind: TypeAlias = Literal["bool", "int", "uint", "ulong", "choice", "text", "list"]
@@ -93,12 +93,6 @@ def describe_options(options: Sequence[Option]) -> list[tuple[str, str]]:
         )
         for o in options
     ]
-
-
-def nearest(name: str, known: Sequence[str]) -> str:
-    """`; did you mean 'x'?` where something known is close to a name, else nothing."""
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    return f"; did you mean '{close[0]}'?" if close else ""
 
 
 def boolean(text: str | None) -> bool | None:

@@ -6,7 +6,8 @@ import re
 from typing import NoReturn
 
 from affdsl.ir.dialects.func import Module
-from passes.mlir_opt.options import OptionError, nearest, read_options
+from affdsl.ir.messages import nearest
+from passes.mlir_opt.options import OptionError, read_options
 from passes.pipeline.manager import ANCHORS, OPAQUE_ANCHORS, AnchorName, PassStep, Pipeline, PipelineError
 from passes.pipeline.registry import BY_NAME
 

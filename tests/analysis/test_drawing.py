@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
+from affdsl.mlir.naming import names_of
 from affdsl.mlir.readers import parse
-from passes.analysis.graph import dependence_graph
 from passes.drawing.diagram import Arrow, Box, Diagram
 from passes.drawing.dot import dot
+from passes.drawing.graph import drawn_graph
 from passes.drawing.layers import MOST_IN_LAYER, Vertex, isotonic, place, ranks
 from passes.drawing.layout import DrawingError, layout
-from passes.drawing.naming import names_of
 from passes.drawing.picture import ADVANCE, FONTS, Curve, Picture, Rectangle, Text, Triangle
 from passes.drawing.png import png
 from passes.drawing.style import STYLES
@@ -28,7 +28,7 @@ from tests.analysis.test_graph import NESTS, PRODUCTS, STENCIL
 def of(text, loop=None, file="kernel.mlir"):
     module = parse(text, file)
     function = next(f for f in module.functions if f.symbol == "f")
-    return dependence_graph(function, module, loop)
+    return drawn_graph(function, module, loop)
 
 
 TWENTY = "func.func @f({}) {{\n{}\nreturn\n}}"
@@ -148,7 +148,7 @@ def test_boxes_words_and_arrows_are_apart(text, loop):
 @pytest.mark.parametrize("seed", range(30))
 def test_boxes_words_and_arrows_of_random_programs_are_apart(seed):
     program = generate(seed)
-    graph = dependence_graph(program.function, program.module)
+    graph = drawn_graph(program.function, program.module)
     check(layout(graph.diagram(complete=True)))
     ET.fromstring(graph.to_svg())
     for block in list(blocks_of(program.function))[:3]:

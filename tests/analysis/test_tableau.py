@@ -10,7 +10,7 @@ from affdsl.ir.dialects import func
 from affdsl.mlir.readers import parse
 from passes.analysis.access import Access, accesses
 from passes.analysis.dependence import Dependence, dependences
-from passes.analysis.tableau import (
+from passes.drawing.tableau import (
     Tableau,
     composition_tableau,
     dependence_tableau,

@@ -16,12 +16,12 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
+from affdsl.mlir.naming import names_of
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
 from passes.analysis.nodes import ivs_of
 from passes.drawing.iteration_space import iteration_space
 from passes.drawing.layout import DrawingError
-from passes.drawing.naming import names_of
 from passes.drawing.picture import ADVANCE, Curve, Picture, Rectangle, Text, Triangle
 from passes.drawing.space_layout import RADIUS, space_layout
 from passes.drawing.space_view import Arrow, View, direct
