@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType, FunctionType
 from typing import overload
 
-import affdsl.mlir.printer  # noqa: F401 - str() of IR is MLIR from here on
+import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module

@@ -29,8 +29,8 @@ from statistics import median
 from time import perf_counter
 
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 
 try:
     from xdsl.context import Context

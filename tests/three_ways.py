@@ -7,8 +7,8 @@ import numpy as np
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from tests.codegen.c.compare import check
 from tests.oracles import run_mlir
 

@@ -10,8 +10,9 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import Printer, print_op
+from affdsl.mlir.printer import Printer
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import WRITERS, print_op
 
 DIALECTS = ("affine", "arith", "builtin", "func", "math", "memref", "scf", "ub", "vector")
 """The dialects whose operations the IR has."""
@@ -81,7 +82,7 @@ class _Lines(Printer):
     """A printer that remembers which line is which operation's."""
 
     def __init__(self, *, aliases: bool, generic: bool) -> None:
-        super().__init__(aliases=aliases, generic=generic)
+        super().__init__(WRITERS, aliases=aliases, generic=generic)
         self.texts: dict[Op, str] = {}
 
     def line(self, op: Op | None, text: str) -> None:

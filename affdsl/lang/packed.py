@@ -21,8 +21,8 @@ from affdsl.lang.derived import derived
 from affdsl.lang.dtypes import DType
 from affdsl.lang.indices import Index
 from affdsl.lang.trace import Program
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 
 Word: TypeAlias = tuple[str, str]
 """What an argument or a result is, "array", "const", "number" or "symbol", and the name of its element type."""

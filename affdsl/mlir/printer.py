@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeAlias
 
 from affdsl.ir.attributes import DenseArrayAttr
-from affdsl.ir.core import Block, Op, set_printer
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
@@ -21,43 +21,18 @@ from affdsl.mlir.generic import generic_form
 from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.names import Names, string
 from affdsl.mlir.positions import Positional, map_of, set_of, symbolic_values
-from affdsl.mlir.writing import WRITERS
 
 Writer: TypeAlias = "Callable[[Printer, Any], str | Iterator[Block]]"
 """Gives an operation's text less its results; or prints lines and yields its blocks to be printed between them."""
 
 
-def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_scope: bool | None = None) -> str:
-    """op and everything inside as MLIR text.
-
-    A module is printed as mlir-opt prints it, maps and sets as aliases (`#map`) at the top. In a function or a
-    single operation they stand where they are used, which is what a person wants to read. A function is a whole
-    program for mlir-opt; a single operation is not: values that nothing in it defines are called by their hints,
-    and taken for symbols.
-
-    Parameters
-    ----------
-    generic
-        Every operation in the form that all of MLIR shares, `"name"(operands) <{properties}> : types`.
-    locations
-        With `loc(...)` after each operation and argument that has a place.
-    local_scope
-        Whether maps and sets stand where they are used; by default unless op is a module.
-
-    >>> from affdsl.ir.expr import Affine
-    >>> from affdsl.ir.types import INDEX, MemRefType
-    >>> i, A = Value(INDEX, "i"), Value(MemRefType((None,), INDEX), "A")
-    >>> print_op(affine.Store(i, A, (Affine.of(i) * 2 + 1,)))
-    'affine.store %i, %A[%i * 2 + 1] : memref<?xindex>'
-    """
-    local = not isinstance(op, func.Module) if local_scope is None else local_scope
-    return Printer(aliases=not local, generic=generic, locations=locations).print(op)
-
-
 class Printer:
-    """One run of print_op: what the writers of the dialects share."""
+    """One run of `print_op`: what the writers of the dialects share."""
 
-    def __init__(self, *, aliases: bool, generic: bool = False, locations: bool = False) -> None:
+    def __init__(
+        self, writers: Mapping[type[Op], Writer], *, aliases: bool, generic: bool = False, locations: bool = False
+    ) -> None:
+        self._writers = writers
         self.names = Names()
         self.depth = 0
         self._generic = generic
@@ -96,7 +71,7 @@ class Printer:
     def _op(self, op: Op) -> Iterator[Block] | None:
         """Print an operation at once, or as the blocks that it yields get printed."""
         self._note(op)
-        writer = WRITERS.get(type(op))
+        writer = self._writers.get(type(op))
         if self._generic or isinstance(op, Opaque):
             return self._generic_op(op)
         if writer is None:
@@ -318,6 +293,3 @@ class Printer:
                 shown = f"({', '.join(args)})" if args else ""
                 self.line(None, f"^{block.label or f'bb{position}'}{shown}:")
             yield block.body
-
-
-set_printer(print_op)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from passes.pipeline.manager import PassStep, Pipeline, Root
 from passes.validation.inputs import Array, names_of
 from passes.validation.outcome import Outcome

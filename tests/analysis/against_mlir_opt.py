@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.views import VIEWS

@@ -13,7 +13,7 @@ import numpy as np
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from codegen.arguments import ArrayResult, Signature
 from codegen.c.emit import emit, emit_jit
 from codegen.c.entry import signature

@@ -11,7 +11,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 
 Amount: TypeAlias = Callable[[func.Module, func.Module], int]
 """What was done, from the modules before and after it; 0, or less, is nothing."""

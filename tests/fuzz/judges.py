@@ -16,7 +16,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from codegen.c.emit import emit_jit
 from tests.differential.judges import LEVELS, STRICT
 from tests.fuzz.elsewhere import probes

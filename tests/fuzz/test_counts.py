@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from affdsl.ir.dialects import func
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.pipeline.language import run_pipeline
 from tests.effort import some
 from tests.fuzz import amounts, counts, trials

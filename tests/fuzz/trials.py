@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from affdsl.ir.dialects import func
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.pipeline.language import run_pipeline
 from passes.pipeline.registry import BY_NAME
 from tests.fuzz import amounts

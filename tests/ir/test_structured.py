@@ -5,8 +5,8 @@ import pytest
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.interpreter import InterpreterError, run
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from codegen.c.emit import emit
 from passes.analysis.trip_count import trip_counts
 from passes.cleanup.canonicalize import canonicalize

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from affdsl.errors import AffdslError
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from tests.differential.generator import generate
 from tests.mlir.batches import GENERIC_ONLY, Verdict, judge, split
 from tests.mlir.edits import Mutant, byte_mutants, mutants

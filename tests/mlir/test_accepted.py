@@ -7,8 +7,8 @@ import pytest
 
 from affdsl.errors import AffdslError
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from tests.mlir.batches import judge, split
 
 ARGUMENTS_OF_BLOCK = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from tests.mlir.batches import GENERIC_ONLY, SEPARATOR, Chunk, Verdict, flags, judge, split
 from tests.oracles import mlir_opt
 

@@ -14,9 +14,9 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
+from affdsl.mlir.writers import print_op
 from passes.cleanup.affine_simplify_structures import affine_simplify_structures
 from passes.cleanup.canonicalize import canonicalize
 from passes.cleanup.canonicalize.facts import GraphFacts

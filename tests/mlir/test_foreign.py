@@ -9,10 +9,10 @@ from affdsl.ir.dialects.opaque import Opaque, symbol_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.linalg import NAMED
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.reading import foreign, forms
 from affdsl.mlir.scanner import ParseError
+from affdsl.mlir.writers import print_op
 from tests.mlir.batches import Verdict, judge, split
 
 FILES = sorted((Path(__file__).parent / "foreign").glob("*.mlir"))

@@ -5,9 +5,9 @@ import pytest
 
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
+from affdsl.mlir.writers import print_op
 from tests.mlir.batches import judge
 
 # What is compared -> (the old spelling, that of today).

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.types import BF16, F16, F32, F64, I1, I8, I32, I64, INDEX, FloatType, IntegerType, MemRefType, Type
 from affdsl.mlir.literals import literal, nearest
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from tests.mlir.build import constant, function
 from tests.oracles import mlir_opt
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
+from affdsl.mlir.writers import print_op
 from tests.oracles import mlir_opt
 
 TEXTS = Path(__file__).with_name("more_ops.mlir").read_text().split("// -----\n")

@@ -7,7 +7,7 @@ import pytest
 from affdsl.ir.expr import Value
 from affdsl.ir.types import F32, INDEX
 from affdsl.mlir.names import Names, bare_names, function_symbol, identifier, string
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from tests.mlir.build import function, index
 from tests.oracles import mlir_opt
 

@@ -7,8 +7,8 @@ import pytest
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from tests.mlir.batches import judge
 
 NEIGHBOURS = {

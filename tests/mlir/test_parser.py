@@ -11,9 +11,9 @@ from affdsl.ir.expr import Affine, Constraint
 from affdsl.ir.interpreter import run
 from affdsl.ir.types import INDEX, MemRefType, StridedLayout
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
+from affdsl.mlir.writers import print_op
 from tests.oracles import mlir_opt
 
 GOLDEN = sorted((Path(__file__).parent.parent / "golden" / "lang").rglob("*.mlir"))

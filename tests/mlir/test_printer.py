@@ -30,9 +30,9 @@ from affdsl.ir.types import (
     Type,
     VectorType,
 )
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
-from affdsl.mlir.writing import WRITERS
+from affdsl.mlir.writers import print_op
+from affdsl.mlir.writers import WRITERS
 from tests.mlir.batches import judge
 from tests.mlir.build import binary, buffer, constant, exprs, function, index, load, loop, store
 from tests.oracles import mlir_opt

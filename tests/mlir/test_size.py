@@ -5,9 +5,9 @@ import pytest
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.parser import DEEPEST_NEST
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
+from affdsl.mlir.writers import print_op
 
 HEAD = "func.func @f(%n: index, %A: memref<8xf32>) {\n"
 END = "return\n}"

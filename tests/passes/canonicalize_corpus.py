@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.cleanup.canonicalize import canonicalize
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir

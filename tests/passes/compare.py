@@ -13,8 +13,8 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from tests.mlir.batches import judge
 from tests.oracles import mlir_opt
 

@@ -14,8 +14,8 @@ from affdsl.ir.numeric import dtype
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 
 INTEGERS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "index": 64}
 FLOATS = {"f16": 16, "f32": 32, "f64": 64}

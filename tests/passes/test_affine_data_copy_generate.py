@@ -8,8 +8,8 @@ from random import Random
 import pytest
 
 from affdsl.ir.traverse import rewrite, with_fields
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.mlir_opt.affine_data_copy_generate import affine_data_copy_generate
 from passes.pipeline.language import run_pipeline
 from passes.pipeline.manager import PipelineError

@@ -14,8 +14,8 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.analysis.dependence import Dependences
 from passes.legality.require import IllegalTransform
 from passes.mlir_opt.affine_loop_tile import affine_loop_tile

@@ -18,8 +18,8 @@ from affdsl.ir.interpreter import transfers as interpreted
 from affdsl.ir.interpreter.buffers import Buffer
 from affdsl.ir.traverse import definitions, rewrite, with_fields
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.legality.require import IllegalTransform
 from passes.mlir_opt.affine_pipeline_data_transfer import affine_pipeline_data_transfer
 from passes.pipeline.language import run_pipeline

@@ -8,7 +8,7 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from passes.cleanup.affine_simplify_min_max import affine_simplify_min_max
 from tests.effort import some
 from tests.fuzz.check import check_seeds

@@ -9,7 +9,7 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from passes.cleanup.affine_simplify_structures import affine_simplify_structures
 from tests.effort import some
 from tests.fuzz.check import check_seeds

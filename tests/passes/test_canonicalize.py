@@ -13,8 +13,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.affine import maps as affine_maps
 from passes.affine.maps import Map
 from passes.cleanup.canonicalize import canonicalize

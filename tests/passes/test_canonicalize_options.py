@@ -5,8 +5,8 @@ import functools
 import pytest
 
 from affdsl.errors import AffdslError
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.cleanup.canonicalize import canonicalize
 from passes.pipeline.language import run_pipeline
 from tests.oracles import mlir_opt

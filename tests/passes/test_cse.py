@@ -5,8 +5,8 @@ import pytest
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.cleanup.cse import cse
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines

@@ -17,8 +17,8 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.analysis.polyhedral import equal_everywhere
 from passes.lowering.lower_affine import lower_affine
 from tests.effort import some

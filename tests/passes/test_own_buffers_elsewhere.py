@@ -6,7 +6,7 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.traverse import with_fields
-from affdsl.mlir.printer import print_op
+from affdsl.mlir.writers import print_op
 from passes.legality.require import IllegalTransform, trying
 from passes.transforms.expand import expand
 from passes.transforms.normalize import normalize

@@ -9,8 +9,8 @@ from affdsl.errors import AffdslError, VerificationError
 from affdsl.ir.dialects.affine import Yield
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.mlir_opt.options import Option, OptionError, print_options, read_options
 from passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step, run_pipeline
 from passes.pipeline.manager import Event, PassError, PassStep, Pipeline, PipelineError

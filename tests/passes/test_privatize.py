@@ -13,8 +13,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.legality.require import IllegalTransform, trying
 from passes.transforms.distribute import distribute
 from passes.transforms.expand import expand

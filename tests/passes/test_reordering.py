@@ -13,8 +13,8 @@ import pytest
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.analysis.dependence import AnalysisWarning
 from passes.legality.require import IllegalTransform
 from passes.transforms.distribute import distribute

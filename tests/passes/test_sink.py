@@ -10,8 +10,8 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.legality.require import IllegalTransform, trying
 from passes.transforms.hoist import hoist
 from passes.transforms.interchange import interchange

@@ -4,8 +4,8 @@ import functools
 
 import pytest
 
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.cleanup.symbol_dce import symbol_dce
 from tests.passes.compare import both
 

@@ -15,8 +15,8 @@ import pytest
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects import func
 from affdsl.ir.verifier import verify
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from passes.pipeline.language import run_pipeline
 from passes.pipeline.registry import BY_NAME
 from tests.fuzz.check import EVERY_PASS, UNTOUCHED, pipelines

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.mlir.parser import says_nothing
+from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.func import terminator
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
 
 
 def write_for(p: Printer, op: affine.For) -> Iterator[Block]:

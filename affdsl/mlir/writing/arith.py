@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.attributes import IntegerAttr, OpaqueAttr
 from affdsl.ir.core import Block, Op
@@ -11,9 +10,7 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.types import I1, VectorType
 from affdsl.mlir.constants import dense_text
 from affdsl.mlir.literals import constant_name, literal
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
+from affdsl.mlir.printer import Printer
 
 _FLAGS = ("fastmath", "overflowFlags", "isExact", "nonNeg", "roundingmode")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.attributes import StringAttr
 from affdsl.ir.core import Block, Op
@@ -11,9 +10,7 @@ from affdsl.ir.dialects import affine, func, scf
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.contract import contract_attributes, ends_itself
 from affdsl.mlir.names import function_symbol
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
+from affdsl.mlir.printer import Printer
 
 
 def write_module(p: Printer, op: func.Module) -> Iterator[Block]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.attributes import IntegerAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I64
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
+from affdsl.mlir.printer import Printer
 
 
 def write_alloc(p: Printer, op: memref.Alloc | memref.Alloca) -> str:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.types import INDEX
+from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.affine import write_branches, write_carried
 from affdsl.mlir.writing.func import terminator
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
 
 
 def write_for(p: Printer, op: scf.For) -> Iterator[Block]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
 from affdsl.mlir.generic.rows import end_of, ended
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
+from affdsl.mlir.printer import Printer
 
 
 def _arguments(p: Printer, values: tuple[Value, ...]) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, ub
 from affdsl.ir.expr import Value
+from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.affine import has_two_roles
 from affdsl.mlir.writing.views import mixed
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
 
 
 def _at(p: Printer, op: Op, buffer: Value, field: str) -> str:

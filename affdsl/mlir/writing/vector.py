@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from affdsl.ir.attributes import Attribute, OpaqueAttr
 from affdsl.ir.core import Block, Op
@@ -24,10 +23,8 @@ from affdsl.mlir.generic.vector import (
     STRIDES,
 )
 from affdsl.mlir.names import string
+from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.arith import flags
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
 
 
 def _said(op: Op, *properties: Property, more: Sequence[tuple[str, Attribute]] = ()) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from affdsl.ir.attributes import IntegerAttr, StringAttr
 from affdsl.ir.core import Block, Op
@@ -16,9 +15,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I64
 from affdsl.mlir.constants import dense_text
 from affdsl.mlir.names import function_symbol
-
-if TYPE_CHECKING:  # the printer holds the table of these
-    from affdsl.mlir.printer import Printer
+from affdsl.mlir.printer import Printer
 
 
 def mixed(p: Printer, parts: Mixed) -> str:

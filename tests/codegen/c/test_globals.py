@@ -8,8 +8,8 @@ import pytest
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.interpreter import run
-from affdsl.mlir.printer import print_op
 from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
 from codegen.c.emit import emit, emit_jit
 from passes.cleanup.canonicalize import canonicalize
 from tests.codegen.c.compare import call, compile_silently

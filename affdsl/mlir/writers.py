@@ -1,0 +1,45 @@
+"""Operations as MLIR text: `print_op`."""
+
+from __future__ import annotations
+
+from affdsl.ir.core import Op, set_printer
+from affdsl.ir.dialects import func
+from affdsl.mlir.printer import Printer, Writer
+from affdsl.mlir.writing import affine as affine_writing
+from affdsl.mlir.writing import arith, memref, scf, structured, transfers, vector, views
+from affdsl.mlir.writing import func as functions
+
+WRITERS: dict[type[Op], Writer] = {
+    **functions.WRITERS, **affine_writing.WRITERS, **arith.WRITERS, **memref.WRITERS, **scf.WRITERS, **vector.WRITERS,
+    **structured.WRITERS, **transfers.WRITERS, **views.WRITERS,
+}  # fmt: skip
+
+
+def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_scope: bool | None = None) -> str:
+    """op and everything inside as MLIR text.
+
+    A module is printed as mlir-opt prints it, maps and sets as aliases (`#map`) at the top. In a function or a
+    single operation they stand where they are used, which is what a person wants to read. A function is a whole
+    program for mlir-opt; a single operation is not: values that nothing in it defines are called by their hints,
+    and taken for symbols.
+
+    Parameters
+    ----------
+    generic
+        Every operation in the form that all of MLIR shares, `"name"(operands) <{properties}> : types`.
+    locations
+        With `loc(...)` after each operation and argument that has a place.
+    local_scope
+        Whether maps and sets stand where they are used; by default unless op is a module.
+
+    >>> from affdsl.ir.expr import Affine
+    >>> from affdsl.ir.types import INDEX, MemRefType
+    >>> i, A = Value(INDEX, "i"), Value(MemRefType((None,), INDEX), "A")
+    >>> print_op(affine.Store(i, A, (Affine.of(i) * 2 + 1,)))
+    'affine.store %i, %A[%i * 2 + 1] : memref<?xindex>'
+    """
+    local = not isinstance(op, func.Module) if local_scope is None else local_scope
+    return Printer(WRITERS, aliases=not local, generic=generic, locations=locations).print(op)
+
+
+set_printer(print_op)
