@@ -5,12 +5,11 @@ from __future__ import annotations
 from affdsl.ir.core import Op, set_printer
 from affdsl.ir.dialects import func
 from affdsl.mlir.printer import Printer, Writer
-from affdsl.mlir.writing import affine as affine_writing
-from affdsl.mlir.writing import arith, memref, scf, structured, transfers, vector, views
+from affdsl.mlir.writing import affine, arith, memref, scf, structured, transfers, vector, views
 from affdsl.mlir.writing import func as functions
 
 WRITERS: dict[type[Op], Writer] = {
-    **functions.WRITERS, **affine_writing.WRITERS, **arith.WRITERS, **memref.WRITERS, **scf.WRITERS, **vector.WRITERS,
+    **functions.WRITERS, **affine.WRITERS, **arith.WRITERS, **memref.WRITERS, **scf.WRITERS, **vector.WRITERS,
     **structured.WRITERS, **transfers.WRITERS, **views.WRITERS,
 }  # fmt: skip
 
@@ -32,7 +31,8 @@ def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_sc
     local_scope
         Whether maps and sets stand where they are used; by default unless op is a module.
 
-    >>> from affdsl.ir.expr import Affine
+    >>> from affdsl.ir.dialects import affine
+    >>> from affdsl.ir.expr import Affine, Value
     >>> from affdsl.ir.types import INDEX, MemRefType
     >>> i, A = Value(INDEX, "i"), Value(MemRefType((None,), INDEX), "A")
     >>> print_op(affine.Store(i, A, (Affine.of(i) * 2 + 1,)))
