@@ -31,8 +31,7 @@ from affdsl.ir.types import (
     VectorType,
 )
 from affdsl.mlir.readers import parse
-from affdsl.mlir.writers import print_op
-from affdsl.mlir.writers import WRITERS
+from affdsl.mlir.writers import WRITERS, print_op
 from tests.mlir.batches import judge
 from tests.mlir.build import binary, buffer, constant, exprs, function, index, load, loop, store
 from tests.oracles import mlir_opt

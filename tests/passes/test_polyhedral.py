@@ -9,7 +9,16 @@ from affdsl.ir.maps import dim, symbol
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX
 from passes.analysis import polyhedral
-from passes.analysis.polyhedral import UnknownError, equal_everywhere, implies, is_empty, maximum, minimum
+from passes.analysis.linearized import is_affine
+from passes.analysis.polyhedral import (
+    DEEPEST_QUOTIENT,
+    UnknownError,
+    equal_everywhere,
+    implies,
+    is_empty,
+    maximum,
+    minimum,
+)
 
 X, Y, Z, N = (Value(INDEX, name) for name in ("i", "j", "k", "n"))
 BOX = [(a, b) for a in range(-7, 8) for b in range(-7, 8)]
@@ -178,3 +187,17 @@ def test_threads_do_not_share_a_context():
     assert not wrong
     assert len(contexts) == 4
     assert not any(a == b for a, b in itertools.combinations(contexts, 2))
+
+
+def test_what_is_affine_is_what_isl_is_asked_about():
+    expr = Affine.of(X)
+    for depth in range(1, DEEPEST_QUOTIENT + 3):
+        expr = (expr + 1) // 3
+        try:
+            polyhedral.set_of([Constraint(expr)], [X])
+        except UnknownError:
+            assert depth > DEEPEST_QUOTIENT
+            assert not is_affine(expr)
+        else:
+            assert depth <= DEEPEST_QUOTIENT
+            assert is_affine(expr)
