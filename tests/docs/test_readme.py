@@ -238,7 +238,7 @@ def test_the_steps_are_all_there_are():
     (listed,) = re.findall(r"There are ((?:`\w+`(?:, | and |,\s|\s)*)+)", " ".join(PROSE.split()))
     (schedule,) = [
         node
-        for node in ast.parse((ROOT / "affdsl" / "schedule.py").read_text(encoding="utf-8")).body
+        for node in ast.parse((ROOT / "affdsl" / "schedule" / "schedule.py").read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef) and node.name == "Schedule"
     ]
     steps = {

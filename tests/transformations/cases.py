@@ -171,6 +171,7 @@ CASES: tuple[Case, ...] = (
     Case("prefix", "scalar_replace i"),
     Case("carried", "demote i"),
     Case("float_carried", "demote i"),
+    Case("carried", "demote first i", (5,)),
     Case("fibonacci", "demote k"),
     Case("rows", "demote j"),
     Case("rows", "demote i", (), "it carries no value"),
