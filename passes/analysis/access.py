@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, vector
@@ -20,7 +21,7 @@ from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from passes.analysis.dimensions import Dimensions, dimensions_of
 from passes.analysis.domain import Domain, Scope
 from passes.analysis.effects import effects
-from passes.analysis.linearized import Recovered, is_affine, recovered
+from passes.analysis.linearized import Chain, Recovered, is_affine, recovered
 from passes.analysis.polyhedral import Map
 from passes.analysis.relations import Relation, map_from, named
 from passes.analysis.storage import Buffer, Storage, is_injective
@@ -165,7 +166,8 @@ def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Ac
 class Accesses:
     """The accesses of one function, with its values and buffers.
 
-    With `start` it runs there: in loops of another function that calls it, or with numbers for its arguments.
+    With `start` it runs there: in loops of another function that calls it, or with numbers for its arguments. `hidden`
+    are sizes by which subscripts of a memref are divided, rather than by others, where that is right.
     """
 
     def __init__(
@@ -174,6 +176,7 @@ class Accesses:
         module: func.Module | None = None,
         callees: dict[str, Callee | None] | None = None,
         start: Domain | None = None,
+        hidden: Mapping[Value, tuple[Chain, ...]] = MappingProxyType({}),
     ) -> None:
         self.function = function
         self.module = module
@@ -189,7 +192,7 @@ class Accesses:
         self._linearized: dict[Access, tuple[Index, Domain]] = {}
         found = tuple(self._in_block(function.body, self.scope.start))
         if self._linearized:
-            shown = recovered(found, self._linearized, self.scope)
+            shown = recovered(found, self._linearized, self.scope, hidden)
             found = tuple([replace(a, recovered=shown[a]) if a in shown else a for a in found])
         self.accesses: tuple[Access, ...] = found
 

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import sub
+from types import MappingProxyType
 from typing import Literal
 
 from affdsl.frozen import FrozenValue
@@ -19,7 +20,7 @@ from affdsl.ir.expr import Constraint, Value
 from affdsl.shown import ShownAsText
 from passes.analysis.access import Access, Accesses, met
 from passes.analysis.grid import overlap
-from passes.analysis.linearized import adjusted
+from passes.analysis.linearized import Chain, adjusted
 from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
 from passes.analysis.relations import (
     BUDGET,
@@ -183,8 +184,14 @@ class Dependences(ShownAsText):
     Every question is answered for certain: what is not known is a dependence whose `unknown` says why.
     """
 
-    def __init__(self, function: func.Func, module: func.Module | None = None, budget: int = BUDGET) -> None:
-        self.of = Accesses(function, module)
+    def __init__(
+        self,
+        function: func.Func,
+        module: func.Module | None = None,
+        budget: int = BUDGET,
+        hidden: Mapping[Value, tuple[Chain, ...]] = MappingProxyType({}),
+    ) -> None:
+        self.of = Accesses(function, module, hidden=hidden)
         self.accesses = self.of.accesses
         self.budget = budget
         self._depths: dict[object, tuple[int, ...]] = {}

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
 from math import prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
@@ -67,12 +68,16 @@ class Recovered:
 
 
 def recovered(
-    accesses: Sequence[Access], linearized: Mapping[Access, tuple[Index, Domain]], scope: Scope
+    accesses: Sequence[Access],
+    linearized: Mapping[Access, tuple[Index, Domain]],
+    scope: Scope,
+    first: Mapping[Value, tuple[Chain, ...]] = MappingProxyType({}),
 ) -> dict[Access, Recovered]:
     """The dimensions of the accesses to the buffers that have linearized subscripts, as far as they can be proved.
 
     `linearized` are the accesses with such subscripts: these as polynomials, and the domain that they are over. Of one
-    buffer, all that are recovered have the same sizes, so that each can be compared with each.
+    buffer, all that are recovered have the same sizes, so that each can be compared with each. `first` are sizes that
+    are tried before others, by the memref of the buffer.
     """
     found: dict[Access, Recovered] = {}
     for buffer in dict.fromkeys(access.buffer for access in linearized):
@@ -83,7 +88,8 @@ def recovered(
             elif access.buffer is buffer and access.index is not None:
                 written[access] = access.index[buffer.loops :], access.domain
         best: dict[Access, Recovered] = {}
-        for chains in _proposals([linearized[access] for access in written if access in linearized], scope):
+        tries = _proposals([linearized[access] for access in written if access in linearized], scope)
+        for chains in (*filter(None, [first.get(buffer.root)]), *tries):
             made: dict[Access, Recovered] = {}
             for access, (index, domain) in written.items():
                 outer = tuple(map(Affine.of, domain.ivs[: buffer.loops]))

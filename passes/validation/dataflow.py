@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module, Return
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.types import IndexType, MemRefType
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.domain import Domain
 from passes.analysis.effects import effects, is_pure
 from passes.analysis.flow import Flow
+from passes.analysis.linearized import Chain
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, space_of, spending
 from passes.analysis.relations import domain_of, iterator, last_of, map_from
 from passes.analysis.storage import Buffer
@@ -28,10 +29,15 @@ BUDGET = 3_000_000
 class Dataflow:
     """The nodes of one function."""
 
-    def __init__(self, function: Func, module: Module, mark: str) -> None:
+    def __init__(self, function: Func, module: Module, mark: str, like: Dataflow | None = None) -> None:
+        """Those of a function; its arrays are divided by the sizes by which they are in another one, if that is right.
+
+        That is one with the same arguments.
+        """
         self.function = function
         self.module = module
-        self.dependences = Dependences(function, module)
+        hidden = {} if like is None else like.hidden(function)
+        self.dependences = Dependences(function, module, hidden=hidden)
         self.of = self.dependences.of
         self.scope, self.storage = self.of.scope, self.of.storage
         self.flow = Flow(self.dependences, BUDGET)
@@ -105,6 +111,22 @@ class Dataflow:
         """The sizes that subscripts of a buffer hide, by what symbols are called in any function."""
         chains = self.of.dimensions(buffer).chains
         return [[self.symbols.spelled(size) for size in chain] for chain in chains]
+
+    def hidden(self, other: Func) -> dict[Value, tuple[Chain, ...]]:
+        """The sizes that subscripts of its arguments hide, in the arguments of another function."""
+        if len(other.args) != len(self.function.args):
+            return {}
+        new: dict[Value, Term] = dict(zip(self.function.args, other.args, strict=True))
+        found: dict[Value, tuple[Chain, ...]] = {}
+        for position, argument in enumerate(self.function.args):
+            buffer = self.storage.buffer(argument) if isinstance(argument.type, MemRefType) else None
+            if buffer is None or not self.of.dimensions(buffer).are_hidden:
+                continue
+            chains = self.of.dimensions(buffer).chains
+            if all(value in new for chain in chains for size in chain for value in size.values()):
+                renamed = (tuple(size.substitute(new) for size in chain) for chain in chains)
+                found[other.args[position]] = tuple(renamed)
+        return found
 
     def _all_ops(self, block: Block) -> Sequence[Op]:
         found: list[Op] = []

@@ -57,7 +57,11 @@ class Reference:
             return Answer("unknown", why)
         if ours.symbols.facts() != theirs.symbols.facts():
             return Answer("unknown", "the functions have other contracts")
-        if (hidden := _other_sizes(ours, theirs)) is not None:
+        if _other_sizes(ours, theirs) is not None:
+            theirs = Dataflow(after, module, "after", like=ours)
+        if _other_sizes(ours, theirs) is not None:
+            ours = Dataflow(self.function, self.module, "before", like=theirs)
+        if hidden := ours.unknown() or theirs.unknown() or _other_sizes(ours, theirs):
             return Answer("unknown", hidden)
         answer = Equivalence(ours, theirs, reassociated).answer()
         if answer.verdict == "proved" and (late := used_after_end(theirs)) is not None:

@@ -17,7 +17,7 @@ from tests.linearized.run import Report, compare
 N, M, K, L, P = af.symbols("N M K L P")
 
 
-@pytest.mark.parametrize("seed", [243, *range(1000, 1005)])
+@pytest.mark.parametrize("seed", [23, 243, *range(1000, 1005)])
 def test_random_kernels_are_analysed_as_those_with_dimensions(seed):
     """300 of them: `python -m tests.linearized.run --count 300 --seed 1`."""
     report = Report()
