@@ -69,7 +69,7 @@ def floordiv(left: Tree, right: Tree) -> Tree:
     match left:
         case ("*", inner, int(number)) if number % right == 0:
             return mul(inner, number // right)
-        case ("+", a, b) if divisor(a) % right == 0 or divisor(b) % right == 0:
+        case ("+", a, b) if is_multiple(a, right) or is_multiple(b, right):
             return add(floordiv(a, right), floordiv(b, right))
     return ("floordiv", left, right)
 
@@ -94,12 +94,12 @@ def mod(left: Tree, right: Tree) -> Tree:
         return ("mod", left, right)
     if isinstance(left, int):
         return left % right
-    if divisor(left) % right == 0:
+    if is_multiple(left, right):
         return 0
     match left:
-        case ("+", a, b) if divisor(a) % right == 0:
+        case ("+", a, b) if is_multiple(a, right):
             return mod(b, right)
-        case ("+", a, b) if divisor(b) % right == 0:
+        case ("+", a, b) if is_multiple(b, right):
             return mod(a, right)
         case ("mod", inner, int(number)) if number >= 1 and number % right == 0:
             return mod(inner, right)
@@ -134,6 +134,28 @@ def is_pure(tree: Tree) -> bool:
             return is_pure(left) and is_pure(right) and (isinstance(left, int) or isinstance(right, int))
         case (_, left, right):
             return is_pure(left) and isinstance(right, int)
+
+
+def is_multiple(tree: Tree, number: int) -> bool:
+    """Whether a positive number is known to divide a tree: whether it divides its `divisor`.
+
+    Mostly the first short part says that it does not, where the divisor takes a look at all of a tree.
+    """
+    if number == 1:
+        return True
+    match tree:
+        case int():
+            return tree % number == 0
+        case ("*", left, int(factor)):
+            return is_multiple(left, number // gcd(number, factor))
+        case ("*", left, right):
+            return divisor(left) * divisor(right) % number == 0
+        case ("+" | "mod", left, right):
+            first, second = (right, left) if _is_short(right) else (left, right)
+            return is_multiple(first, number) and is_multiple(second, number)
+        case ("floordiv" | "ceildiv", left, int(by)) if by:
+            return left != 0 and is_multiple(left, number * abs(by))
+    return False
 
 
 def divisor(tree: Tree) -> int:

@@ -36,8 +36,10 @@ class Aliases:
     """
 
     def __init__(self, module: func.Module | None, summaries: Summaries) -> None:
-        functions = module.functions if module is not None else ()
+        functions = module.functions if module is not None and id(module) not in _without_calls else ()
         calls = [(f, call, given) for f in _with_calls(functions) for call, given in _calls(f, summaries)]
+        if module is not None and not calls:
+            _remember(module)
         self._found: dict[str, set[Pair]] = {f.symbol: set() for f in functions} if calls else {}
         changed = True
         while changed:  # what a function is given may be what it hands on
@@ -89,9 +91,9 @@ def _calls(caller: func.Func, summaries: Summaries) -> Iterator[tuple[func.Call,
             yield op, [_Given(k, *summaries.origin(v, caller, makers)) for k, v in buffers]
 
 
-_without_calls: dict[int, ref[func.Func]] = {}
-"""Functions that are known to call nothing, by their ids, as long as they live: whoever analyses another function of
-their module asks it anew."""
+_without_calls: dict[int, ref[func.Func | func.Module]] = {}
+"""Functions and modules that are known to call nothing, by their ids, as long as they live: whoever analyses another
+function of their module asks it anew."""
 
 
 def _with_calls(functions: tuple[func.Func, ...]) -> list[func.Func]:
@@ -101,9 +103,13 @@ def _with_calls(functions: tuple[func.Func, ...]) -> list[func.Func]:
         if any(isinstance(op, func.Call) for op in walk(each)):
             found.append(each)
         else:
-            _without_calls[id(each)] = ref(each, partial(_forget, id(each)))
+            _remember(each)
     return found
 
 
-def _forget(key: int, _: ref[func.Func]) -> None:
+def _remember(what: func.Func | func.Module) -> None:
+    _without_calls[id(what)] = ref(what, partial(_forget, id(what)))
+
+
+def _forget(key: int, _: ref[func.Func | func.Module]) -> None:
     _without_calls.pop(key, None)

@@ -2,6 +2,7 @@
 
 import copy
 import re
+from random import Random
 
 import pytest
 
@@ -14,6 +15,7 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
+from affdsl.ir.written import MAKE, divisor, is_multiple
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
 from affdsl.mlir.writers import print_op
@@ -191,3 +193,21 @@ def test_what_a_long_chain_gives_may_stand_as_a_dimension_and_not_as_a_symbol():
 )
 def test_passes_take_forty_eight_divisions_inside_each_other(name):
     verify(run_pipeline(parse(program("({e} + {k}) mod {m}", 48)), f"builtin.module(func.func({name}))"))
+
+
+def test_what_divides_a_tree_is_what_divides_its_divisor():
+    random = Random(5)
+
+    def tree(depth):
+        if depth == 0:
+            return random.choice((1, 2, 6, -9, 12, "d0", "d1", "s0"))
+        left, right = tree(depth - 1), tree(random.randrange(depth))
+        return left if 0 in (left, right) else random.choice(list(MAKE.values()))(left, right)
+
+    found = set()
+    for each in (tree(random.randrange(5)) for _ in range(2000)):
+        for number in (1, 2, 3, 4, 6, 9, 12, 36):
+            answer = is_multiple(each, number)
+            assert answer == (divisor(each) % number == 0), (each, number)
+            found.add((number, answer))
+    assert len(found) == 15  # 1 divides all
