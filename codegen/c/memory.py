@@ -67,10 +67,13 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
             place = plus(place, times(part, stride))
         elif k == 0:
             place = part
+        elif place.number == 0:
+            place = part
         else:
-            place = plus(
-                times(place, c.values.expression(c.buffers.size(buffer, k)) if place.number != 0 else place), part
-            )
+            size = c.values.expression(c.buffers.size(buffer, k))
+            if size.number == 0:
+                c.lines.drop(place)
+            place = plus(times(place, size), part)
     return place
 
 

@@ -111,6 +111,8 @@ class Domain:
         return copy
 
 
+_FOLLOWED = frozenset(("addi", "subi", "muli", "minsi", "maxsi"))
+"""Arithmetic on indices whose operands are always asked for."""
 _BESIDE = frozenset(("unknown", "resolved"))
 """The fields of a domain that say nothing of where its points are."""
 
@@ -213,8 +215,35 @@ class Scope:
             return known, domain
         if value in domain.ivs or value in domain.locals:
             return Affine.of(value), domain
-        expr, domain = self._made(value, domain)
-        return expr, domain.changed(resolved={**domain.resolved, value: expr})
+        for each in self._operands_first(value, domain):
+            expr, domain = self._made(each, domain)
+            domain = domain.changed(resolved={**domain.resolved, each: expr})
+        return domain.resolved[value], domain
+
+    def _operands_first(self, value: Value, domain: Domain) -> list[Value]:
+        """A value after all that it is computed from and that is not known: chains may be longer than Python's stack."""
+        known = {*domain.ivs, *domain.locals}
+        found: dict[Value, None] = {}
+        begun: set[Value] = set()
+        stack = [value]
+        while stack:
+            each = stack[-1]
+            if each in begun or each in known or each in domain.resolved:
+                stack.pop()
+                if each in begun:
+                    found.setdefault(each)
+                continue
+            begun.add(each)
+            operands: tuple[Affine, ...] = ()
+            match self.makers.get(each):
+                case affine.Apply(expr=expr):
+                    operands = (expr,)
+                case arith.Binary(kind=kind, left=a, right=b) if kind in _FOLLOWED and each.type == INDEX:
+                    operands = (Affine.of(a), Affine.of(b))
+            for expr in reversed(operands):
+                expr = self._multiplied_out(expr) if self._products else expr
+                stack.extend(v for v in reversed(tuple(expr.values())) if v not in begun)
+        return list(found)
 
     def _made(self, value: Value, domain: Domain) -> tuple[Affine, Domain]:
         match self.makers.get(value):

@@ -3,6 +3,7 @@
 import pytest
 
 from affdsl.mlir.readers import parse
+from passes.analysis.access import accesses
 from passes.analysis.dependence import Dependences
 
 
@@ -87,3 +88,26 @@ def test_an_axis_that_an_array_does_not_have_has_no_known_size(axis):
         %w = memref.dim %B, %axis : memref<8x?xf32>
         %v = arith.addi %w, %i : index""")
     assert {unknown for _, unknown in found} == {("%w is not affine",)}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%v{k} = arith.addi %v{j}, %c1 : index",
+        "%v{k} = affine.apply affine_map<(d0) -> (d0 + 1)>(%v{j})",
+        "%v{k} = arith.minsi %v{j}, %c1 : index",
+    ],
+)
+def test_chains_that_are_longer_than_pythons_stack(line):
+    lines = "\n".join(line.format(k=k, j=k - 1) for k in range(1, 1500))
+    module = parse(f"""func.func @f(%A: memref<9999xf32>, %x: f32) {{
+        %c1 = arith.constant 1 : index
+        affine.for %v0 = 0 to 9 {{
+          {lines}
+          memref.store %x, %A[%v1499] : memref<9999xf32>
+        }}
+        return
+    }}""")
+    (store,) = accesses(module.functions[0], module)
+    if "minsi" not in line:
+        assert str(store.map()) == "{ [v0] -> [m0 = 1499 + v0] : 0 <= v0 <= 8 }"

@@ -90,7 +90,7 @@ def test_the_help_has_it(cli):
 
 
 def test_how_each_function_was_checked_is_said_where_it_is_asked_for(cli):
-    text = TEXT + TEXT.replace("@f", "@g").replace("[%i]", "[%i * symbol(%n)]")
+    text = TEXT + TEXT.replace("@f", "@g").replace("[%i]", "[%i mod symbol(%n)]")
     plain = cli("opt", "--validate", "--affine-loop-normalize", "-", text=text)
     done = cli("opt", "--validate", "--validate-report", "--affine-loop-normalize", "-", text=text)
     assert (plain.status, plain.err) == (0, "")

@@ -36,6 +36,12 @@ PROGRAMS = {
             : memref<8xi1> to memref<8xi1, strided<[0]>>
         %t = memref.load %all[%i] : memref<8xi1, strided<[0]>>
         affine.store %t, %out[0] : memref<8xi1>""",
+    "a dimension without elements": """
+        %v = memref.load %c[%n] : memref<8xi1>
+        %i = arith.index_cast %v : i1 to index
+        %none = memref.alloc() : memref<8x0xi1>
+        memref.store %v, %none[%i, %n] : memref<8x0xi1>
+        memref.dealloc %none : memref<8x0xi1>""",
     "a sum that nobody reads": """
         %r = affine.for %i = 0 to 8 iter_args(%acc = %x) -> (f32) {
           %v = affine.load %a[%i] : memref<8xf32>
