@@ -65,9 +65,7 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
             if stride.number == 0:
                 c.lines.drop(part)
             place = plus(place, times(part, stride))
-        elif k == 0:
-            place = part
-        elif place.number == 0:
+        elif k == 0 or place.number == 0:
             place = part
         else:
             size = c.values.expression(c.buffers.size(buffer, k))

@@ -221,7 +221,7 @@ class Scope:
         return domain.resolved[value], domain
 
     def _operands_first(self, value: Value, domain: Domain) -> list[Value]:
-        """A value after all that it is computed from and that is not known: chains may be longer than Python's stack."""
+        """A value after all that it is computed from and that is not known: chains may exceed Python's stack."""
         known = {*domain.ivs, *domain.locals}
         found: dict[Value, None] = {}
         begun: set[Value] = set()
