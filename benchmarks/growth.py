@@ -59,9 +59,6 @@ TASKS: Mapping[str, Task] = {
 """What is measured, by name; what is parsed is not part of it, but for `parse`."""
 
 
-# --- Steps of schedules
-
-
 M, N, K = af.symbols("M N K")
 
 
@@ -93,9 +90,6 @@ STEPS: Mapping[str, tuple[Callable[[int], af.Schedule], Callable[[af.Schedule], 
     "interchange after unrolling by n": (_unrolled, lambda s: s.interchange("i", "j"), 8),
 }
 """A schedule by a size, the step that is measured, which may be refused, and the smallest size."""
-
-
-# --- Measuring
 
 
 def main() -> None:

@@ -26,9 +26,6 @@ def python(expr: Affine, name: Name = lambda value: value.hint) -> str:
     return text
 
 
-# --- Below: parts
-
-
 def _atom(atom: Atom, name: Name) -> str:
     match atom:
         case Value():

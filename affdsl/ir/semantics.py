@@ -145,9 +145,6 @@ def neutral(kind: str, type: ScalarType) -> Number:
     return wrap({"muli": 1, "andi": -1, "minu": -1, "maxs": low, "mins": high}.get(kind, 0), width(type))
 
 
-# --- Integers: rows get signed numbers and the width; what they give is wrapped.
-
-
 def _quotient(a: int, b: int) -> int:
     """a / b rounded toward zero, and 0 where b is 0."""
     return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
@@ -226,9 +223,6 @@ INTEGER_ORDER: dict[str, Callable[..., bool]] = {
 }
 
 
-# --- Floats, in their own type: rows get NumPy scalars; what they give is rounded (which changes bf16 only).
-
-
 def _maximum(a: np.floating, b: np.floating) -> np.floating:
     """The larger one; NaN if either is; +0 is larger than -0."""
     if a != a or b != b:
@@ -287,9 +281,6 @@ FLOAT_TESTS: dict[str, Callable[..., np.bool_ | bool]] = {
 }
 
 _SMALLEST_NORMAL = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
-
-
-# --- The C library's functions: computed in double, and rounded once to a shorter type.
 
 
 def _libm(function: Callable[..., float], special: Callable[..., np.floating] | None = None) -> Callable[..., float]:

@@ -214,9 +214,6 @@ def find(
     )
 
 
-# --- Below: helpers
-
-
 def _listed(function: Func, names: Mapping[Value, str]) -> str:
     lines = _lines(function, names)
     return "\n    ".join(("its loops are", *lines)) if lines else f"{function.symbol} has no loops"

@@ -97,8 +97,6 @@ class Values:
                 del self.pending[value]
                 self.name(value, shown)
 
-    # --- To be written more than once
-
     def stable(self, value: Value) -> Code:
         """value as an expression that may be written twice."""
         shown = self.of(value)

@@ -90,8 +90,6 @@ def _with(map: Map, trees: tuple[Tree, ...]) -> Map:
     return map if trees == map.trees else replace(map, trees=trees)
 
 
-# --- Composition
-
 LONGEST = 500
 """Positions, numbers and operators of an expression that is flattened: a longer one stays as it is."""
 LONGEST_COMPOSED = 150
@@ -195,9 +193,6 @@ def _demoted(map: Map, facts: Facts) -> Map:
         group.append(value)
     trees = tuple([written.replace(t, lambda p: names.get(p, p)) for t in map.trees])
     return Map(trees, tuple(dims), tuple(symbols), map.equalities)
-
-
-# --- Flattening
 
 
 def flattened(map: Map) -> Map:
@@ -385,9 +380,6 @@ def coefficients(tree: Tree, dims: int, symbols: int) -> tuple[int, ...] | None:
     return (*[row.get(k, 0) for k in range(dims + symbols)], row.get(-1, 0))
 
 
-# --- Constant operands
-
-
 def with_numbers(map: Map, facts: Facts) -> Map:
     """map with its constant operands written into the trees; all operands stay."""
     numbers = {
@@ -399,9 +391,6 @@ def with_numbers(map: Map, facts: Facts) -> Map:
     if not numbers:
         return map
     return replace(map, trees=tuple([written.replace(t, lambda p: numbers.get(p, p)) for t in map.trees]))
-
-
-# --- What the ranges of loop counters say
 
 
 def simplified(map: Map, facts: Facts) -> Map:
@@ -519,9 +508,6 @@ def bounds(tree: Tree, map: Map, facts: Facts) -> tuple[int | None, int | None]:
             low = None if low is None or least is None else low + factor * least
             high = None if high is None or most is None else high + factor * most
     return low, high
-
-
-# --- Several results: minima and maxima
 
 
 def unique(map: Map) -> Map:

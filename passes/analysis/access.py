@@ -291,8 +291,6 @@ class Accesses:
             case _:
                 yield from self._by_effects(op, domain)
 
-    # --- Elements
-
     def _element(self, op: Op, kind: str, value: Value, index: Sequence[Affine], domain: Domain) -> Access:
         exprs, domain = written = self.scope.polynomials(index, domain)
         is_linearized = not all(map(is_affine, exprs))
@@ -355,8 +353,6 @@ class Accesses:
                 domain = domain.where((tuple(within),))
         return self._element(op, kind, op.memref, moved, domain)
 
-    # --- Whole buffers
-
     def _whole(self, op: Op, kind: str, value: Value, domain: Domain) -> Access:
         """Every element of a memref."""
         type = value.type
@@ -383,8 +379,6 @@ class Accesses:
     def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain, *, is_own: bool = True) -> Access:
         """Any element of a buffer, or none."""
         return Access(op, kind, buffer, domain, None, self.order[op], is_own)
-
-    # --- Copies in the background
 
     def _dma(
         self,
@@ -431,8 +425,6 @@ class Accesses:
         for kind, buffer in touched:
             # A tag that each iteration makes is that of copies of this iteration alone.
             yield self._anywhere(op, kind, buffer, domain, is_own=tag.kind == "local" and tag.loops >= buffer.loops)
-
-    # --- Calls, and what is not known
 
     def _call(self, op: func.Call, domain: Domain) -> Iterator[Access]:
         callee = self._callee(op.callee)

@@ -169,9 +169,6 @@ def size_of(region: Map, what: str = "a region") -> Size:
     return Size(counted, at_most if counted is None else counted)
 
 
-# --- Below: how
-
-
 def _flat(region: Map, params: Sequence[Value], ivs: Sequence[Value]) -> tuple[Map, tuple[Value, ...]]:
     """The map from parameters and iterations, and the values of these dimensions."""
     values = {name_of(value): value for value in params}

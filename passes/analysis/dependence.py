@@ -366,9 +366,6 @@ def described(access: Access) -> str:
     return f"the {access.kind} of {access.buffer.name}{where}"
 
 
-# --- Below: how
-
-
 def _precedes(source: Access, sink: Access) -> bool:
     """Whether, within one iteration of the common loops, the source comes first."""
     return source.order < sink.order

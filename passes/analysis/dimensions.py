@@ -86,9 +86,6 @@ def dimensions_of(buffer: Buffer, accesses: Sequence[Access], scope: Scope) -> D
     return Dimensions(chains, tuple(sizes))
 
 
-# --- Below: how
-
-
 def _is_whole(access: Access) -> bool:
     """Whether an access is to all elements, however they are counted."""
     match access.op:

@@ -153,8 +153,6 @@ class Scope:
         """Whether a value may change while the function runs."""
         return value in self.bound or self.loops_around.get(value, 0) > 0
 
-    # --- Values
-
     def exprs(self, exprs: Sequence[Affine], domain: Domain) -> tuple[tuple[Affine, ...], Domain]:
         """Expressions over the induction variables, locals and symbols of a domain, to which locals are added."""
         found = []
@@ -341,8 +339,6 @@ class Scope:
         known = {a for c in self.function.promised for a, k in c.expr.terms if _is_at_least_zero(a, k, c)}
         return atom in known or all(factor in known for factor in atom.factors)
 
-    # --- Blocks
-
     def blocks(self, op: Op, domain: Domain) -> Iterator[tuple[Domain, Block]]:
         """The blocks of an operation that runs in a domain, each with its own domain."""
         match op:
@@ -418,9 +414,6 @@ class Scope:
         if not distance.is_constant or distance.constant < 1:
             return inside.lacking("the step is known only at run time")
         return inside.where(_on_steps(iv, (first,), distance.constant))
-
-
-# --- Below: helpers
 
 
 def _repeated(op: Op, domain: Domain, iv: Value | None = None) -> Domain:

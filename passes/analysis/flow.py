@@ -234,9 +234,6 @@ class Flow:
         return map_of(words, (), dims).intersect_domain(domain)
 
 
-# --- Below: how
-
-
 def _last(earlier: Sequence[Map]) -> Map | None:
     """The last of the iterations of one write, of which those in the first maps are later than those in the next."""
     found: Map | None = None

@@ -90,8 +90,6 @@ class MemRefDependenceGraph:
         """The induction variables around the block, outermost first."""
         return self.dependences.of.domains[self.nodes[0].op].ivs if self.nodes else ()
 
-    # --- Nodes and buffers
-
     def node(self, op: Op | Value | int) -> Node:
         """The node of an operation (or of what it stands in), of a loop by its induction variable, or by its number.
 
@@ -131,8 +129,6 @@ class MemRefDependenceGraph:
     def writers(self, buffer: Buffer | Value | str) -> tuple[Node, ...]:
         """The nodes that store to a buffer, also by what may be another name for it."""
         return tuple(n for n in self.nodes if self._touches(n.stores, buffer))
-
-    # --- Edges
 
     def out_edges(self, node: Node, buffer: Buffer | Value | str | None = None) -> tuple[Edge, ...]:
         """The edges from a node, all of them or those about a buffer."""
@@ -174,8 +170,6 @@ class MemRefDependenceGraph:
             for other in self.nodes
             if other is not node and read.intersection(other.reads) and not self._connected(node, other)
         )
-
-    # --- Order
 
     def has_path(self, source: Node, sink: Node) -> bool:
         """Whether the sink must stay behind the source, because of edges between them or by way of other nodes."""
@@ -240,8 +234,6 @@ class MemRefDependenceGraph:
         groups = [(source, sink), *((n,) for n in self.nodes if n not in (source, sink))]
         return tuple(node for group in _in_order(groups, self._ordered.edges) for node in group)
 
-    # --- What is left when a node is gone
-
     def live_out(self, node: Node) -> tuple[Buffer, ...]:
         """The buffers that a node stores to, or frees, and that somebody may see when the block has ended.
 
@@ -302,8 +294,6 @@ class MemRefDependenceGraph:
             "only the bodies of functions and loops are found again: use MemRefDependenceGraph(new, block)"
         )
 
-    # --- As others see it
-
     def to_networkx(self) -> nx.MultiDiGraph[int]:
         """A networkx graph of its own: nodes are numbers with the attribute `node`, edges have `edge`, `kind`,
         `buffer` (a name, or empty) and `carried`."""
@@ -319,8 +309,6 @@ class MemRefDependenceGraph:
 
     def __repr__(self) -> str:
         return f"<dependences of @{self.function.symbol}: {len(self.nodes)} nodes, {len(self.edges)} edges>"
-
-    # --- Below: how
 
     @cached_property
     def _graph(self) -> nx.MultiDiGraph[Node]:

@@ -206,9 +206,6 @@ def is_affine(expr: Affine) -> bool:
     )
 
 
-# --- Below: proposals
-
-
 def _proposals(written: Sequence[tuple[Index, Domain]], scope: Scope) -> Iterator[tuple[Chain, ...]]:
     """Sizes for all dimensions of a buffer, those that most subscripts propose first."""
     rank = len(written[0][0])
@@ -284,9 +281,6 @@ def _divided(expr: Affine, size: Affine) -> tuple[Affine, Affine] | None:
 
 def _factors(atom: Atom) -> tuple[Atom, ...]:
     return atom.factors if isinstance(atom, Product) else (atom,)
-
-
-# --- Below: proofs
 
 
 def _digits(expr: Affine, chain: Chain, scope: Scope, domain: Domain) -> tuple[Index, Domain] | None:

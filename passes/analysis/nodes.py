@@ -156,9 +156,6 @@ def ivs_of(op: Op) -> tuple[Value, ...]:
     return ()
 
 
-# --- How they are found
-
-
 def nodes_of(dependences: Dependences, block: Block) -> tuple[Node, ...]:
     """A node for each operation of a block but its terminator."""
     summaries = Summaries(dependences.of.module)

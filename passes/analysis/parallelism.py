@@ -159,9 +159,6 @@ def table(found: Iterable[Parallelism]) -> str:
     return "\n".join("  ".join((*map(str.ljust, row, widths), row[3])).rstrip() for row in rows)
 
 
-# --- Below: one loop
-
-
 def _loops(root: Op) -> Iterator[tuple[Loop, Value]]:
     for op in walk(root):
         match op:
@@ -228,9 +225,6 @@ def _barriers(loop: Loop, summaries: Summaries) -> Iterator[str]:
             yield f"{op_name(op)} may do anything"
 
 
-# --- Arrays of which each iteration may have its own
-
-
 def _without_private(
     iv: Value, carried: tuple[Dependence, ...], dependences: Dependences
 ) -> tuple[tuple[Buffer, ...], tuple[Dependence, ...]]:
@@ -271,9 +265,6 @@ def _is_written_before(read: Access, writes: Iterable[Access], iv: Value, depend
             pairs = at_depth(meeting, depth, common)
             missing = missing.subtract(elements(write.relation, read.relation, pairs).domain_factor_range())
     return bool(missing.is_empty())
-
-
-# --- Words
 
 
 def _described(dependence: Dependence) -> str:

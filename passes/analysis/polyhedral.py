@@ -57,9 +57,6 @@ class UnknownError(AffdslError):
     """isl has no answer: the expression is not affine, or the budget is spent."""
 
 
-# --- Questions about all integers that satisfy some constraints
-
-
 def is_empty(constraints: Iterable[Constraint], budget: int = BUDGET) -> bool | None:
     """Whether no integers satisfy all constraints.
 
@@ -113,9 +110,6 @@ def maximum(expr: Affine, constraints: Iterable[Constraint] = (), budget: int = 
 def equal_everywhere(a: Affine, b: Affine, constraints: Iterable[Constraint] = (), budget: int = BUDGET) -> bool | None:
     """Whether a and b are equal wherever all constraints hold; without constraints, for all integers."""
     return implies(constraints, Constraint(a - b, equality=True), budget)
-
-
-# --- Sets and maps
 
 
 def name_of(value: Value) -> str:
@@ -189,9 +183,6 @@ def spending(budget: int = BUDGET) -> Iterator[None]:
 def spelled_anew(pairs: Map) -> Map:
     """The same pairs, read from their text: nothing is left of how isl came to them."""
     return isl.Map(str(pairs), context=_context())
-
-
-# --- Below: how
 
 
 _threads = threading.local()

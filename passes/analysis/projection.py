@@ -43,9 +43,6 @@ def projected(domain: Domain, exprs: Sequence[Affine]) -> Domain:
     return domain.changed(ivs=ivs, loops=loops, clauses=(*others, *(((left,),) if left else ())))
 
 
-# --- Below: how
-
-
 def _parted(domain: Domain) -> tuple[_Facts, list[tuple[tuple[Constraint, ...], ...]]]:
     """The inequalities that hold everywhere in a domain, and the rest of its clauses."""
     facts: _Facts = {}

@@ -113,8 +113,6 @@ class Reductions:
         self._chains = Chains(dependences.of)
         self.updates: tuple[Update, ...] = tuple(self._updates())
 
-    # --- Through iter_args
-
     def carried(self, loop: affine.For | scf.For, position: int) -> Reduction | None:
         """The reduction through an argument that a loop carries; None if it is a recurrence."""
         start, last = loop.carried[position], loop.body[-1]
@@ -129,8 +127,6 @@ class Reductions:
         last = loop.body[-1]
         assert isinstance(last, affine.Yield | scf.Yield)
         return last.values[position] is loop.carried[position]
-
-    # --- Declared
 
     def declared(self, loop: affine.Parallel | scf.Parallel, position: int) -> Reduction | None:
         """The reduction that gives a result of a parallel band; None if the result depends on the order."""
@@ -149,8 +145,6 @@ class Reductions:
                 if both and side == "both" and found is not None:
                     return Reduction(found, (op,), value=result)
         return None
-
-    # --- Through memory
 
     def in_memory(
         self, iv: Value, carried: Iterable[Dependence] | None = None
@@ -206,8 +200,6 @@ class Reductions:
         return any(
             self.dependences.at(*pair, k) is not None for pair in ((a, b), (b, a)) for k in range(depth, last + 1)
         )
-
-    # --- Updates
 
     def _updates(self) -> Iterator[Update]:
         reads = {a.op: a for a in self.dependences.accesses if a.kind == "read"}

@@ -236,9 +236,6 @@ def region_of(of: Accesses, accesses: Iterable[Access], depth: int) -> Region:
     return Region(first.buffer, kind, ivs, tuple(params), may, must, tuple(unknown), hidden)
 
 
-# --- Below: how
-
-
 def _check(group: tuple[Access, ...], depth: int) -> None:
     first = group[0]
     for access in group:

@@ -124,9 +124,6 @@ def relation(
     return _relations.setdefault((dims, locals, params, clauses, index), Relation(dims, locals, params, clauses, index))
 
 
-# --- As isl has it
-
-
 class _Kept(threading.local):
     """What this thread has found: isl's objects must not meet those of another context."""
 
@@ -330,9 +327,6 @@ def some_point(points: Set) -> tuple[dict[str, int], tuple[int, ...]] | None:
         numbers.append(number)
         flat = rest
     return dict(zip(names, numbers[:params], strict=True)), tuple(numbers[params:])
-
-
-# --- Below: how
 
 
 def _in_other_words(pairs: Map) -> Iterator[Map]:

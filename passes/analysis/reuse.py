@@ -162,9 +162,6 @@ def reuse(dependences: Dependences, nest: Op, line: int = LINE) -> Reuse:
     return Reuse(line, loops, accesses, tuple(_groups(accesses, dependences)), tuple(found))
 
 
-# --- Below: how
-
-
 def _ivs(op: Op) -> tuple[Value, ...]:
     match op:
         case affine.For() | scf.For():

@@ -265,9 +265,6 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
     return (position * size + shift + byte,), domain
 
 
-# --- What a function and its module show of buffers
-
-
 def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:
     """The memrefs that occur, and the roots of those of which something besides loads, stores and views gets hold."""
     used: dict[Value, None] = {}

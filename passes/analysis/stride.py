@@ -107,9 +107,6 @@ def stride(access: Access, iv: Value, scope: Scope) -> Stride:
     return Stride("unknown", reason="; ".join(access.unknown) or f"the step of %{iv.hint} is known only at run time")
 
 
-# --- Below: how
-
-
 def _step(access: Access, iv: Value, scope: Scope) -> int | None:
     """By how much an induction variable grows; None where that is known only at run time."""
     loop: Op = access.domain.loops[access.ivs.index(iv)]

@@ -144,9 +144,6 @@ def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
     return TripCount(low, high, divisor, _shown(kept, written, domain), negative, domain.unknown)
 
 
-# --- Below: how
-
-
 def _bounds(loop: Loop, iv: Value) -> tuple[tuple[Affine, ...], tuple[Affine, ...], Affine]:
     match loop:
         case affine.For():

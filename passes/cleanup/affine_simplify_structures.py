@@ -66,9 +66,6 @@ def affine_simplify_structures(module: Module) -> Module:
     return module
 
 
-# --- What the context says
-
-
 def _simplified(op: Op, context: Context) -> Op | tuple[()] | None:
     """op with simpler expressions; None if they stay."""
     if context.is_contradictory or type(op) not in AFFINE_FIELDS:
@@ -106,9 +103,6 @@ def _is_empty(bounds: Sequence[tuple[Sequence[Affine], Sequence[Affine]]], conte
     """Whether certainly no point lies between the lower and the upper bounds of each loop of a band."""
     pairs = [(low, high) for lower, upper in bounds for low in lower for high in upper]
     return len(pairs) <= MOST_PAIRS and context.excludes([Constraint(high - low - 1) for low, high in pairs])
-
-
-# --- What follows for the operations
 
 
 def _flatten_maps(graph: Graph, node: Node) -> bool:

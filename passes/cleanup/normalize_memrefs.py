@@ -67,9 +67,6 @@ class _Normal:
         return self.map.apply(old)
 
 
-# --- Which buffers change
-
-
 def _new_values(module: Module) -> dict[Value, _Normal]:
     """What becomes of the buffers that change."""
     plain = dict.fromkeys(f for f in module.functions if not any(isinstance(o, func.Func | Module) for o in _inside(f)))
@@ -180,9 +177,6 @@ def _axis(op: memref.Dim, makers: Mapping[Value, Op]) -> int | None:
     return None
 
 
-# --- What a layout makes of a shape
-
-
 def _normal(type: MemRefType) -> tuple[AffineMap, MemRefType] | None:
     """The layout as a map and the type without it; None if the layout must stay."""
     map = _map(type)
@@ -225,9 +219,6 @@ def _is_injective(map: AffineMap, sizes: Sequence[int]) -> bool:
     return all(
         polyhedral.is_empty([*inside, Constraint(a - b - 1)]) is True for a, b in zip(first, second, strict=True)
     )
-
-
-# --- The operations with other buffers
 
 
 def _rewritten(

@@ -190,8 +190,6 @@ class IterationSpace:
     def __repr__(self) -> str:
         return f"<iterations of {_listed(self.axes)}: {len(self.points)} points, {len(self.arrows)} arrows>"
 
-    # --- Below: how
-
     def _step(self, colour: str | None) -> str:
         """The loop whose iterations are the steps."""
         if colour is None:

@@ -92,9 +92,6 @@ def isotonic(wanted: Sequence[float], weights: Sequence[float]) -> list[float]:
     return [mean for mean, _, members in pools for _ in range(members)]
 
 
-# --- Below: how
-
-
 def _order(layers: list[list[Vertex]]) -> None:
     """Sort each layer by the mean place of the neighbours, down and up, and keep the best order that came by."""
     best, fewest = [list(layer) for layer in layers], _crossings(layers)

@@ -134,9 +134,6 @@ def _axes(of: View, grid: _Grid) -> Iterator[Shape]:
     yield Text(MARGIN, (top + grid.bottom) / 2 + 4, of.axes[0], FONT + 2, INK, bold=True)
 
 
-# --- Points and boxes
-
-
 def _points(of: View, grid: _Grid) -> Iterator[Shape]:
     last = max(of.numbers.values(), default=0)
     for place, number in of.numbers.items():
@@ -183,9 +180,6 @@ def _hull(points: Iterable[Point]) -> list[Point]:
 
 def _turn(a: Point, b: Point, c: Point) -> float:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-# --- Arrows
 
 
 def _arrows(of: View, grid: _Grid) -> Iterator[Shape]:
@@ -255,9 +249,6 @@ def _head(start: Point, end: Point, colour: str) -> Triangle:
     across = -along[1], along[0]
     sides = (_moved(end, along, -HEAD, across, side * HEAD_WIDTH / 2) for side in (1, -1))
     return Triangle((end, *sides), colour)  # type: ignore[arg-type]
-
-
-# --- Legend
 
 
 def _legend(of: View, top: float, width: float) -> tuple[list[Shape], float]:

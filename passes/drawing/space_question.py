@@ -122,8 +122,6 @@ class Question:
         """Of each loop around the points whether its iterations run in any order."""
         return tuple(isinstance(loop, affine.Parallel | scf.Parallel) for loop in self.domain.loops)
 
-    # --- Below: how
-
     def _between(self, source: Access, sink: Access, kind: Kind) -> Iterator[Arrow]:
         common = self.dependences.common(source, sink)
         source, sink = met(source, sink)

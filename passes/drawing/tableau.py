@@ -149,9 +149,6 @@ def distance_tableau(dependence: Dependence) -> Tableau:
         return _of_isl(pairs.project_out(Dim.out, common, second.dims - common).deltas())
 
 
-# --- Below: how
-
-
 def _ivs(of: Relation) -> tuple[Value, ...]:
     return tuple(map(iterator, range(of.dims)))
 

@@ -169,9 +169,6 @@ def roots_of(dependences: Dependences, root: Roots) -> tuple[Op, ...]:
     return roots
 
 
-# --- Below: how
-
-
 class _Order:
     """Asks, for two accesses, whether a new order violates their dependence at a depth."""
 

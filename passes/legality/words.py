@@ -53,9 +53,6 @@ def explained(dependence: Dependence, witness: Witness | None) -> str:
     return f"{text},\n{example}{f' (for {sizes})' if sizes else ''}; the new order does not run them in this order"
 
 
-# --- Below: parts
-
-
 def access_name(access: Access) -> str:
     """An access as its author wrote it, and where."""
     by = f"the call of {access.op.callee}" if isinstance(access.op, func.Call) else op_name(access.op)

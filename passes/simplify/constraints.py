@@ -71,9 +71,6 @@ def _tighten(constraint: Constraint) -> Constraint:
     return Constraint(Affine(terms, expr.constant // factor), constraint.equality)
 
 
-# --- Constraints on one linear form
-
-
 def _merge(constraints: Iterable[Constraint]) -> tuple[Constraint, ...] | None:
     """Constraints whose terms are the same, or of opposite sign, made one or two; None if two exclude each other."""
     forms: dict[tuple[tuple[Atom, int], ...], _Ends] = {}

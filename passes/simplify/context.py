@@ -206,9 +206,6 @@ def _range_of_value(value: Value, ranges: Mapping[Value, Range], definitions: Ma
     return definitions[value].range if value in definitions else ANY
 
 
-# --- From facts to ranges
-
-
 def _learn(fact: Constraint, ranges: dict[Value, Range], definitions: Mapping[Value, Definition]) -> set[Value]:
     """Narrow the ranges of the values of a fact; returns those that changed."""
 

@@ -89,9 +89,6 @@ def _term(atom: Atom, c: int, context: Context) -> Affine | None:
             return new if changed else None
 
 
-# --- Division by a number
-
-
 def _floor(dividend: Affine, divisor: int, c: int, context: Context) -> Affine | None:
     """c * floor(dividend / divisor) made simpler."""
     simpler = simplify(dividend, context)
@@ -143,9 +140,6 @@ def _by(expr: Affine, step: int, shift: int) -> tuple[Affine, Affine]:
     quotients = [(atom, (c + shift) // step) for atom, c in expr.terms]
     large = Affine(tuple((atom, q) for atom, q in quotients if q))
     return large, expr - large * step
-
-
-# --- Division by a symbol
 
 
 def _floor_by_symbol(dividend: Affine, divisor: Affine, context: Context) -> Affine | None:

@@ -108,9 +108,6 @@ def _enter(op: OpT, context: Context, on_block: Callable[[Block, Context], Block
     return map_blocks(op, lambda block: on_block(block, inside))
 
 
-# --- What operations say inside their blocks
-
-
 def _blocks(op: Op, context: Context) -> Iterator[tuple[Context, Block]]:
     """The blocks of an operation, each with what is known in it."""
     if isinstance(op, affine.If):
@@ -159,9 +156,6 @@ def negation(condition: Sequence[Constraint], context: Context) -> tuple[Constra
     if where.high is not None and where.high <= 0:
         return (Constraint(-1 - expr),)
     return ()
-
-
-# --- What operations say of their results
 
 
 def _define(op: Op, context: Context) -> None:

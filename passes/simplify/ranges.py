@@ -171,9 +171,6 @@ def _of_atom(atom: Atom, of: RangeOf, done: dict[Atom, Range]) -> Range:
     return result
 
 
-# --- Sums in which divisions cancel
-
-
 @dataclass(slots=True)
 class _Relaxed:
     """coefficients * atoms + something from low to high, where no atom is a division by a number."""
@@ -227,9 +224,6 @@ def _add(sums: dict[Atom, Fraction], atom: Atom, factor: Fraction) -> None:
         sums[atom] = total
     else:
         sums.pop(atom, None)
-
-
-# --- Arithmetic of ends and of residue classes
 
 
 def _ends(x: Range) -> tuple[int | float, int | float]:

@@ -79,9 +79,6 @@ def settled(function: Func, before: Func) -> Settled:
     return Settled(renamed(rewrite_within(function, rule), values), gone)
 
 
-# --- Below: how
-
-
 def _touched(function: Func, before: Func) -> set[Value]:
     """The induction variables of loops that are new, or stand or run elsewhere, and of all inside of these."""
     old = {op.iv: op for op in walk(before) if isinstance(op, affine.For)}

@@ -154,9 +154,6 @@ def still_fails(failure: Failure, after: Module) -> str | None:
     return difference(failure.expected, outcome, exact=failure.exact)
 
 
-# --- Below: modules and functions
-
-
 class _Side:
     """The module before: its functions as they are compared, and as they are run."""
 

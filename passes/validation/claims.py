@@ -66,9 +66,6 @@ class DiffersError(Exception):
         self.pairs = pairs
 
 
-# --- Pairs of instances
-
-
 def wider(pairs: Map, domain: Set | None, range: Set | None) -> Map:
     """All pairs in the affine hull, as far as there are such instances."""
     hull = Map.from_basic_map(pairs.affine_hull())

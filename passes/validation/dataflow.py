@@ -53,8 +53,6 @@ class Dataflow:
         """Whether something is combined in an order that is left open."""
         self._steps: dict[Node, Step | UnknownError] = {}
 
-    # --- Nodes and buffers
-
     @property
     def outputs(self) -> dict[str, Buffer]:
         """The buffers that are seen when the function has returned, by what they are called in any function."""
@@ -142,8 +140,6 @@ class Dataflow:
             case Value():
                 return self.points(self.around(node))
         return None
-
-    # --- Steps
 
     def step(self, node: Node) -> Step:
         """Where the value of a node comes from. Raises UnknownError, where it cannot be said."""
@@ -241,8 +237,6 @@ class Dataflow:
         operands = tuple((self.prefix(here, v), v) for v in op.reads())
         return Computed((*signature(op), [*op.defines()].index(value)), operands, op)
 
-    # --- Loops and conditions
-
     def _carried(self, op: affine.For | scf.For, k: int) -> Cases:
         """The value at the start in the first iteration; in others what the one before yielded."""
         inside = self.body(op)
@@ -300,8 +294,6 @@ class Dataflow:
         if not step.is_constant or op.iv.type != op.lower.type or not isinstance(op.iv.type, IndexType):
             raise UnknownError("the step of a loop is known only at run time")
         return step.constant
-
-    # --- Numbers and instances
 
     def _known_number(self, value: Value) -> Number | None:
         """An index as an expression over the loops around and symbols; None where it is not one."""

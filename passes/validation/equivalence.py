@@ -78,8 +78,6 @@ class Equivalence:
         first = min(doubts, key=lambda doubt: doubt.verdict)  # "differs" comes first
         return Answer(first.verdict, first.why, tuple(sizes for doubt in doubts for sizes in doubt.sizes))
 
-    # --- What is claimed
-
     def _goals(self) -> list[Claim]:
         """What must be equal in the end."""
         found: list[Claim] = []
@@ -213,8 +211,6 @@ class Equivalence:
         if process_time() > self._end:
             raise UnknownError(f"it takes more than {PATIENCE} seconds")
 
-    # --- Operations
-
     def _sums(self, x: Node, y: Node) -> tuple[Sum, Sum] | None:
         """Two values as sums, if the order of one is open and may be so; None if they are compared as they are made."""
         if not (self.before.has_open_sums or self.after.has_open_sums):
@@ -279,9 +275,6 @@ class Equivalence:
         except UnknownError:
             return ()
         return () if point is None else (point[0],)
-
-
-# --- Below: helpers
 
 
 def _shared(outputs: Mapping[str, Buffer]) -> dict[str, str]:

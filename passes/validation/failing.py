@@ -58,9 +58,6 @@ def _never_fails(op: Op, scope: Scope) -> bool:
     return True
 
 
-# --- Below: how
-
-
 def _number(value: Value, scope: Scope) -> int | None:
     maker = scope.makers.get(value)
     return maker.value if isinstance(maker, arith.Constant) and isinstance(maker.value, int) else None

@@ -174,9 +174,6 @@ def arguments(function: Func, recipe: Recipe, roomy: frozenset[Value]) -> tuple[
     return tuple(given)
 
 
-# --- Numbers
-
-
 def _numbers(function: Func, recipe: Recipe, roomy: frozenset[Value], random: Random) -> dict[Value, Any] | None:
     """The scalars, such that all facts that the function assumes hold; None if none were found."""
     asked = sorted({abs(fact.expr.constant) + more for fact in function.assumes for more in (-1, 0, 1)})
@@ -232,9 +229,6 @@ def _scalar(of: Value, number: int, recipe: Recipe, random: Random, position: in
         case FloatType() as type:
             return number_of(_floats(1, recipe, random, start=recipe.seed // 3 + 3 * position)[0], type)
     raise NoArgumentsError(f"{hint(of)} is a {of.type}, which the interpreter cannot be given")
-
-
-# --- Arrays
 
 
 def _array(

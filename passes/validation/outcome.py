@@ -209,9 +209,6 @@ def _pairs(first: Outcome, second: Outcome) -> Iterator[tuple[Any, Any]]:
     return zip(first.values, second.values, strict=True)
 
 
-# --- Below: comparing
-
-
 def _unequal(before: Array, after: Array, type: object, *, exact: bool) -> NDArray[np.bool_]:
     if not isinstance(type, FloatType):
         return np.asarray(before != after)
@@ -233,9 +230,6 @@ def _floats(array: Array, type: FloatType) -> NDArray[np.float64]:
     if type == BF16 and array.dtype == np.uint16:
         return (array.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
     return array.astype(np.float64)
-
-
-# --- Below: running
 
 
 def _shared(values: Sequence[Argument | Result]) -> tuple[int, ...]:

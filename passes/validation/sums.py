@@ -87,8 +87,6 @@ def matched(pairs: Map, a: Term, b: Term) -> Map:
     return at_once.intersect(a.positions.apply_range(b.positions.reverse()))
 
 
-# --- Below: how
-
 Loops = tuple[affine.For | affine.Parallel, ...]
 
 

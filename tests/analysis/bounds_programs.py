@@ -36,9 +36,6 @@ def right(function: Function) -> Function:
     return function
 
 
-# --- One dimension
-
-
 @wrong("A[i + 1]")
 def off_by_one(A: af.f64[N]):
     with af.for_(N) as i:
@@ -129,9 +126,6 @@ def numbers_that_fit(A: af.f64[20]):
         A[i + 10] = 0.0
 
 
-# --- Steps
-
-
 @wrong("A[i + 2]")
 def step_reaches_too_far(A: af.f64[N]):
     with af.for_(0, N, step=2) as i:
@@ -160,9 +154,6 @@ def step_of_three(A: af.f64[12]):
 def step_of_four(A: af.f64[12]):
     with af.for_(0, 12, step=4) as i:
         A[i + 3] = 0.0
-
-
-# --- Divisions
 
 
 @wrong("A[i // 2]")
@@ -211,9 +202,6 @@ def rounded_down_below_zero(A: af.f64[N]):
 def rounded_down(A: af.f64[N]):
     with af.for_(1, N) as i:
         A[(i - 1) // 2] = 0.0
-
-
-# --- Two dimensions
 
 
 @wrong("B[j, i]", is_error=False)
@@ -288,9 +276,6 @@ def wavefront_inside(A: af.f64[N]):
         A[t - i] = 0.0
 
 
-# --- Conditions
-
-
 @wrong("A[i + 1]")
 def guarded_by_the_wrong_side(A: af.f64[N]):
     with af.for_(N) as i:
@@ -351,9 +336,6 @@ def guarded_by_a_sum_that_suffices(A: af.f64[N, N]):
             A[i, j] = 0.0
 
 
-# --- Bounds of several expressions
-
-
 @wrong("A[i]", is_error=False)
 def clamped_to_too_much(A: af.f64[N]):
     with af.for_(0, N, step=8) as t:
@@ -392,9 +374,6 @@ def least_of_too_much(A: af.f64[N]):
 def least(A: af.f64[N]):
     with af.for_(2 * N) as i:
         A[af.min(i, N - 1)] = 0.0
-
-
-# --- Symbols
 
 
 @wrong("B[i]", is_error=False)
@@ -462,9 +441,6 @@ def at_most_a_fixed_size(n: af.index, A: af.f64[64]):
     af.assume(n <= 64)
     with af.for_(n) as i:
         A[i] = 0.0
-
-
-# --- Bands, local arrays, vectors
 
 
 @wrong("A[i, j - 1]")

@@ -52,9 +52,6 @@ def blocks_of(function: func.Func) -> Iterator[Block]:
             yield from (block for block in op.blocks() if len([o for o in block if not o.is_terminator]) > 1)
 
 
-# --- Edges
-
-
 def compare_blocks(seeds: Iterable[int], report: Report) -> Report:
     """Every dependence of a run between operations of a block has an edge; every edge that is exact has one."""
     for program in map(generate, seeds):
@@ -98,9 +95,6 @@ def _compare_block(
 
 def _has_sizes(each: Dependence, sizes: Mapping[Value, int]) -> bool:
     return all(v in sizes for v in (*each.source.relation.params, *each.sink.relation.params))
-
-
-# --- Changing places
 
 
 def compare_swaps(seeds: Iterable[int], report: Report) -> Report:

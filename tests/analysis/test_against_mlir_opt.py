@@ -102,9 +102,6 @@ def with_room(pair: Pair) -> Trace:
     return trace(with_fields(rewrite(pair.function, rule), args=args), *given, module=pair.program.module)
 
 
-# --- Plain words
-
-
 def test_plain_words_mean_the_same() -> None:
     for seed in range(40):
         program = generate(seed)
@@ -164,9 +161,6 @@ def test_a_condition_with_results_is_refused() -> None:
     }""")
     with pytest.raises(NotImplementedError, match="results"):
         plain(module)
-
-
-# --- Answers
 
 
 @pytest.mark.parametrize(

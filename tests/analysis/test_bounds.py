@@ -112,9 +112,6 @@ def test_there_are_enough_programs():
     assert len(RIGHT) + len(TEXTS) >= 50
 
 
-# --- What is unknown
-
-
 UNKNOWN = {
     "an index from data": (
         """
@@ -252,9 +249,6 @@ def test_sizes_of_a_function_that_promises_nothing_are_numbers_of_their_own():
     assert finding.condition == "A_size0 >= n"
     assert all(n >= 0 for n in finding.example.shapes[module.functions[0].args[0]])
     confirm(finding, module.functions[0], module)
-
-
-# --- What a program says of sizes itself
 
 
 MISFITS = {

@@ -94,8 +94,6 @@ def test_moved_subscripts_are_found_exactly_where_the_interpreter_stops(seed):
     assert total
 
 
-# --- Programs with views, vectors, copies, calls and all else, and with one number of them changed
-
 NUMBER = re.compile(r"(?<=[\[ +])\d+(?=[\], ])")
 
 

@@ -46,9 +46,6 @@ def table(trace: Trace, *, inputs: bool = False) -> dict[tuple[int, int, str, in
     }
 
 
-# --- The examples of the literature, moved so far that they are in bounds: that changes no distance
-
-
 def test_a_row_stored_two_iterations_ago_is_loaded() -> None:
     found = run("""
         func.func @f() {
@@ -97,9 +94,6 @@ def test_a_skewed_store_and_load() -> None:
 def subscripts(i: int, j: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """What the skewed store and load touch."""
     return (i + 3 * j, 4 * i + 5 * j), (i + j, i + 2 * j + 3)
-
-
-# --- Each thing that the oracle says
 
 
 def test_distances_count_values_of_the_iv_and_not_iterations() -> None:
@@ -414,9 +408,6 @@ def test_an_operation_that_is_not_known_is_refused() -> None:
         }"""
     with pytest.raises(NotImplementedError, match=r"what memref\.reshape touches is not known here"):
         run(text, np.zeros(8, np.float32), np.array([8]))
-
-
-# --- The oracle on random programs
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -240,9 +240,6 @@ def test_a_call_with_too_many_accesses_touches_whole_arrays(monkeypatch):
     assert verdicts(bumps) == ["unknown"]
 
 
-# --- What a function assumes
-
-
 @af.kernel
 def guarded(x: af.f64[N], k: K):
     af.assume(k >= 0, k < N)

@@ -26,9 +26,6 @@ def listed(text, *, inputs=False):
     return [(str(d), d.unknown) for d in of(text).all(inputs=inputs)]
 
 
-# --- All pairs of a run
-
-
 @pytest.mark.parametrize("start", some(range(0, 400, 50), 4))
 def test_random_programs_have_the_dependences_of_their_runs(start):
     report = compare_seeds(range(start, start + 50))
@@ -86,9 +83,6 @@ def test_witnesses_are_iterations_of_the_run(seed):
             assert low <= distance <= high
 
 
-# --- The reference texts
-
-
 APPLY = """
 func.func @f() {
   %A = memref.alloc() : memref<10x10xf32>
@@ -131,9 +125,6 @@ def test_distances_have_exact_ends():
     ]
 
 
-# --- Symbols
-
-
 def test_distances_that_grow_with_a_size_have_no_end():
     found = of("""
 func.func @f(%A: memref<?xf32>, %n: index, %t: index) {
@@ -170,9 +161,6 @@ def test_a_depth_that_is_none():
     store, load = found.accesses
     with pytest.raises(ValueError, match="two accesses with 2 loops around both have depths 1 to 3, not 4"):
         found.at(store, load, 4)
-
-
-# --- What is one buffer
 
 
 def test_two_handles_of_one_global_are_one_buffer():
@@ -265,9 +253,6 @@ func.func @f(%A: memref<4x4xf32, strided<[1, 1]>>, %x: f32) {
   return
 }""").all()
     assert found.unknown == ("which elements of A it touches is not known",)
-
-
-# --- What is not known
 
 
 @pytest.mark.parametrize(

@@ -90,9 +90,6 @@ def test_golden(name, golden):
     golden(graph.to_svg(), f"{name}.svg")
 
 
-# --- Nothing covers anything
-
-
 def overlap(a, b):
     return a.x < b.x + b.width and b.x < a.x + a.width and a.y < b.y + b.height and b.y < a.y + a.height
 
@@ -225,9 +222,6 @@ def test_what_only_makes_buffers_is_left_out_and_counted():
     assert short.note in [s.text for s in layout(short).shapes if isinstance(s, Text)]
 
 
-# --- Words
-
-
 def test_values_are_called_as_in_the_text():
     for seed in range(20):
         function = generate(seed).function
@@ -300,9 +294,6 @@ def test_lines_are_broken_where_a_reader_expects_it():
         assert "".join("".join(parts).split()) == "".join(line.split())
 
 
-# --- Layers
-
-
 def test_isotonic_numbers_are_the_closest():
     """Against the formula that looks at all stretches: the largest of the smallest means."""
     random = Random(3)
@@ -343,9 +334,6 @@ def test_places_keep_the_gap():
     for layer in place(vertices, 5):
         for a, b in pairwise(layer):
             assert b.x - b.left - (a.x + a.right) >= 5 - 1e-6
-
-
-# --- Files
 
 
 HOSTILE = Diagram(

@@ -24,9 +24,6 @@ def flow_of(text):
     return found, Flow(found)
 
 
-# --- What runs see
-
-
 @pytest.mark.parametrize("start", some(range(0, len(SEEDS), 40), 1))
 def test_reads_see_the_writes_that_they_see_in_a_run(start):
     counts = {"certain": 0, "before": 0, "possible": 0}
@@ -77,9 +74,6 @@ def compare(read, flow, wanted, sizes, counts):
         else:
             assert (writer is None and key in untouched) or writer in [instance for _, instance in found]
             counts["possible"] += 1
-
-
-# --- isl's own analysis
 
 
 @pytest.mark.parametrize("seed", some(SEEDS, 30))
@@ -154,9 +148,6 @@ def times(access, found, words):
     time += [Affine()] * (2 * words + 2 - len(time))
     dims = [iterator(k) for k in range(len(access.ivs))]
     return called(access, map_of(time, (), dims).intersect_domain(map_from(access.relation).domain()))
-
-
-# --- By hand
 
 
 def test_a_read_sees_the_nearest_write_before():

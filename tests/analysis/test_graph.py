@@ -35,9 +35,6 @@ def ids(nodes):
     return [node.id for node in nodes]
 
 
-# --- All pairs of a run
-
-
 @pytest.mark.parametrize("start", some(range(0, 90, 30), 2))
 def test_random_blocks_have_the_edges_of_their_runs(start):
     report = compare_blocks(range(start, start + 30), Report())
@@ -53,9 +50,6 @@ def test_neighbours_without_an_edge_may_change_places(start):
     assert not report.wrong, "\n".join(report.wrong[:20])
     assert report.swaps > 100
     assert report.broken > 0.5 * report.orders > 15  # an edge is mostly there for a reason that shows
-
-
-# --- Two products of matrices, one after the other: the chain of the literature on fusion, with its sizes
 
 
 PRODUCTS = """
@@ -120,9 +114,6 @@ def test_the_chain_of_products_has_one_edge():
     assert graph.consumers(first, "C") == (second,)
     assert graph.consumers(first, "E") == ()
     assert graph.insertion_point(first, second) == Positions(1, 1)
-
-
-# --- Questions
 
 
 NESTS = """
@@ -319,9 +310,6 @@ func.func @f(%A: memref<9xf32>, %n: index, %x: f32) {
 }"""
 
 
-# --- The body of a loop
-
-
 STENCIL = """
 func.func @f(%A: memref<20xf32>, %B: memref<20xf32>, %C: memref<20xf32>) {
   affine.for %t = 0 to 7 {
@@ -399,9 +387,6 @@ def test_a_buffer_of_each_iteration_is_not_carried_and_not_seen_outside():
     assert [str(e) for e in graph.between(first, second) if e.buffer.name == "L"] == ["1 -> 2: flow L"]
     assert not graph.writes_live_out(first)
     assert graph.writes_live_out(second)
-
-
-# --- Values, views, calls, and what is not known
 
 
 def test_a_value_that_a_nest_computes_and_another_uses():
@@ -541,9 +526,6 @@ def test_a_load_at_a_loaded_place_may_touch_everything():
     (edge,) = graph.edges
     assert str(edge) == "0 -> 1: flow A (unknown)"
     assert edge.unknown == ("%k is not affine",)
-
-
-# --- As others see it
 
 
 def test_networkx_gets_a_graph_of_its_own():

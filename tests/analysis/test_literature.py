@@ -40,9 +40,6 @@ def shown(of: Parallelism) -> str:
     return f"{of.verdict}: {reductions}" if reductions else of.verdict
 
 
-# --- Stencils
-
-
 def test_gauss_seidel() -> None:
     # Wolfe, "High Performance Compilers for Parallel Computing", ch. 9, and Xue, "Loop Tiling for Parallelism", 2000:
     # within a sweep (1, 0) and (0, 1), so no loop is parallel; between sweeps also (1, -1, 0) and (1, 0, -1), so the
@@ -120,9 +117,6 @@ def remainders(pairs: Map) -> set[int]:
     stride = deltas.get_stride(0).to_python()
     assert stride % 2 == 0
     return {deltas.dim_min_val(0).to_python() % 2}
-
-
-# --- Linear algebra
 
 
 def test_matrix_product() -> None:
@@ -242,9 +236,6 @@ def test_triangular_solve_by_columns() -> None:
     found = {d.kind + "".join(map(str, d.distances)) for a in reads for d in of.between(write, a)}
     # x[i] is changed again in all columns before i; as x[j'] with j' = i it is the factor for all i' > i.
     assert found == {"flow[1, +inf][0, 0]", "flow[1, +inf][1, +inf]"}
-
-
-# --- Paths, sums and sequences
 
 
 def test_floyd_warshall() -> None:

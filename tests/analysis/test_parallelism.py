@@ -34,9 +34,6 @@ def verdicts(text: str) -> list[Parallelism]:
     return list(parallelism(module.functions[0], module))
 
 
-# --- Against all runs
-
-
 def loops(function: func.Func) -> Iterator[Value]:
     return (iv for op in walk(function) for iv in ivs_of(op))
 
@@ -102,9 +99,6 @@ def outcome(function: func.Func, program, order: str | None) -> list[np.ndarray]
     return [a for a in given if isinstance(a, np.ndarray)]
 
 
-# --- Reductions and private arrays, on integers
-
-
 def permuted(function: func.Func, iv: Value) -> func.Func:
     """A function whose loop takes the values of its induction variable from one more argument."""
     order, position = Value(MemRefType((None,), INDEX), "order"), Value(INDEX, "position")
@@ -161,9 +155,6 @@ def orders(values: list[int], seed: int) -> Iterator[list[int]]:
     random = Random(seed)
     for _ in range(3):
         yield random.sample(values, len(values))
-
-
-# --- Verdicts
 
 
 def test_arrays_of_which_each_iteration_may_have_its_own() -> None:

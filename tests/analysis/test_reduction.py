@@ -58,8 +58,6 @@ def in_memory(body: str, type: str = "f32", bounds: str = "0 to %n") -> tuple[li
     return [str(each) for each in ours], len(rest)
 
 
-# --- What the kinds mean, by the arithmetic itself
-
 NUMBERS = (0.0, -0.0, 1.0, -1.5, 0.1, 3e4, -3e4, 6e-8, -6e-8, float("inf"), float("-inf"), float("nan"))
 
 
@@ -122,9 +120,6 @@ def test_for_floats_they_are_none() -> None:
 
     nan, one = number_of(float("nan"), F16), number_of(1.0, F16)
     assert bits(larger(one, nan), F16) != bits(larger(nan, one), F16)
-
-
-# --- Through iter_args
 
 
 @pytest.mark.parametrize("kind", sorted(COMBINERS))
@@ -318,8 +313,6 @@ def test_a_chain_that_is_too_long_is_not_followed() -> None:
     assert len(found.steps) == 101
     assert carried(body(300)) is None
 
-
-# --- Through memory
 
 LOAD, STORE = "%c = affine.load %C[0] : @M", "affine.store %r, %C[0] : @M"
 A = "%a = affine.load %A[%i] : @M"

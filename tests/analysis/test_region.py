@@ -33,9 +33,6 @@ Touched = dict[Point, set[Point]]
 """For each iteration of the outer loops, the elements touched in it."""
 
 
-# --- Against brute force
-
-
 @pytest.mark.filterwarnings(
     "ignore::passes.analysis.dependence.AnalysisWarning"
 )  # then less is said, and nothing false
@@ -188,9 +185,6 @@ def points(relation: Map, sizes: Mapping[Value, int]) -> Touched | None:
 
     relation.wrap().foreach_point(add)
     return dict(found)
-
-
-# --- By hand
 
 
 def accesses_of(body: str, arguments: str) -> Accesses:

@@ -112,9 +112,6 @@ def step_of(access: Access, axis: int) -> int:
     raise AssertionError
 
 
-# --- By hand
-
-
 def of_text(body: str, arguments: str) -> Accesses:
     module = parse(f"func.func @f({arguments}) {{ {body} return }}")
     return Accesses(module.functions[0], module)

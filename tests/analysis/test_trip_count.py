@@ -34,9 +34,6 @@ def loop(head: str, arguments: str = "%n: index, %m: index", around: str = "") -
     return counts(f"{text}\nreturn\n}}")[-1]
 
 
-# --- Against runs
-
-
 def counted(program: Program) -> dict[Value, list[tuple[dict[Value, int], int]]]:
     """How often each loop runs, each time that it is reached: with the induction variables around it there."""
     buffer = memref.Alloc(Value(MemRefType((1,), F32)), (), ())
@@ -96,9 +93,6 @@ def test_counts_are_those_of_a_run() -> None:
                 seen["exact"] += 1
             seen["symbolic" if program.symbols else "numbers"] += 1
     assert min(seen[each] for each in ("exact", "evaluated", "symbolic")) > 100, seen
-
-
-# --- Shapes of loops
 
 
 @pytest.mark.parametrize(

@@ -164,9 +164,6 @@ def _dma_wait(op: affine.DmaWait | memref.DmaWait) -> Touched:
     return touched
 
 
-# --- What an operation may touch, whether it runs or not
-
-
 def sides(op: Op) -> tuple[tuple[Role, Value], ...]:
     """The memrefs that an operation reads or writes; of a call, each argument counts as both."""
     match op:

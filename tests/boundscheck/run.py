@@ -116,9 +116,6 @@ def _found(
     return "nothing is raised"
 
 
-# --- Each in a process of its own: it may end it
-
-
 def judged(seeds: Sequence[int], *, checked: bool = True) -> Iterator[Verdict]:
     """The verdict on the kernel of each seed."""
     context = multiprocessing.get_context("fork")

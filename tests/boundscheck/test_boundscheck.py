@@ -49,9 +49,6 @@ def refused(kernel: af.Kernel, *arguments: object, kind: type[AffdslError] = af.
     return caught.value
 
 
-# --- What the issue names
-
-
 @af.kernel(boundscheck=True)
 def scatter(A: af.f64[N], ix: af.i64[M]):
     with af.for_(M) as i:
@@ -112,9 +109,6 @@ def test_without_checks_the_planted_accesses_end_the_process():
     done = planted("--count", "2", "--unchecked")
     assert done.returncode == 1
     assert "the process ended with status -11" in done.stdout
-
-
-# --- What is checked
 
 
 @af.kernel(boundscheck=True)
@@ -200,9 +194,6 @@ def test_arrays_of_the_kernel_are_checked_and_given_back_where_it_fails():
     assert len(inside) >= 2, "the buffer is freed before the function ends"
 
 
-# --- Divisors
-
-
 @af.kernel(boundscheck=True)
 def every(x: af.f64[N], p: af.index, is_wanted: af.bool_[N]):
     with af.for_(N) as i:
@@ -221,9 +212,6 @@ def test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with():
         words = f":{line}: p is the divisor of a floor division or remainder, and must be positive, but is {p}"
         assert words in str(error)
     in_bounds(every, np.zeros(7), 0, np.zeros(7, np.bool_))  # it is not computed
-
-
-# --- How it is asked for
 
 
 def fresh(**options: bool) -> af.Kernel:

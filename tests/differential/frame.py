@@ -197,8 +197,6 @@ class Frame:
             self.scopes.pop()
             self.work, self.hidden = before, hidden
 
-    # --- What is visible.
-
     def scalars(self, type: ScalarType) -> list[Value]:
         """The visible values of a type."""
         return [v for scope in self.scopes for v in scope.scalars if v.type == type]
@@ -219,8 +217,6 @@ class Frame:
             if scope.is_barrier:
                 break
         return found
-
-    # --- Index expressions.
 
     def number(self, value: int) -> Index:
         """A constant index."""

@@ -21,8 +21,6 @@ class Memory(Scalars):
         """One random statement."""
         raise NotImplementedError
 
-    # --- Memory.
-
     def store(self) -> None:
         """buffer[...] = value"""
         buffers = self.writable()
@@ -250,8 +248,6 @@ class Memory(Scalars):
         position = SYMBOL if self.depth == 0 else ANY
         self.scope.indices.append(Index(Affine.of(result), tuple((s, s) for s in buffer.sizes[k]), position))
         return None
-
-    # --- Scalars.
 
     def note(self) -> None:
         """Compute a value, for later."""

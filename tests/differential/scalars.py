@@ -51,8 +51,6 @@ class Scalars(Frame):
         found = [0, 1, -1, 2, 3, 7, -5, 100, low, low + 1, high, high - 1]
         return self.rng.choice([n for n in found if low <= n <= high])
 
-    # --- Reading memory.
-
     def load(self, buffer: Buffer) -> Value:
         """An element of a buffer, where the subscript is in bounds."""
         if buffer.rank and self.chance(0.15):
@@ -103,8 +101,6 @@ class Scalars(Frame):
 
     def _zero(self, type: ScalarType) -> Value:
         return self.constant(0.0 if isinstance(type, FloatType) else 0, type)
-
-    # --- Operations.
 
     def _operation_of(self, type: ScalarType, depth: int) -> Value:
         pick = self.rng.random()
@@ -195,8 +191,6 @@ class Scalars(Frame):
         self.emit(arith.Extended(low, high, kind, left, right))
         self.scope.scalars += [low, high]
         return low if high.type != type or self.chance(0.5) else high
-
-    # --- Casts.
 
     def _cast(self, type: ScalarType, depth: int) -> Value | None:
         source = self.rng.choice(self.scalar_types())

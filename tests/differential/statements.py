@@ -37,8 +37,6 @@ class Statements(Calls):
             if self.chance(0.4):
                 self.keep(value)
 
-    # --- Loops.
-
     def bounds(self) -> tuple[tuple[Affine, ...], tuple[Affine, ...], int, Range, list[Range], tuple[int, ...]]:
         """Bounds and a step, the range of the counter for each choice of the sizes, and the trips."""
         step = self.rng.choice([1, 1, 1, 1, 2, 3, 4])
@@ -155,8 +153,6 @@ class Statements(Calls):
         self.emit(scf.For(iv, lower, upper, step, closed(body, end), inits, carried, results))
         self.scope.scalars += results
         return None
-
-    # --- Conditions.
 
     def condition(self) -> None:
         """affine.if, with or without else and results."""

@@ -52,9 +52,6 @@ def require_same(seeds: Iterable[int], verdicts: object) -> None:
     assert not said, "\n".join(said) + "\nmake one small: python -m tests.differential.run --programs 1 --seed <seed>"
 
 
-# --- Random IR
-
-
 @pytest.mark.parametrize("seed", [SEEDS[0], SEEDS[-1]])
 def test_a_seed_always_gives_the_same_program(seed):
     assert str(generate(seed).module) == str(program(seed).module)
@@ -92,9 +89,6 @@ def test_mlir_and_the_interpreter_agree():
     require_same(seeds, by_mlir([program(s) for s in seeds]))
 
 
-# --- Random kernels in the language
-
-
 def test_the_language_and_plain_python_agree():
     for seed in KERNELS:
         kernel = language.generate(seed)
@@ -110,9 +104,6 @@ def test_kernels_of_the_language_are_the_same_as_c():
         for outcome, verdict in zip(wanted, found, strict=True):
             assert not isinstance(verdict, str), f"seed {made.seed}: {verdict}"
             assert difference(outcome, verdict) == "", f"seed {made.seed}"
-
-
-# --- The tools themselves
 
 
 def with_a_fault(made: Program) -> Program:

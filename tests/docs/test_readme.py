@@ -35,9 +35,6 @@ def readme(tmp_path_factory):
     return folder
 
 
-# --- What it shows
-
-
 def test_every_block_is_of_a_kind_that_is_run_or_compared():
     assert {language for language, _ in BLOCKS} == {"python", "c", "sh", ""}
 
@@ -111,8 +108,6 @@ def test_the_cost_of_checks_is_printed(monkeypatch, capsys):
     benchmark.main()
     assert re.match(r"gemm +[\d.]+ us without checks, +[\d.]+ times as long with them\n", capsys.readouterr().out)
 
-
-# --- What it says
 
 CLAIMS = {
     "Write a loop nest in Python.": "examples/test_examples.py::test_compiled",

@@ -73,9 +73,6 @@ def nests_permuted(depth: int) -> Amount:
     return amount
 
 
-# --- Below: how
-
-
 def _count(module: func.Module, *kinds: type[Op]) -> int:
     return sum(isinstance(op, kinds) for op in walk(module))
 

@@ -96,9 +96,6 @@ def has_parallel(module: func.Module) -> bool:
     return any(isinstance(op, affine.Parallel) for op in walk(module))
 
 
-# --- C
-
-
 def by_c(items: Sequence[Item]) -> list[str]:
     """Emit C, compile it with every warning an error, and run it. Equal texts are compiled once."""
     answers = [""] * len(items)
@@ -139,9 +136,6 @@ def _compiled(texts: Sequence[str], folder: Path) -> dict[int, str]:
         if lines or not (folder / f"p{n}.o").exists():
             refused[n] = "compiler: " + "\n".join(lines[:8])
     return refused
-
-
-# --- MLIR
 
 
 def by_mlir(items: Sequence[Item]) -> list[str]:

@@ -96,9 +96,6 @@ def _check(known: set[str], *trees: object) -> None:
                 raise KeyError(key)
 
 
-# --- Simplifications
-
-
 def simpler(program: Program) -> Iterator[Program]:
     """Programs that are a little smaller, the boldest first."""
     found = list(nodes(program.body))

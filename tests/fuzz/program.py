@@ -12,9 +12,6 @@ T = TypeVar("T")
 Element = Literal["i32", "i64", "f64"]
 
 
-# --- Values: what an element can be computed from
-
-
 @dataclass(frozen=True)
 class Constant:
     number: int
@@ -61,9 +58,6 @@ class Binary:
 
 
 Value: TypeAlias = Constant | Name | Cast | Extreme | Load | Binary
-
-
-# --- Statements
 
 
 @dataclass(frozen=True)
@@ -140,9 +134,6 @@ class Outlined:
 Statement: TypeAlias = For | If | Let | Apply | Store | Outlined
 
 
-# --- Programs
-
-
 @dataclass(frozen=True)
 class Buffer:
     """An argument or a local buffer. `dynamic` says which sizes its type leaves open."""
@@ -197,9 +188,6 @@ class Program:
     def given(self, run: int) -> tuple[int, ...]:
         """The index arguments of a run."""
         return (*self.valuations[run], *(n for _, n in self.sizes if n is not None))
-
-
-# --- Trees
 
 
 def nodes(tree: object) -> Iterator[Any]:

@@ -46,9 +46,6 @@ class UnusableError(Exception):
     """The program is of no use: too long, out of bounds, reading what nobody wrote, or not exact."""
 
 
-# --- Python
-
-
 def python(program: Program) -> str:
     """The program as a Python function `run(load, store, loop, wrap, *sizes)`."""
     parameters = ", ".join(("load", "store", "loop", "wrap", *program.symbols))
@@ -108,9 +105,6 @@ def _value(value: Value) -> str:
 def _one(kind: str, exprs: tuple[Expr, ...]) -> str:
     parts = [e.python() for e in exprs]
     return parts[0] if len(parts) == 1 else f"{kind}({', '.join(parts)})"
-
-
-# --- Memories
 
 
 class Watch:
@@ -240,9 +234,6 @@ def _compiled(program: Program) -> Callable[..., None]:
     scope: dict[str, Any] = {}
     exec(compile(python(program), f"<program {program.seed}>", "exec"), scope)
     return scope["run"]  # type: ignore[no-any-return]
-
-
-# --- What is asked of them
 
 
 def placed(program: Program, random: Random | None = None) -> Program:

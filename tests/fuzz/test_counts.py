@@ -57,9 +57,6 @@ SCAN = Program(0, "i64", (Buffer("A", (9,), (False,), is_local=False),), (), (()
 """Each iteration reads what the one before wrote."""
 
 
-# --- Amounts
-
-
 NEST = """func.func @k(%A: memref<8x8xi32>, %x: i32) {
   affine.for %i = 0 to 8 {
     affine.for %j = 0 to 6 {
@@ -115,9 +112,6 @@ def test_other_amounts(uses: str, buffers: int) -> None:
     assert amounts.transfers_added(before, after) == 1
 
 
-# --- mlir-opt
-
-
 def test_a_program_on_which_mlir_opt_crashes_spares_the_others() -> None:
     step, crashes = "affine-scalrep", PROGRAMS["31-scalrep-erased-load-crash"].text
     (pipeline,) = pipelines([step])[1:]
@@ -131,9 +125,6 @@ def test_a_program_on_which_mlir_opt_does_not_end_is_given_up(monkeypatch: pytes
     monkeypatch.setattr(trials, "PATIENCE", -0.9999)
     (said,) = by_mlir_opt([NEST], "")
     assert said.startswith("endless: ")
-
-
-# --- Both sides
 
 
 def test_what_is_wrong_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:

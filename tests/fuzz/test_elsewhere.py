@@ -78,9 +78,6 @@ def test_floats_are_small_enough_to_be_exact() -> None:
         assert bool(probes(replace(small(body), element="f64"))) is some
 
 
-# --- Order
-
-
 INTERCHANGE = "builtin.module(test-loop-permutation{permutation-map=1,0})"  # mlir-opt does not ask whether it may
 
 

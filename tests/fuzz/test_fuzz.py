@@ -65,9 +65,6 @@ def program(seed: int) -> Program:
     return generate(seed)
 
 
-# --- The judges agree with the reference
-
-
 @pytest.mark.parametrize("judge", JUDGES)
 def test_programs_do_what_their_reference_says(judge):
     report = check.check([program(seed) for seed in SEEDS], [check.UNTOUCHED], [judge])
@@ -90,9 +87,6 @@ def test_compiled_programs_do_the_same_after_all_passes():
 
 def test_mlir_accepts_the_text_of_the_generator():
     mlir_opt("\n".join(mlir(program(seed)) for seed in SEEDS))
-
-
-# --- The generator
 
 
 def test_a_seed_always_gives_the_same_program():
@@ -122,9 +116,6 @@ def test_features_that_leave_no_program_are_refused():
 
 def test_every_feature_has_a_mark():
     assert set(MARKS) == {field.name for field in fields(Features)}
-
-
-# --- The reference
 
 
 def small(*body: object, element: str = "i32", size: int = 8, is_local: bool = False) -> Program:
@@ -195,9 +186,6 @@ def test_divisions_round_as_mlir_says():
     assert [value("floordiv", n) for n in (-5, -4, 5)] == [-2, -1, 1]
     assert [value("ceildiv", n) for n in (-5, -4, 5)] == [-1, -1, 2]
     assert [value("mod", n) for n in (-5, -4, 5)] == [3, 0, 1]
-
-
-# --- Faults are found, and made small
 
 
 def differences(module):
@@ -327,9 +315,6 @@ def test_a_pass_that_raises_is_a_failure(monkeypatch):
     monkeypatch.setattr(check, "run_pipeline", broken)
     (failure,) = check.check([program(1)], ["broken"], ["interpreter"]).failures
     assert (failure.pipeline, failure.judge, failure.said) == ("broken", "pass", "ZeroDivisionError: by nothing")
-
-
-# --- The command
 
 
 def test_the_command_says_what_it_checked(tmp_path, capsys):

@@ -20,9 +20,6 @@ def linear(a, b, c):
     return X * a + Y * b + c
 
 
-# --- The operators against Python's integers
-
-
 def test_linear_arithmetic():
     for a, b, c in LINEAR:
         expr = linear(a, b, c)
@@ -198,9 +195,6 @@ class Reader:
             assert self.tokens.pop(0) == ")"
             return number
         return int(token) if token.isdigit() else self.numbers[token]
-
-
-# --- One form for equal expressions
 
 
 def test_equal_linear_functions_are_equal_objects():

@@ -109,9 +109,6 @@ def test_a_whole_program_is_accepted():
     verify(func.Module((whole,)))
 
 
-# --- Definitions and blocks
-
-
 def test_a_value_is_defined_once():
     refused(
         function((x, y), arith.Binary(x, "addf", y, y)),
@@ -204,9 +201,6 @@ def test_blocks_hand_on_what_their_operation_gives():
     refused(function((a,), affine.If((), (affine.Yield((a,)),), (affine.Yield((a,)),), (r,))),
             *["affine.yield: hands on (i32), but affine.if gives (f32)"] * 2)  # fmt: skip
     refused(function((x,), loop(affine.Yield((x,)))), "affine.yield: hands on (f32), but affine.for gives ()")
-
-
-# --- Dimensions and symbols
 
 
 def misplaced(name):
@@ -308,9 +302,6 @@ def test_affine_expressions_take_index_values():
     )
 
 
-# --- Loops and conditions
-
-
 def test_loops():
     refused(function((), affine.For(i, (), exprs(4), ())), "affine.for: needs at least one lower and one upper bound")
     refused(function((), affine.For(i, exprs(4), (), ())), "affine.for: needs at least one lower and one upper bound")
@@ -406,9 +397,6 @@ def test_apply_min_max():
     refused(function((N,), affine.Max(a, exprs(N))), "affine.max: %a must have type index, but has type i32")
 
 
-# --- Memory
-
-
 def test_accesses():
     B = array("B", 4, None)
     for op in (affine.Load(x, B, exprs(N)), affine.Store(x, B, exprs(N)), memref.Load(x, B, (N,)),
@@ -498,9 +486,6 @@ def test_memref_casts(source, target, fits):
         verify(each(op))
     else:
         refused(each(op), f"memref.cast: there is no cast from {source} to {target}")
-
-
-# --- Arithmetic
 
 
 @pytest.mark.parametrize(
@@ -628,9 +613,6 @@ def test_casts(kind, source, target, fits):
 )
 def test_casts_of_the_wrong_class(kind, source, target, text):
     refused(each(arith.Cast(value("to", target), kind, value("from", source))), f"arith.{kind}: {text}")
-
-
-# --- Functions
 
 
 def test_calls():

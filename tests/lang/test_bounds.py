@@ -89,9 +89,6 @@ def test_a_method_is_checked_when_it_is_built_for_an_object():
     assert "A[i + 3] reads A[N + 2] when i = N - 1" in refused(ProgramIndexError, lambda: Filter(3).moved)
 
 
-# --- Conditions on sizes
-
-
 @af.kernel
 def copied(x: af.f64[N], y: af.f64[M]):
     with af.for_(N) as i:
@@ -158,9 +155,6 @@ def test_a_condition_may_be_about_a_remainder(how):
     getattr(paired, how)(x)
     assert x.tolist() == [0, 0, 2, 2, 4, 4]
     assert "in bounds only where N % 2 == 0, but N = 5" in refused(SizeError, lambda: getattr(paired, how)(np.zeros(5)))
-
-
-# --- Kernels that call kernels
 
 
 @pytest.mark.parametrize("how", ["__call__", "interpret"])
@@ -235,9 +229,6 @@ def test_arrays_that_a_callee_makes_have_the_sizes_that_it_gives_them():
 
     assert af.kernel(inside).check().are_proved
     assert "y[i + 2] reads y[N + 1] when i = N - 1" in refused(ProgramIndexError, lambda: af.kernel(outside))
-
-
-# --- The report
 
 
 def test_check_tells_what_is_known_of_each_access():

@@ -25,10 +25,6 @@ def check(golden, kernel) -> None:
     assert mlir_opt(canonical) == canonical
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Loops and names
-
-
 def test_loops_are_called_what_the_user_called_them(golden):
     @af.kernel
     def names(A: af.f32[M, N], s: af.f32[1]):
@@ -142,10 +138,6 @@ def test_parallel_bands_reduce(golden):
     assert tuple(map(float, sums.interpret(a))) == (a[1:, :3:2].sum(), a[1:, :3:2].max())
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Branches
-
-
 def test_branches_are_affine_or_computed(golden):
     @af.kernel
     def branches(A: af.f32[N]):
@@ -216,10 +208,6 @@ def test_a_python_truth_value_is_a_condition(holds):
     a = np.zeros(1, "i4")
     f.interpret(a)
     assert a[0] == (1 if holds else 2)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Indices
 
 
 def test_what_data_says_is_not_affine(golden):
@@ -326,10 +314,6 @@ def test_numbers_on_the_left_work_too():
     assert out.tolist() == [4, 2, 1, 8, 8, 2]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Types
-
-
 NAMES = "f16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool_".split()
 NUMPY = {name: getattr(af, name).numpy for name in NAMES}
 
@@ -432,10 +416,6 @@ def test_the_largest_numbers_fit():
     assert (a[0], b[0], c[0], d[0]) == (np.finfo("f4").max, np.finfo("f2").max, 2**64 - 1, -(2**63))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Arrays and results
-
-
 def test_arrays_are_allocated_copied_freed_and_returned(golden):
     @af.kernel
     def arrays(A: af.f32[M, N]):
@@ -474,10 +454,6 @@ def test_a_size_may_be_computed_before_the_loops():
     a = np.zeros(1)
     f.interpret(3, a)
     assert a[0] == 8.0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Kernels that call kernels
 
 
 @af.kernel

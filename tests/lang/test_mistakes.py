@@ -43,10 +43,6 @@ def mistake(kind: type[Exception], message: str) -> Callable[[Callable[[], None]
     return add
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Indices
-
-
 @mistake(
     af.ProgramIndexError,
     """
@@ -332,10 +328,6 @@ def index_past_a_symbolic_end():
         A[N + 1] = 0.0  # here
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Names and scopes
-
-
 @mistake(
     af.ProgramNameError,
     """
@@ -614,10 +606,6 @@ def unknown_name_in_an_annotation():
     @af.kernel
     def f(A: "af.f32[Q]"):  # here  # noqa: F821
         A[0] = 0.0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Types
 
 
 @mistake(
@@ -1041,10 +1029,6 @@ def alloc_of_a_dtype():
         A[0] = T[0]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Python looks at what only the running kernel knows
-
-
 @mistake(
     af.ProgramTypeError,
     """
@@ -1316,10 +1300,6 @@ def numpy_array_in_arithmetic():
     @af.kernel
     def f(A: af.f32[N]):
         A[0] = np.ones(3) * A[0]  # here
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Blocks
 
 
 @mistake(
@@ -1838,10 +1818,6 @@ def return_in_a_loop_under_another_name():
         A[0] = 1.0
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The function
-
-
 @mistake(
     af.ProgramTypeError,
     """
@@ -2214,10 +2190,6 @@ def assume_one_of_two():
     @af.kernel
     def f(A: af.i32[N]):
         af.assume((N > 3) | (N < 2))  # here
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Kernels that call kernels
 
 
 @mistake(

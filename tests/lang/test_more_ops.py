@@ -151,10 +151,6 @@ def test_constants():
     np.testing.assert_array_equal(b, (a[:-2] * np.float32(0.25) + a[1:-1] * np.float32(0.5)) + a[2:] * np.float32(0.25))
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Mistakes
-
-
 def _mistakes(A, B, C, i, x):
     """Each mistake as a function, with what its message says after file and line."""
     v = af.vector_load(A, (i, 0), 4)

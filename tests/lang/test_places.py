@@ -42,10 +42,6 @@ def lines_of(thing: object, marker: str) -> list[int]:
     return [n for n, text in enumerate(lines, first) if marker in text]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Modules, classes, functions
-
-
 def test_annotations_may_be_text():
     a = np.arange(3.0)
     postponed.double.interpret(a)
@@ -130,10 +126,6 @@ def test_a_method_may_be_called_what_a_kernel_that_it_calls_is_called():
 def twice(A: af.f64[N]):
     with af.for_(N) as i:
         A[i] *= 2.0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Prompts, notebooks, text
 
 
 SOURCE = """\
@@ -261,10 +253,6 @@ def test_a_doctest_can_define_a_kernel():
     assert (outcome.attempted, outcome.failed) == (5, 0), "".join(shown)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Exceptions
-
-
 class MineError(Exception):
     """An exception of the user's."""
 
@@ -353,10 +341,6 @@ def test_blocks_may_be_entered_by_helpers_of_the_standard_library_and_the_user()
     f.interpret(a)
     assert a.tolist() == [[1, 1, 1], [1, 2, 1], [1, 1, 1]]
     assert "affine.for %row = 0 to %M" in f.mlir()
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Several kernels at once
 
 
 def test_a_kernel_may_be_built_while_another_is():

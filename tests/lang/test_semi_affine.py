@@ -36,9 +36,6 @@ def line(function, offset: int) -> str:
     return f"tests/lang/test_semi_affine.py:{function.__wrapped__.__code__.co_firstlineno + offset}"
 
 
-# --- Divisors
-
-
 @af.kernel
 def every_pth(x: af.f64[N], p: af.index):
     with af.for_(N) as i:
@@ -182,9 +179,6 @@ def test_a_divisor_that_is_never_positive_is_an_error_at_its_line():
     assert third.strip() == "write affdsl.assume(p >= 1), or put it into affdsl.if_(p >= 1)"
 
 
-# --- Subscripts and bounds
-
-
 @af.kernel
 def filled(A: af.f64[N], p: af.index, q: af.index):
     with af.for_(p * q) as i:
@@ -271,9 +265,6 @@ def test_linearized_subscripts_that_leave_their_array_are_refused(calls):
     A = np.zeros(12)
     calls(wrong_stride, A, np.arange(12.0).reshape(3, 4))
     assert A.tolist() == [0, 1, 2, 4, 5, 6, 8, 9, 10, 11, 0, 0]
-
-
-# --- Assumptions, kernels that are called, derived kernels
 
 
 @af.kernel
@@ -364,9 +355,6 @@ def test_a_derived_kernel_refuses_what_the_kernel_refuses(calls):
         A = np.zeros(8)
         made(A, 2, 4)
         assert A.all()
-
-
-# --- How often it is asked
 
 
 def test_numbers_are_asked_about_once(monkeypatch):

@@ -111,9 +111,6 @@ def _loop(random: Random, axis: int, *, is_first: bool) -> Loop:
     return Loop(axis, kind, low, high)
 
 
-# --- As kernels
-
-
 def build(of: Recipe, *, linear: bool) -> tuple[Program, Callable[..., None]]:
     """The kernel that a recipe is, with linearized subscripts or with dimensions."""
     sizes = [factor * s + halo for s, factor, halo in zip(SYMBOLS, of.factors, of.halos, strict=False)]

@@ -100,9 +100,6 @@ def test_an_array_that_is_larger_than_its_rows():
     assert a.tolist() == [1.0] * 6 + [0.0] * 2
 
 
-# --- Refused in words
-
-
 def test_a_subscript_that_goes_on_in_the_next_row():
     @af.kernel
     def wrapping(A: af.f64[N * M], n: N, m: M):

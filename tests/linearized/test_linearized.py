@@ -26,9 +26,6 @@ def test_random_kernels_are_analysed_as_those_with_dimensions(seed):
     assert not report.wrong
 
 
-# --- Item 2 of what strangers broke: A[i * M + j] and A[i * M + j + 1] on f64[N * M]
-
-
 @af.kernel
 def rows(A: af.f64[N * M], n: N, m: M):
     with af.for_(N) as i, af.for_(M) as j:
@@ -82,9 +79,6 @@ def test_subscripts_that_leave_their_row_are_counted_in_the_next_one():
     found = [str(d) for d in wrapping.dependences().all()]
     assert "flow dependence of A at depth 1: [1, 1][-inf, 0]" in found
     assert "flow dependence of A at depth 2: [0, 0][1, 1]" in found
-
-
-# --- Its class: more dimensions, offsets, strides, tiles, sizes of other kinds
 
 
 def verdicts(function):
@@ -217,9 +211,6 @@ def test_sums_of_rows_are_reductions():
     assert sums.check().are_proved
     assert [loop.verdict for loop in sums.loops()] == ["parallel", "parallel", "parallel with reductions"]
     af.Schedule(sums, validate=True).interchange("j", "k_").parallel("i")
-
-
-# --- What is not proved stays unknown
 
 
 def test_a_column_that_is_not_proved_to_be_in_its_row_stays_unknown():

@@ -96,9 +96,6 @@ KNOWN: tuple[Known, ...] = (
 )  # fmt: skip
 
 
-# --- Programs
-
-
 def programs() -> list[str]:
     """The programs of the corpora without their comments, and printed random ones."""
     folders = (HERE / "corpus", HERE.parent / "soundness", HERE / "oracles")
@@ -117,9 +114,6 @@ def sample(seed: int, count: int) -> list[Mutant]:
     while len(found) < count:
         found += mutants(rng.choice(sources), rng.getrandbits(32), 1)
     return found
-
-
-# --- Verdicts
 
 
 def answer(text: str) -> Answer:

@@ -126,9 +126,6 @@ def test_divisions_are_one_object_also_after_copying():
     assert copy.deepcopy(number) is number
 
 
-# --- The same, by affine.apply that read each other
-
-
 def applied(step: str, count: int) -> str:
     """affine.apply that read each other, k their number, and a load at what the last one gives."""
     lines, last = [], "%i"

@@ -68,10 +68,6 @@ def check(function: func.Func, expected: str) -> None:
     assert_accepted(function)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Whole programs
-
-
 def matmul() -> func.Func:
     M, N, K = index("M"), index("N"), index("K")
     A, B, C = buffer("A", None, None), buffer("B", None, None), buffer("C", None, None)
@@ -146,10 +142,6 @@ def test_a_module_has_its_maps_at_the_top_and_a_function_has_them_in_place() -> 
     assert "      affine.for %j = #map1(%i) to %N {" in str(module)
     assert "    affine.for %j = affine_map<(d0) -> (d0 + 2)>(%i) to %N {" in str(triangle("f"))
     assert_accepted(module)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# affine
 
 
 def test_bounds() -> None:
@@ -379,9 +371,6 @@ def test_semi_affine_expressions_mark_symbols_where_only_symbols_may_stand() -> 
     )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# arith and math
-
 FLOATS: list[Type] = [F16, BF16, F32, F64]
 INTEGERS: list[Type] = [I8, I16, I32, I64, IntegerType(7), INDEX]
 
@@ -538,10 +527,6 @@ def test_vector_constant() -> None:
         function((), constant(2.0, VectorType((8,), F32))),
         "%cst = arith.constant dense<2.000000e+00> : vector<8xf32>",
     )
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# memref, scf, func
 
 
 def test_memref() -> None:
@@ -716,10 +701,6 @@ def test_a_size_of_any_name_can_stand_in_a_contract(name: str) -> None:
     assert sizes, str(f)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Names
-
-
 def test_sibling_loops_share_a_name_and_nested_ones_do_not() -> None:
     N = index("N")
     f = function(
@@ -786,10 +767,6 @@ def test_hostile_function_names_are_harmless(name: str) -> None:
     assert str(f).isascii()
     assert len(str(f).splitlines()) == 4
     assert_accepted(f)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Size, and what is not known
 
 
 def test_deep_nests_need_no_deep_stack() -> None:

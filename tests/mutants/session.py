@@ -138,9 +138,6 @@ class Reports:
             self.failed.append(report)
 
 
-# --- Processes
-
-
 def _answers(questions: Sequence[Callable[[], object]], processes: int) -> Iterator[tuple[int, tuple[object, float]]]:
     """The answer to each question, with its number, from a process of its own, and how long it took."""
     running: dict[int, tuple[int, Path, float]] = {}

@@ -132,9 +132,6 @@ class _Function:
                 return ["extf"] if wider else ["truncf"]
 
 
-# --- Running before and after
-
-
 def assert_same_at_the_ends(
     before: func.Module, after: func.Module, *, runs: int = 6, seed: int = 0, but: Collection[str] = ()
 ) -> int:

@@ -48,9 +48,6 @@ class Program:
         return self.symbols + self.dims
 
 
-# --- Trees: what an expression is, apart from how it is kept
-
-
 def tree(rng, program, depth, semi):
     """(operator, left, right), a value or a number."""
     values = program.values
@@ -118,9 +115,6 @@ def compute(node, env):
 
 def divide(kind, x, y):
     return {"/": x // y, "%": x % y, "c": -(-x // y)}[kind]
-
-
-# --- Programs
 
 
 def program_of(rng):
@@ -231,9 +225,6 @@ def build_constraint(part):
     return Constraint(build(part[0]), part[1])
 
 
-# --- Points
-
-
 def point(rng, program):
     """Values that the path can reach, or None where this attempt does not get to its end."""
     function, *inner = program.path
@@ -289,9 +280,6 @@ def define(op, env):
 def points(rng, program):
     tried = (point(rng, program) for _ in range(POINTS))
     return [env for env in tried if env is not None]
-
-
-# --- The judge
 
 
 def check_expression(rng, program, context, envs, seen):

@@ -333,9 +333,6 @@ def test_loads_of_loads_end_with_the_first_value():
     assert "affine.load" not in str(after)
 
 
-# --- Random programs
-
-
 def test_random_programs_do_the_same():
     report = check_seeds(some(range(725, 750), 12), pipelines(["affine-scalrep"]), ["interpreter"])
     assert not report.failures

@@ -61,9 +61,6 @@ def found() -> tuple[Difference, ...]:
     return tuple(differences(programs()))
 
 
-# --- The corpus
-
-
 def test_the_corpus_is_large_and_names_are_unique():
     names = [example.name for example in programs()]
     assert len(names) == len(set(names)) >= 300
@@ -163,9 +160,6 @@ def test_most_programs_of_the_corpus_can_be_run():
     written = [parse(e.text) for e in programs() if not e.name.startswith(("random", "opaque"))]
     runs = [assert_same_at_the_ends(module, module) for module in written]
     assert sum(n > 0 for n in runs) >= 0.85 * len(runs)
-
-
-# --- Flags
 
 
 def combinations(*kinds):
@@ -279,9 +273,6 @@ def test_products_with_zero_are_as_by_mlir_opt():
     assert not differences(examples)
 
 
-# --- Random programs
-
-
 @pytest.mark.parametrize(("lanes", "count"), [(0, 400), (4, 100)])
 def test_random_arithmetic_does_the_same(lanes, count):
     changed = counted = 0
@@ -299,9 +290,6 @@ def test_random_affine_programs_do_the_same():
     report = check_seeds(some([*range(1000, 1060), *RANDOM], 60), pipelines(["canonicalize"]), ["interpreter"])
     assert not report.failures
     assert report.changed["builtin.module(canonicalize)"] > 0.75 * report.programs
-
-
-# --- Maps
 
 
 class Counters:
@@ -392,9 +380,6 @@ def test_maps_mean_the_same_wherever_the_counters_go(seed):
                     assert [number(t, at) for t in flat.trees] == wanted
                     assert max(number(t, at) for t in highest.trees) == max(wanted)
                     assert min(number(t, at) for t in lowest.trees) == min(wanted)
-
-
-# --- What it keeps
 
 
 @pytest.mark.parametrize("mode", arith.ROUNDING)

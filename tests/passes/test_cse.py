@@ -168,9 +168,6 @@ def test_modules_inside():
     assert count(text, arith.Binary) == 4
 
 
-# --- The corpus of canonicalize, and random programs
-
-
 def test_the_corpus_does_the_same_and_gets_no_larger_than_with_mlir_opt():
     examples = corpus()
     made = [cse(parse(e.text)) for e in examples]

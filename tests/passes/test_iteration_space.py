@@ -119,9 +119,6 @@ NESTS = {
 }
 
 
-# --- What ran
-
-
 def probed(function, inner):
     """The function with a store of its own at the start of the body of a loop, and that store."""
     probe = memref.Alloca(Value(MemRefType((1,), INDEX), "probe"))
@@ -238,9 +235,6 @@ def test_random_programs(start):
     assert with_arrows > 5
 
 
-# --- Which arrows are shown
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_arrows_that_follow_from_others(seed):
     random = Random(seed)
@@ -328,9 +322,6 @@ def test_what_is_not_known_is_said():
         "i hands values to its next iteration (iter_args), which has no arrows",
     ]
     assert len(space.arrows) == 9 * 8 / 2
-
-
-# --- The drawing
 
 
 def sampled(curve):
@@ -478,9 +469,6 @@ def test_a_space_without_iterations():
     space = iteration_space(Dependences(one(SEIDEL)), "t", "i", {"N": 2, "T": 5})
     assert (space.points, space.arrows) == ({}, ())
     assert "<rect" in space.to_svg(order=True)
-
-
-# --- What is refused
 
 
 def test_refusals(tmp_path, monkeypatch):

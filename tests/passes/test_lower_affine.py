@@ -204,9 +204,6 @@ def test_no_affine_operation_is_left():
         assert not [op.name for op in walk(lowered) if op.name.startswith("affine.")]
 
 
-# --- Exactness
-
-
 def function_of(kind: str, map: Applied) -> func.Func:
     """A function of two index values whose one result depends on a map."""
     a, b = (*map.dims, *map.symbols)
@@ -344,9 +341,6 @@ def test_compiled_divisions_are_exact_at_the_ends(operation):
     run_mlir(print_op(lower_affine(parsed(text))), "f", [given, found])
     wanted = {"floordiv": lambda x: x // 7, "ceildiv": lambda x: -(-x // 7), "mod": lambda x: x % 7}[operation]
     assert found.tolist() == [wanted(x) for x in ENDS]
-
-
-# --- Whole programs
 
 
 def test_programs_do_the_same():

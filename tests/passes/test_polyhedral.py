@@ -43,9 +43,6 @@ def values_of(expr):
     return {point: expr.evaluate(dict(zip((X, Y), point, strict=True))) for point in BOX}
 
 
-# --- The translation: sets and maps of isl have the points that evaluation gives
-
-
 @pytest.mark.parametrize("expr", EXPRS, ids=spell)
 def test_maps_give_what_expressions_evaluate_to(expr):
     box = [*inside(-7, X, 7), *inside(-7, Y, 7)]
@@ -88,9 +85,6 @@ def test_names_are_readable_by_isl_and_no_two_are_equal():
     assert [domain.get_dim_name(isl.dim_type.set, k) for k in range(len(values))] == names
 
 
-# --- Questions
-
-
 def test_emptiness():
     assert is_empty([]) is False
     assert is_empty([Constraint(X - Y), Constraint(Y - X - 1)]) is True
@@ -129,9 +123,6 @@ def test_equality():
     assert equal_everywhere((X + N).ceildiv(7), -((-X - N) // 7)) is True
     assert equal_everywhere(X // 2 * 2, Affine.of(X)) is False
     assert equal_everywhere(X // 2 * 2, Affine.of(X), [Constraint(X % 2, equality=True)]) is True
-
-
-# --- Unknown
 
 
 def test_semi_affine_atoms_may_be_anything_so_only_a_yes_counts():

@@ -40,9 +40,6 @@ def where(*facts):
     return Context().knowing(facts)
 
 
-# --- What the constructors of expressions make is equal for all integers. isl reads the tree as text of its own.
-
-
 def isl_text(node):
     match node:
         case int():
@@ -92,9 +89,6 @@ def test_semi_affine_constructors_are_right_on_a_full_box():
     for node, *numbers in itertools.product(shapes, range(-6, 7), range(-4, 5), range(1, 6)):
         env = dict(zip((X, Y, N), numbers, strict=True))
         assert build(node).evaluate(env) == compute(node, env)
-
-
-# --- Each rule, proved
 
 
 RULES = [
@@ -218,9 +212,6 @@ def test_nothing_follows_from_facts_that_exclude_each_other():
     assert simplify_bounds([X + 1, X + 0], "min", never) == (X + 1, X + 0)
 
 
-# --- The ends of 64 bits
-
-
 def test_the_ends_of_the_index_range():
     """Ceiling division is not made of a negation, and a remainder is not taken away where that would overflow."""
     ceil = Affine.of(X).ceildiv(7)
@@ -255,9 +246,6 @@ def test_a_remainder_of_something_else_is_none(expr, expected, facts):
     simple = simplify(expr, where(*facts))
     assert simple.evaluate({X: 13, Y: 7}) == expected
     assert polyhedral.equal_everywhere(expr, simple, facts) is True
-
-
-# --- Ranges
 
 
 def numbers_of(found):
@@ -303,9 +291,6 @@ def test_ranges_see_that_divisions_cancel():
     assert range_of(X % 8, lambda v: ANY) == between(0, 7)
     assert range_of(X // 4 - X // 8 * 2, lambda v: ANY) == between(0, 1)
     assert range_of((X * 4) % 8, lambda v: ANY) == between(0, 4, 4, 0)
-
-
-# --- Conditions
 
 
 def condition(*constraints):
@@ -363,9 +348,6 @@ def test_conditions_with_symbols_that_multiply():
     assert simplify_constraints([Constraint(X % N - Y)], where(*within(0, X, N))) == (Constraint(X - Y),)
 
 
-# --- Bounds
-
-
 BOUNDS = [
     ("a constant apart", (), "min", [N + 4, N + 0], ["n"]),
     ("a constant apart, max", (), "max", [N + 0, N + 4], ["n + 4"]),
@@ -397,9 +379,6 @@ def test_long_groups_lose_only_what_is_equal():
     many = [X + k for k in range(100)]
     assert len(simplify_bounds(many[:60], "min")) == 1
     assert len(simplify_bounds([*many, *many], "min")) == 100
-
-
-# --- Places
 
 
 def leaf(expr=X + 0):
@@ -588,9 +567,6 @@ def test_deep_nests():
     assert inside.proves(Constraint(ivs[-1] - ivs[-3]))
     assert inside.range_of(ivs[-1] + N).low == 1
     assert simplify(inner.expr, inside) == inner.expr
-
-
-# --- Random programs
 
 
 def test_random_programs():

@@ -31,9 +31,6 @@ CLEAN_UP = [
 ]  # fmt: skip
 
 
-# --- Random programs
-
-
 def test_right_passes_raise_no_alarm():
     checked = 0
     seeds = some(range(500, 506), 3)
@@ -73,8 +70,6 @@ def test_sizes_that_have_a_meaning_only_together_are_found():
     (checked,) = validate(parsed(text), parsed(text), halves=RUNS).functions
     assert checked.runs == 1
 
-
-# --- What is compared, and how
 
 BODY = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %n: index) {{
     {0}
@@ -350,9 +345,6 @@ def test_what_cannot_be_checked_is_said():
     assert "contract" in str(validate(never, parsed(str(never)), halves=RUNS))
 
 
-# --- Pipelines
-
-
 def wrong_pass(module):
     def rule(op):
         if isinstance(op, affine.For):
@@ -466,9 +458,6 @@ def test_an_option_of_a_pass_allows_another_rounding():
     assert not math.isnan(float(failure.expected.values[-1][2]))
 
 
-# --- Steps of a schedule
-
-
 def test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved(tmp_path):
     before = parsed(both(loop("0 to %n", COPY), "")[0])
     right, wrong = run_pipeline(before, "builtin.module(func.func(affine-parallelize))"), wrong_pass(before)
@@ -485,8 +474,6 @@ def test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved(tmp_p
     assert "to see it again: python schedule.py" in report
     assert "what was proved for all sizes: differs: " in report
 
-
-# --- Numbers below zero
 
 OF_X = """func.func @f(%A: memref<64xi64>, %x: index, %n: index) {{
   %c2 = arith.constant 2 : index
@@ -538,8 +525,6 @@ def test_the_contract_decides_who_may_be_negative():
     ]
     assert difference(*texts) is None
 
-
-# --- Where a buffer is given back
 
 GIVEN_BACK = """func.func @f(%A: memref<8xf32>, %B: memref<8xf32>) {{
   %t = memref.alloc() : memref<8xf32>

@@ -54,9 +54,6 @@ def unknown(before, after, why):
     assert why in found.why
 
 
-# --- What transformations make
-
-
 @pytest.mark.parametrize(("k", "name"), [*enumerate(KERNELS)])
 def test_transformations_of_kernels_are_proved(k, name):
     before = parse(KERNELS[name])
@@ -100,8 +97,6 @@ def test_what_is_proved_is_so(seed):
                 found += checked.answer.verdict in ("proved", "differs")
     assert found > 3
 
-
-# --- Values
 
 COPY = "affine.for %i = {} {{ %b = affine.load %B[%i] : V affine.store %b, %A[%i] : V }}"
 TWICE = "%t = arith.addf %b, %b : f64"
@@ -268,8 +263,6 @@ def test_buffers_that_are_returned_and_global_ones():
     unknown(parsed(text), parsed(text.replace("dense<0>", "dense<1>")), "@g is declared in another way")
 
 
-# --- Sums in another order
-
 CARRIED = """%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (T) {
     %a = affine.load %A[%i] : memref<?xT>
     %u = arith.OP %s, %a : T
@@ -311,9 +304,6 @@ def test_the_order_of_a_sum_that_is_rounded_must_be_allowed():
     assert validate(before, twice, reassociated=True).failure is not None
     other = summed(OPEN, "mulf", "f64")
     assert validate(before, other, reassociated=True).failure is not None
-
-
-# --- What no values show
 
 
 def test_only_the_band_leaves_its_order_open():
@@ -428,9 +418,6 @@ def test_sizes_for_which_the_program_before_has_no_meaning_do_not_count():
       affine.for %i = 0 to %n { %b = affine.load %B[%i] : V affine.store %b, %T[%i] : memref<8xf64> }
       affine.for %i = 0 to %n { %b = affine.load %T[%i] : memref<8xf64> affine.store %b, %A[%i] : V }"""
     proved(function(body), run_pipeline(function(body), "builtin.module(func.func(affine-loop-tile{tile-size=4}))"))
-
-
-# --- What is not known
 
 
 ENDLESS = """%r = scf.while (%i = %n) : (index) -> index {

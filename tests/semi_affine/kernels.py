@@ -90,8 +90,6 @@ class _Writer:
         for _ in range(self.rng.choice((1, 1, 2))):
             self.statement(0)
 
-    # --- Expressions
-
     def symbol(self) -> Any:
         return self.rng.choice(self.symbols)
 
@@ -173,8 +171,6 @@ class _Writer:
                 return (divisor >= 1) & (left % divisor == 0)
             case _:
                 return self.symbol() >= rng.choice((0, 1))
-
-    # --- Statements
 
     def statement(self, depth: int) -> None:
         match self.rng.randrange(7 if depth < 3 else 2):

@@ -9,8 +9,6 @@ from affdsl.mlir.readers import parse
 
 N, M = af.symbols("N M")
 
-# --- Time loops, and sweeps in place
-
 
 @af.kernel
 def heat(A: af.i64[N + 2, N + 2]):
@@ -94,9 +92,6 @@ def overwritten(A: af.i64[N + 1]):
         A[i + j] = af.i64(10 * i + j)
 
 
-# --- Triangles
-
-
 @af.kernel
 def transposed(A: af.i64[N, N], B: af.i64[N, N]):
     with af.for_(N) as i, af.for_(i) as j:
@@ -128,9 +123,6 @@ def update(A: af.i64[N, N]):
     """The update of Cholesky."""
     with af.for_(N) as k, af.for_(k + 1, N) as i, af.for_(k + 1, i + 1) as j:
         A[i, j] -= A[i, k] * A[j, k]
-
-
-# --- Sums
 
 
 @af.kernel
@@ -194,9 +186,6 @@ def counted(A: af.i64[N], s: af.i64[1]):
     with af.for_(N) as i:
         s[0] += A[i]
         A[i] = s[0]
-
-
-# --- Nested, parallel, guarded
 
 
 @af.kernel
@@ -349,9 +338,6 @@ def handed_down(A: af.i64[N + 1, 8], B: af.i64[N, 8]):
             B[i, j] = A[i, j] * 3
         with af.for_(8) as k:
             A[i + 1, k] = B[i, k] + 1
-
-
-# --- What the language does not say, as text
 
 
 def _text(body: str, before: str = "", args: str = "%A: memref<32x32xi64>, %B: memref<32x32xi64>, %n: index") -> Module:

@@ -169,9 +169,6 @@ def on_i64(seed: int) -> Subject:
     return fuzzed(integral(program_of(seed)))
 
 
-# --- Those of tests.fuzz
-
-
 def program_of(seed: int) -> Program:
     """The random program of a seed, with more sizes than its generator chose if it may have them."""
     program = of_fuzz.generate(seed)
@@ -210,9 +207,6 @@ def fuzzed(program: Program) -> Subject:
     numbers = [dict(enumerate(program.given(n), count)) for n in range(len(program.valuations))]
     shapes = {k: b.shape for k, b in enumerate(program.arguments)}
     return Subject(f"fuzz {program.seed}", module, entry_name(program), numbers, shapes)
-
-
-# --- Those of tests.analysis
 
 
 def analysed(seed: int, *, integers: bool = False) -> Subject:

@@ -118,9 +118,6 @@ def test_what_the_command_prints(capsys):
     assert table(Report()).splitlines()[-1].split() == ["all", *"0000000000"]
 
 
-# --- What it is made of
-
-
 @pytest.mark.parametrize("seed", range(1, 13))
 def test_programs_with_other_arithmetic_have_the_same_loops_and_accesses(seed: int):
     plain, other = on_i64(seed), on_i64(seed).mixed

@@ -25,9 +25,6 @@ POISON = -1
 """The position of a lane that has no particular value, where positions are static."""
 
 
-# --- Memory
-
-
 class TransferRead(Op):
     """result = the elements of memref from indices on, along the dimensions that map names for those of the vector
 
@@ -157,9 +154,6 @@ class CompressStore(Op):
     alignment: int | None = None
 
 
-# --- Computation
-
-
 class Fma(Op):
     """result = a * b + c, each lane rounded once"""
 
@@ -220,9 +214,6 @@ class OuterProduct(Op):
     right: Operand
     acc: Operands = ()
     combine: str = "add"
-
-
-# --- Lanes rearranged
 
 
 class Broadcast(Op):
@@ -335,9 +326,6 @@ class ToElements(Op):
     name = "vector.to_elements"
     results: Results
     source: Operand
-
-
-# --- Numbers and masks
 
 
 class Step(Op):

@@ -85,9 +85,6 @@ class Elements:
         return f"lane ({listed(lane)}): {place}" if lane else place
 
 
-# --- Accesses of a whole vector
-
-
 def load(op: Op, result: Value, memref: Value, subscripts: Subscripts, mask: Value | None = None) -> Step:
     """result = the elements of memref from subscripts on, along its last dimensions
 
@@ -151,9 +148,6 @@ def _shifted(start: Index, lane: Index) -> Index:
     return (*start[: -len(lane)], *(i + k for i, k in zip(start[-len(lane) :], lane, strict=True)))
 
 
-# --- Transfers
-
-
 def transfer_read(op: vector.TransferRead) -> Step:
     """result = elements along mapped dimensions, or padding"""
     elements, shape = Elements(op, op.memref), vector_type(op.result, op).shape
@@ -213,9 +207,6 @@ def _places(
             yield lane, tuple(index), inside and set_
 
     return places
-
-
-# --- Lanes from anywhere
 
 
 def gather(op: vector.Gather) -> Step:

@@ -28,9 +28,6 @@ def _gives(op: Op, function: Callable[[Env], Item]) -> Step:
     return lambda env: env.__setitem__(result, function(env))
 
 
-# --- Computation
-
-
 def combiner(kind: str, type: ScalarType) -> Callable[..., Any]:
     """How a kind of KINDS puts two numbers of a type together."""
     floats, integers = vector.KINDS[kind]
@@ -136,9 +133,6 @@ def outer_product(op: vector.OuterProduct) -> Step:
 def _as_lanes(item: Item) -> Lanes:
     """A copy of a vector, or a vector without dimensions of one number."""
     return item.copy() if isinstance(item, np.ndarray) else vector_of((), [item])
-
-
-# --- Lanes rearranged
 
 
 def broadcast(op: vector.Broadcast) -> Step:
@@ -270,9 +264,6 @@ def to_elements(op: vector.ToElements) -> Step:
     """results = the lanes of source"""
     vector_type(op.source, op)
     return lambda env: env.update(zip(op.results, env[op.source].flat, strict=True))
-
-
-# --- Numbers and masks
 
 
 def count(op: vector.Step) -> Step:

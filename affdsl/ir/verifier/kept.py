@@ -13,8 +13,6 @@ from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType, VectorType
 from affdsl.ir.verifier.types import must_have
 
-# --- Buffers
-
 
 def _memory_space_cast(op: Opaque) -> Iterator[str]:
     source, target = op.operands[0].type, op.results[0].type
@@ -81,16 +79,10 @@ def _assume_alignment(op: Opaque) -> Iterator[str]:
         yield f"gives the buffer that it takes, of type {op.operands[0].type}, not {op.results[0].type}"
 
 
-# --- Control
-
-
 def _conditional(op: Opaque) -> Iterator[str]:
     condition = op.operands[0]
     if condition.type != I1:
         yield f"{shown(condition)} must have type i1, but has type {condition.type}"
-
-
-# --- Vectors
 
 
 def _interleave(op: Opaque) -> Iterator[str]:

@@ -78,9 +78,6 @@ def _combines(kind: str, type: Type) -> Iterator[str]:
         yield f"there is no {kind} of values of type {type}"
 
 
-# --- Memory
-
-
 def _base(buffer: Value, indices: Sequence[Value]) -> Iterator[str]:
     """A memref with an index for each dimension."""
     if not isinstance(buffer.type, MemRefType):
@@ -213,9 +210,6 @@ def _alignment(alignment: int | None) -> Iterator[str]:
         yield f"the alignment must be a power of two, but is {alignment}"
 
 
-# --- Computation
-
-
 def fma(op: vector.Fma) -> Iterator[str]:
     """Vectors of floats of one type."""
     yield from _is_vector(op.a)
@@ -336,9 +330,6 @@ def outer_product(op: vector.OuterProduct) -> Iterator[str]:
     yield from _combines(op.combine, of)
     if len(op.acc) > 1:
         yield f"has {len(op.acc)} accumulators; it takes one or none"
-
-
-# --- Lanes rearranged
 
 
 def broadcast(op: vector.Broadcast) -> Iterator[str]:
@@ -532,9 +523,6 @@ def _lanes(value: Value, scalars: Sequence[Value]) -> Iterator[str]:
         elif len(scalars) != prod(value.type.shape):
             yield f"{shown(value)} has {prod(value.type.shape)} lanes, but {len(scalars)} scalars are given"
         yield from must_have(value.type.element, *scalars)
-
-
-# --- Numbers and masks
 
 
 def step(op: vector.Step) -> Iterator[str]:

@@ -55,9 +55,6 @@ def _region(p: Parser, head: Head, end: str = "", args: tuple[Value, ...] = ()) 
     return OpaqueRegion(blocks)
 
 
-# --- linalg
-
-
 def _typed_group(p: Parser, word: str) -> tuple[Value, ...]:
     """`ins(%a, %b : type, type)`, or nothing"""
     s = p.scanner
@@ -153,9 +150,6 @@ def read_linalg_map(p: Parser, head: Head) -> Reading:
     return kept(p, head, (*ins, *outs), types, own, said, (region,))
 
 
-# --- tensor
-
-
 def read_generate(p: Parser, head: Head) -> Reading:
     """`tensor.generate %n { ^bb0(%i: index): ... } : tensor<?xf32>`"""
     uses = p.uses_or_none()
@@ -182,9 +176,6 @@ def read_pad(p: Parser, head: Head) -> Reading:
     type = p.type()
     own.append(_segments((source,), *found))
     return kept(p, head, (source, *found[0], *found[1]), (type,), own, said, (region,))
-
-
-# --- gpu
 
 
 def _sizes(p: Parser) -> list[tuple[Use, Value]]:
@@ -356,9 +347,6 @@ def read_launch_func(p: Parser, head: Head) -> Op:
     return kept(p, head, operands, (), own, p.dictionary())
 
 
-# --- llvm
-
-
 def read_getelementptr(p: Parser, head: Head) -> Op:
     """`llvm.getelementptr inbounds %p[%i, 0] : (!llvm.ptr, i64) -> !llvm.ptr, f32`"""
     s = p.scanner
@@ -394,9 +382,6 @@ def read_llvm_call(p: Parser, head: Head) -> Op:
     own: Properties = [("callee", callee), _segments(operands, ())]
     own.append(("op_bundle_sizes", DenseArrayAttr(I32, ())))
     return kept(p, head, operands, type.results, own, said)
-
-
-# --- Regions without more
 
 
 def read_region(p: Parser, head: Head) -> Reading:

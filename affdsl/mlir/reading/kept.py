@@ -42,9 +42,6 @@ def _kept(
     return Opaque(head.name, operands, results, own, regions, successors, location=head.location, attributes=said)
 
 
-# --- memref
-
-
 def read_realloc(p: Parser, head: Head) -> Op:
     """`memref.realloc %A(%n) {alignment = 8} : memref<...> to memref<...>`"""
     use = p.use()
@@ -161,9 +158,6 @@ def read_scope_return(p: Parser, head: Head) -> Op:
     return _kept(p, head, p.typed(uses, p.type_list()), (), said)
 
 
-# --- scf.forall
-
-
 def read_forall(p: Parser, head: Head) -> Reading:
     """`scf.forall (%i, %j) in (4, %n) shared_outs(%a = %b) -> (type) { ... }`, or `= (0) to (%n) step (2)`"""
     s = p.scanner
@@ -227,9 +221,6 @@ def read_in_parallel(p: Parser, head: Head) -> Reading:
     s.expect("}")
     p.leave(around)
     return _kept(p, head, (), (), p.dictionary(), regions=(OpaqueRegion((OpaqueBlock("", (), ops),)),))
-
-
-# --- cf and ub
 
 
 def read_assert(p: Parser, head: Head) -> Op:

@@ -170,8 +170,6 @@ READERS: Mapping[str, Reader] = {
     "loop.reduce": read_reduce,
 }
 
-# --- The generic form
-
 _NAMES: Mapping[str, str] = {
     **{f"std.{old}": new for old, new in _STANDARD.items()},
     "std.constant": "arith.constant", "std.splat": "vector.broadcast",

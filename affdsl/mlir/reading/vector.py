@@ -32,8 +32,6 @@ from affdsl.mlir.reading.arith import flags
 
 I32 = IntegerType(32)
 
-# --- Pieces
-
 
 def _base(p: Parser) -> tuple[Use, list[Use]]:
     """`%m[%i, %j]`"""
@@ -111,9 +109,6 @@ _OLD = {"min": ("minnumf", "minsi"), "max": ("maxnumf", "maxsi")}
 def _numbers(p: Parser) -> tuple[int, ...]:
     """`[1, 2]`"""
     return p.listed(p.scanner.integer, "[", "]")
-
-
-# --- Memory
 
 
 def read_transfer_read(p: Parser, head: Head) -> Op:
@@ -291,9 +286,6 @@ _MASKED: dict[str, Any] = {
 }  # fmt: skip
 
 
-# --- Computation
-
-
 def read_fma(p: Parser, head: Head) -> Op:
     """`vector.fma %a, %b, %c : vector<...>`"""
     uses = [p.use(), then(p), then(p)]
@@ -384,9 +376,6 @@ def read_outer_product(p: Parser, head: Head) -> Op:
     return vector.OuterProduct(
         p.result(head, type), a, b, tuple(start), combine or "add", location=head.location, attributes=attributes
     )  # fmt: skip
-
-
-# --- Lanes rearranged
 
 
 def read_cast(p: Parser, head: Head) -> Op:
@@ -514,9 +503,6 @@ def read_to_elements(p: Parser, head: Head) -> Op:
         count *= size
     results = p.results(head, (type.element,) * (len(head.results) or min(count, 1 << 20)))
     return vector.ToElements(results, source, location=head.location, attributes=attributes)
-
-
-# --- Numbers and masks
 
 
 def read_step(p: Parser, head: Head) -> Op:

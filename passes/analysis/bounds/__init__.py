@@ -251,8 +251,6 @@ class Bounds(ShownAsText):
         width = max((len(at) for at, _ in rows), default=0)
         return "\n".join([*lines, *(f"    {at:<{width}}  {text}" for at, text in rows)])
 
-    # --- How
-
     def _judged(self, demand: Demand) -> Finding:
         facts = facts_of(demand.domain)
         claims = tuple(c for c in demand.claims if not is_obvious(c.expr, facts))
@@ -326,8 +324,6 @@ def bounds(function: func.Func, module: func.Module | None = None) -> Bounds:
     """
     return Bounds(function, module)
 
-
-# --- Below: helpers
 
 _WORDS = {
     "proved": "proved",

@@ -142,8 +142,6 @@ class Demands(Accesses):
         self._functions = {f.symbol: f for f in module.functions} if module is not None else {}
         super().__init__(function, module, start=start)
 
-    # --- What is written
-
     def _of(self, op: Op, domain: Domain) -> Iterator[Access]:
         self._divided(op, domain)
         match op:
@@ -184,8 +182,6 @@ class Demands(Accesses):
             self.demands.append(Demand(op, verb, buffer.root, domain, unknown=(reason,)))
         return super()._anywhere(op, kind, buffer, domain, is_own=is_own)
 
-    # --- Divisions
-
     def _divided(self, op: Op, domain: Domain) -> None:
         """What an operation itself divides by is positive."""
         if isinstance(op, affine.If):
@@ -212,8 +208,6 @@ class Demands(Accesses):
             divisors, inside = self.scope.exprs([d.divisor for d in found], domain)
             claims = tuple(Claim(divisor - 1, k, "divisor") for k, divisor in enumerate(divisors))
             self.demands.append(Demand(op, "divides", None, inside, divisors, (), claims, divisions=tuple(found)))
-
-    # --- Subscripts
 
     def _inside(
         self, value: Value, index: Sequence[Affine], domain: Domain
@@ -268,8 +262,6 @@ class Demands(Accesses):
         index = found[access.buffer.loops :]
         sizes, claims, domain, unknown = self._inside(root, index, access.domain)
         self.demands.append(Demand(op, verb, root, domain, index, sizes, claims, unknown))
-
-    # --- Views, copies and calls
 
     def _subview(self, op: memref.SubView, domain: Domain) -> None:
         """The part of an array that a view is lies inside of it, unless it has no element."""
@@ -443,8 +435,6 @@ class Demands(Accesses):
         names = tuple(v.hint for v in about)
         self.demands.append(Demand(op, "calls", None, domain, given, (), claims, (), text, names))
 
-    # --- Sizes
-
     def size(self, value: Value, axis: int, domain: Domain) -> tuple[Affine | None, Domain]:
         """The size of an array or view along a dimension, where it is used; None if nothing is known of it."""
         found = self._size_as_written(value, axis)
@@ -496,9 +486,6 @@ class Demands(Accesses):
                     return None
                 return expr.substitute(dict(zip(callee.args, call.args, strict=True)))
         return None
-
-
-# --- Below: helpers
 
 
 def divisions(exprs: Iterable[Affine]) -> list[Division]:

@@ -69,9 +69,6 @@ class ByNumbers:
         return Demands(self._function, self._module, self._needs, start).demands
 
 
-# --- Below: helpers
-
-
 def _unknown(demand: Demand) -> tuple[str, ...]:
     """Why nothing is known of a demand, but that it stands behind a division that has no value: that is refused."""
     return tuple(reason for reason in (*demand.unknown, *demand.domain.unknown) if not reason.endswith(NOT_POSITIVE))

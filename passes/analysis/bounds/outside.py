@@ -98,8 +98,6 @@ class Outside:
         self.domain = demand.domain.where((demand.breaks,))
         self.relation = self.domain.relation(shown)
 
-    # --- Sets; each raises UnknownError where isl needs too long
-
     def reached(self) -> Set:
         """The sizes with which it runs."""
         relation = self.demand.domain.relation(()) if self.demand.breaks else self.relation
@@ -143,8 +141,6 @@ class Outside:
                 if k >= 0 and sizes.involves_dims(Dim.param, k, 1):
                     found[f"{f'%{value.hint}' if value.hint else 'an index'} is known only at run time"] = None
         return tuple(found)
-
-    # --- Examples
 
     def example(self, claim: Claim, sizes: Mapping[Value, int] | None = None) -> Example | None:
         """Sizes, or those given, and an iteration with which a claim does not hold: evaluated, not only solved.
@@ -222,8 +218,6 @@ class Outside:
             found[value] = tuple(m if n is None else n for n, m in zip(value.type.shape, said, strict=True))
         return found
 
-    # --- Words
-
     def words(self, access: str, example: Example) -> tuple[str, str]:
         """That an access is wrong, for all sizes if that can be said, and an example with numbers."""
         given = ", ".join(f"{v.hint} = {n}" for v, n in example.arguments.items() if v in self.relation.params)
@@ -261,9 +255,6 @@ class Outside:
                 place = ", ".join(spell(e.substitute(new)) for e in index)
                 return place, ", ".join(f"{iv.hint or 'a loop'} = {spell(new[iv])}" for iv in used)
         return None
-
-
-# --- Below: helpers
 
 
 def _point(points: Set, *, last: bool) -> tuple[int, ...]:

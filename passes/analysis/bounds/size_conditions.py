@@ -178,9 +178,6 @@ def comparison(constraint: Constraint) -> str:
     return f"{_python(more + max(constant, 0))} {'==' if is_equality else '>='} {_python(less - min(constant, 0))}"
 
 
-# --- Below: how
-
-
 def _sum(
     constant: int,
     factors: Sequence[int],

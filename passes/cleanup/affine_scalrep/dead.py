@@ -161,9 +161,6 @@ class _Search:
         return final is None or store in final
 
 
-# --- Below: helpers
-
-
 def _order(access: Access) -> int:
     return access.order
 

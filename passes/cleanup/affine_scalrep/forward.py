@@ -159,8 +159,6 @@ class _Forwarding:
             value = self.found[value]
         return value
 
-    # --- Values of stores that stand elsewhere
-
     def _last_written(self, load: Access, result: Value) -> Value | None:
         """The value that all stores store that are the last ones before a load, if it is known where that stands."""
         value = self._one_value(load)
@@ -210,8 +208,6 @@ class _Forwarding:
             }
         return values.pop() if len(values) == 1 else None
 
-
-# --- Below: helpers
 
 _AFFINE = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 

@@ -35,9 +35,6 @@ def _inner(count: int, radices: Mixed) -> Mixed:
     return radices[1:] if len(radices) == count else radices
 
 
-# --- delinearize_index
-
-
 def constant_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
     """The digits of a constant, and the one digit of any number."""
     if len(op.results) == 1:
@@ -101,9 +98,6 @@ def unit_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
     results = tuple([op.results[k] for k in kept])
     graph.update(node, affine.DelinearizeIndex(results, op.linear_index, values, static, location=op.location))
     return True
-
-
-# --- linearize_index
 
 
 def fold_linearize(graph: Graph, op: affine.LinearizeIndex) -> Folded:

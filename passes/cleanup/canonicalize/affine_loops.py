@@ -83,9 +83,6 @@ def empty_loop(graph: Graph, node: Node, op: affine.For) -> bool:
     return True
 
 
-# --- Conditions
-
-
 def compose_condition(graph: Graph, node: Node, op: affine.If) -> bool:
     """The set with affine.apply written out, where one of its operands is one, and its operands in order."""
     facts, old = GraphFacts(graph), node.maps["condition"]

@@ -55,9 +55,6 @@ def is_forgetting(cast: memref.Cast) -> bool:
     return all(a is not None or b is None for a, b in (*pairs, (before.offset, after.offset)))
 
 
-# --- Sizes
-
-
 def fold_dim(graph: Graph, op: memref.Dim) -> Folded:
     """A size that the type has, or that was given where the buffer was made."""
     axis, type = index_number(graph, op.index), op.memref.type
@@ -93,9 +90,6 @@ def _known_axis(graph: Graph, op: memref.Dim, source: Value) -> bool:
 def fold_rank(graph: Graph, op: memref.Rank) -> Folded:
     """The rank that the type says."""
     return Known(op.memref.type.rank) if isinstance(op.memref.type, MemRefType) else None
-
-
-# --- Allocations
 
 
 Alloc = memref.Alloc | memref.Alloca
@@ -144,9 +138,6 @@ def never_read(graph: Graph, node: Node, op: Alloc) -> bool:
         graph.erase(user)
     graph.erase(node)
     return True
-
-
-# --- Copies and constant buffers
 
 
 def useless_copy(graph: Graph, node: Node, op: memref.Copy) -> bool:

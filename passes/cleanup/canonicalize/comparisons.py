@@ -152,9 +152,6 @@ def nearest_of(number: int, type: FloatType) -> np.floating:
     return nearest(Fraction(number), type)
 
 
-# --- Choice
-
-
 def fold_select(graph: Graph, op: arith.Select) -> Folded:
     """A choice that does not choose."""
     if op.if_true is op.if_false:

@@ -241,9 +241,6 @@ def results_of_condition(graph: Graph, node: Node, op: scf.If) -> bool:
     return changed
 
 
-# --- scf.index_switch, scf.execute_region
-
-
 def known_case(graph: Graph, node: Node, op: scf.IndexSwitch) -> bool:
     """A switch on a known number leaves one block."""
     number = integer(graph, op.argument)

@@ -80,9 +80,6 @@ def _visit(
     return any(rule(graph, node, node.op) for rule in rules.get(cls, ()))
 
 
-# --- Constants
-
-
 def hoist_constants(graph: Graph) -> None:
     """Move every constant to the front of what encloses it - a function, or what is opaque - and leave one of equals.
 

@@ -95,8 +95,6 @@ class Graph:
         self._users: dict[Value, dict[Node, int]] = {}
         self.root = self._load(root)
 
-    # --- From operations and back
-
     def _load(self, op: Op) -> Node:
         node = Node(op, maps_of(op))
         self._enter(node)
@@ -109,8 +107,6 @@ class Graph:
     def result(self) -> Op:
         """The root as frozen operations; what has not changed is the same object as before."""
         return _unloaded(self.root)
-
-    # --- Questions
 
     def definition(self, value: Value) -> Op | None:
         """The operation whose result a value is; None for an argument."""
@@ -139,8 +135,6 @@ class Graph:
             case arith.Constant(value=number):
                 return number
         return None
-
-    # --- Changes
 
     def insert(self, op: Op, before: Node, maps: Maps | None = None) -> Node:
         """A new node before another one; what blocks the operation holds are put in by `adopt`."""
@@ -306,8 +300,6 @@ class Graph:
                 bodies.extend(inner.regions.values())
                 inner = inner.before
         return True
-
-    # --- Bookkeeping
 
     def _enter(self, node: Node) -> None:
         for value in node.op.defines():

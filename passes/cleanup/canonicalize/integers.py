@@ -161,9 +161,6 @@ def _signed(number: int, width: int) -> int:
     return -number if width == 1 else number
 
 
-# --- Constants that meet
-
-
 _JOINED: dict[tuple[str, str, str, str], tuple[str, str, str, bool]] = {
     ("addi", "right", "addi", "right"): ("addi", "right", "addi", False),
     ("addi", "right", "subi", "right"): ("addi", "right", "subi", True),
@@ -238,9 +235,6 @@ def _flagged(kept: frozenset[str]) -> tuple[tuple[str, Attribute], ...]:
     return (("overflowFlags", OpaqueAttr(f"#arith.overflow<{', '.join(sorted(kept))}>")),)
 
 
-# --- Other rewrites
-
-
 def constants_right(graph: Graph, node: Node, op: arith.Binary | arith.Extended) -> bool:
     """`3 + x` as `x + 3`, where the order does not matter."""
     if op.kind in COMMUTATIVE and graph.payload(op.left) is not None and graph.payload(op.right) is None:
@@ -295,9 +289,6 @@ def not_of_compare(graph: Graph, node: Node, op: arith.Binary) -> bool:
             graph.update(node, arith.Compare(op.result, "cmpi", NOT[predicate], a, b, location=op.location))
             return True
     return False
-
-
-# --- Operations with two results
 
 
 def fold_extended(graph: Graph, node: Node, op: arith.Extended) -> bool:

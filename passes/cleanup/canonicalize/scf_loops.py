@@ -68,9 +68,6 @@ def forwarded_arguments(graph: Graph, node: Node, op: scf.For) -> bool:
     return True
 
 
-# --- scf.parallel
-
-
 def trivial_dimensions(graph: Graph, node: Node, op: scf.Parallel) -> bool:
     """Dimensions that run once are left out, and a band with one that does not run altogether."""
     counts = [trip_count(graph, *bounds) for bounds in zip(op.lower, op.upper, op.steps, strict=True)]

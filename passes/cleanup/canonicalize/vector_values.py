@@ -52,9 +52,6 @@ def chain(graph: Graph, node: Node, op: vector.Broadcast | vector.ShapeCast | ve
     return True
 
 
-# --- extract and insert
-
-
 def constant_positions(graph: Graph, node: Node, op: vector.Extract | vector.Insert) -> bool:
     """Positions that are constants inside the vector become part of the operation."""
     shape = _shape(op.source if isinstance(op, vector.Extract) else op.target)
@@ -130,9 +127,6 @@ def _extends(source: Value, result: Value) -> bool:
     return outer[len(outer) - len(inner) :] == inner
 
 
-# --- transpose
-
-
 def fold_transpose(graph: Graph, op: vector.Transpose) -> Folded:
     """A transposition that changes nothing, or that of equal lanes."""
     if op.permutation == tuple(range(len(op.permutation))):
@@ -152,9 +146,6 @@ def transpose_again(graph: Graph, node: Node, op: vector.Transpose) -> bool:
             graph.update(node, vector.Broadcast(op.result, source, location=op.location))
             return True
     return False
-
-
-# --- shuffle, elements, slices, reductions
 
 
 def fold_shuffle(graph: Graph, op: vector.Shuffle) -> Folded:
@@ -220,9 +211,6 @@ def reduction_of_one(graph: Graph, node: Node, op: vector.Reduction) -> bool:
 
 def _is_float(value: Value) -> bool:
     return str(value.type)[0] in "fb"
-
-
-# --- masks
 
 
 def constant_mask(graph: Graph, node: Node, op: vector.CreateMask) -> bool:

@@ -40,9 +40,6 @@ def _replaced(graph: Graph, node: Node, op: Part, new: Part) -> None:
         graph.update(node, memref.Cast(op.result, new.result, location=op.location))
 
 
-# --- subview
-
-
 def fold_subview(graph: Graph, op: memref.SubView) -> Folded:
     """A subview that is all of its source."""
     source, result = op.source.type, op.result.type
@@ -133,9 +130,6 @@ def whole_subview(graph: Graph, node: Node, op: memref.SubView) -> bool:
     return True
 
 
-# --- reinterpret_cast
-
-
 def constant_reinterpretation(graph: Graph, node: Node, op: memref.ReinterpretCast) -> bool:
     """Offset, sizes and strides that are constants become part of the operation and its type."""
     parts = tuple(_known_numbers(graph, part, least) for part, least in zip(op.parts, (0, 0, None), strict=True))
@@ -174,9 +168,6 @@ def fold_reinterpretation(graph: Graph, op: memref.ReinterpretCast) -> Folded:
 def _is_plain(type: MemRefType) -> bool:
     layout = strided(type)
     return layout is not None and layout.offset == 0 and None not in layout.strides
-
-
-# --- view, expand_shape, collapse_shape, extract_strided_metadata
 
 
 def constant_view(graph: Graph, node: Node, op: memref.View) -> bool:

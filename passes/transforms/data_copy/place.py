@@ -43,8 +43,6 @@ class Place:
         """How many loops stand around."""
         return len(self.ivs)
 
-    # --- Values
-
     def can_read(self, expr: Affine) -> bool:
         """Whether affine maps here may read all values of an expression of an analysis.
 
@@ -73,8 +71,6 @@ class Place:
     def size(self, axis: int) -> Affine | None:
         """How many elements the array has along a dimension, in the terms of analyses; None if that is not known."""
         return self.dimensions.sizes[axis]
-
-    # --- Sets
 
     def nothing(self) -> Map:
         """No element, in any iteration."""

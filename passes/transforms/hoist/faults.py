@@ -154,9 +154,6 @@ def never_fails(op: Op, constants: Mapping[Value, object]) -> bool:
     return True
 
 
-# --- Below: how
-
-
 def _may_free(op: Op, functions: Mapping[str, func.Func], around: frozenset[str]) -> bool:
     """Whether an operation may give back a buffer, itself or by a function that it calls from inside of some others."""
     if not isinstance(op, func.Call):

@@ -102,9 +102,6 @@ def _only(bounds: Sequence[Affine], chosen: Callable[[Iterable[int]], int]) -> t
     return tuple(rest + chosen(numbers) for rest, numbers in found.items())
 
 
-# --- Bodies
-
-
 def split_body(body: Block) -> tuple[Block, tuple[Value, ...]]:
     """The operations of a block without its terminator, and what that hands on."""
     if body and isinstance(body[-1], affine.Yield):
@@ -165,9 +162,6 @@ def _read(value: Value, new: Mapping[Value, Term]) -> Value:
     found = new.get(value, value)
     assert isinstance(found, Value), "values become values here"
     return found
-
-
-# --- Values
 
 
 def defined_inside(op: Op) -> set[Value]:

@@ -46,9 +46,6 @@ def scan(points: Set, loops: Sequence[affine.For], params: Sequence[Value], body
         return _Nest(tree, loops, params, body).made(tree, 0)
 
 
-# --- Below: nodes
-
-
 def _never(loops: Sequence[affine.For], body: Block) -> Block:
     """Loops that do not run; nothing at all without loops."""
     if not loops:
@@ -143,9 +140,6 @@ def _constraints(condition: AstExpr, values: Mapping[str, Affine]) -> Iterator[C
             yield Constraint(left - right)
         case _:
             yield Constraint(left - right - 1)
-
-
-# --- Below: expressions
 
 
 def _extremes(expr: AstExpr, extreme: str, values: Mapping[str, Affine]) -> Iterator[Affine]:

@@ -88,9 +88,6 @@ def _is_set_before(function: func.Func, loop: affine.For | scf.For, buffer: Valu
     return bool(reached(function.body))
 
 
-# --- Below: the new operations
-
-
 def _block(block: Sequence[Op], numbers: Numbers, replaced: dict[Value, Value]) -> list[Op]:
     """Operations without loads and stores of variables; `numbers` changes to what these hold after them."""
     made: list[Op] = []

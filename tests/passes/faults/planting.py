@@ -156,9 +156,6 @@ FAULTS: dict[str, Fault] = {
 }  # fmt: skip
 
 
-# --- Below: how
-
-
 def _moved(bounds: tuple[Affine, ...], by: int) -> tuple[Affine, ...]:
     return tuple(e + by for e in bounds)
 
