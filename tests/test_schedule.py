@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import affdsl as af
-import affdsl.schedule.verbs
 from affdsl.errors import InternalError
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import rewrite, walk
@@ -27,8 +26,10 @@ from examples.gemm import cases as gemm_cases
 from examples.gemm import gemm
 from examples.jacobi2d import jacobi2d
 from examples.prefix_sum import prefix_sum
+from passes.advice.verbs import VERBS
 from passes.drawing.layout import DrawingError
 from passes.transforms.hoist import hoist
+from passes.transforms.peel import peel
 from tests.oracles import compile_c, mlir_opt
 from tests.random_schedules import random_schedule, taken_advice
 
@@ -808,15 +809,14 @@ def test_steps_and_kernels_are_validated():
     assert s.kernel(validate=True).mlir() == s.kernel().mlir()
 
 
-def too_far(at, loop, by):
-    """A faulty primitive: it leaves out the last iteration."""
-    iv = at.loop(loop)
-    made = affdsl.schedule.verbs.peel(at.function, iv, last=1)
+def too_far(function, iv, by, module):
+    """A faulty transformation: it leaves out the last iteration."""
+    made = peel(function, iv, last=1)
     return rewrite(made, lambda op: () if getattr(op, "iv", iv).hint == "i_last" else None)
 
 
 def test_validation_names_the_first_step_at_fault(monkeypatch, tmp_path):
-    monkeypatch.setitem(affdsl.schedule.verbs.VERBS, "shift", too_far)
+    monkeypatch.setitem(VERBS, "shift", too_far)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     s = af.Schedule(jacobi)
     s.strip_mine("j", 4).shift("i", 1).unroll("j", 2)
@@ -833,10 +833,10 @@ def test_validation_names_the_first_step_at_fault(monkeypatch, tmp_path):
 
 
 def test_a_step_that_breaks_the_ir_is_our_bug(monkeypatch):
-    def broken(at, loop, by):
-        return rewrite(at.function, lambda op: op.body if hasattr(op, "iv") else None)
+    def broken(function, iv, by, module):
+        return rewrite(function, lambda op: op.body if hasattr(op, "iv") else None)
 
-    monkeypatch.setitem(affdsl.schedule.verbs.VERBS, "shift", broken)
+    monkeypatch.setitem(VERBS, "shift", broken)
     s = af.Schedule(jacobi)
     with pytest.raises(InternalError, match=r'shift\("t", 1\) made IR that breaks a rule'):
         s.shift("t", 1)
@@ -1019,7 +1019,7 @@ def test_names_of_schedules_stay_in_schedules():
     with pytest.raises(af.IllegalTransform):
         af.Schedule(gemm).hoist("j#1")
     with pytest.raises(af.IllegalTransform) as caught:
-        hoist(function, iv, module)
+        hoist(function, iv, module=module)
     assert "j#1" not in str(caught.value)
     assert re.search("it uses %?j, which the loop defines", str(caught.value))
 

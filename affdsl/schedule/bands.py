@@ -13,23 +13,21 @@ from affdsl.ir.traverse import walk
 from affdsl.lang.source import problem
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
-from passes.legality.require import IllegalTransform, Request, first_legal, refusal
+from passes.legality.proposals import Proposal, Request, Step
+from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.running import peeled_first, so_that_it_runs
-from passes.legality.steps import Proposal, Step
 from passes.legality.words import accessed_element
 
 
-def require_band(at: Place, ivs: Sequence[Value], what: str, again: Request, *, ordered: bool = True) -> None:
+def require_band(at: Place, request: Request, asked: str, *, ordered: bool) -> None:
     """Refuse loops that are no band: each holds the next one and nothing else.
 
     Parameters
     ----------
-    ivs
-        The counters of the loops; if `ordered`, the outermost first.
-    what
-        What is asked for, to follow the word "cannot".
-    again
-        Asks for it of another function: what makes a band of the loops is proposed if the request is then legal.
+    request
+        What is asked for, of the loops that it is given first; if `ordered`, the outermost first.
+    asked
+        That in words, to follow the word "cannot", with places for the names of loops, or one for all of them.
 
     Raises
     ------
@@ -38,6 +36,20 @@ def require_band(at: Place, ivs: Sequence[Value], what: str, again: Request, *, 
     IllegalTransform
         If they are not inside of each other, or something else is in between: with that, and what can be done.
     """
+    try:
+        _require_band(at, request, asked, ordered=ordered)
+    except IllegalTransform as error:
+        error.request = request
+        raise
+
+
+def _require_band(at: Place, request: Request, asked: str, *, ordered: bool) -> None:
+    first = request.step.arguments[0]
+    given = first if isinstance(first, tuple) else request.step.arguments[:2]
+    ivs = tuple(v for v in given if isinstance(v, Value))
+    names = [at.names[iv] for iv in ivs]
+    what = asked.format(*names) if first is not given else asked.format(", ".join(names))
+    wanted = () if ordered else ivs if first is given else ivs[::-1]
     loops = sorted((loop_by(at.function, iv) for iv in ivs), key=lambda loop: len(_around(at.function, loop)))
     called = at.names
     for outer, inner in pairwise(loops):
@@ -48,15 +60,15 @@ def require_band(at: Place, ivs: Sequence[Value], what: str, again: Request, *, 
             )  # fmt: skip
     in_order = [called[_iv(loop)] for loop in loops]
     if ordered and in_order != [called[iv] for iv in ivs]:
-        names = ", ".join(f'"{name}"' for name in in_order)
+        listed = ", ".join(f'"{name}"' for name in in_order)
         raise problem(
             ScheduleError,
             f"cannot {at.call}: the loops are named outermost first, and {in_order[0]} is around {in_order[1]}",
-            f"write them as ({names}), each with its own size; or change their order by permute first",
+            f"write them as ({listed}), each with its own size; or change their order by permute first",
         )
     for outer, inner in pairwise(loops):
         if isinstance(outer, affine.For) and isinstance(inner, affine.For) and not _is_perfect(outer, inner):
-            raise _apart(at, outer, inner, what, again, ivs, ordered=ordered)
+            raise _apart(at, outer, inner, what, ivs, wanted)
 
 
 # --- Below: how
@@ -68,7 +80,7 @@ def _is_perfect(outer: affine.For, inner: affine.For) -> bool:
 
 
 def _apart(
-    at: Place, outer: affine.For, inner: affine.For, what: str, again: Request, ivs: Sequence[Value], *, ordered: bool
+    at: Place, outer: affine.For, inner: affine.For, what: str, ivs: Sequence[Value], order: Sequence[Value]
 ) -> IllegalTransform:
     """The refusal of two loops with something in between."""
     between = [op for op in _around(at.function, inner) if op in set(walk(outer)) and op is not outer]
@@ -79,7 +91,7 @@ def _apart(
         them = "it" if len(others) == 1 else "them"
         reason = f"between {own} and {held} there {listed}: a band has no gaps; name {them}, too, or move {them} away"
         middle = [op.iv for op in between if isinstance(op, affine.For)]
-        tries = _without_gap(outer, inner, middle, () if ordered else ivs)
+        tries = _without_gap(outer, inner, middle, order)
     elif between:
         reason = f"between {own} and {held} there is {_said(at, next(op for op in between if _is_other(op)))}"
         tries = iter(())
@@ -87,7 +99,7 @@ def _apart(
         beside = min((op for op in outer.body if op is not inner and not op.is_terminator), key=_tells)
         reason = f"the loop {own} does not hold the loop {held} and nothing else: {_said(at, beside)} stands beside it"
         tries = _perfect(at, outer, inner, ivs)
-    return refusal(outer, what, reason, first_legal(at.function, at.module, tries, again) or "")
+    return refusal(outer, what, reason, candidates=tries)
 
 
 def _perfect(at: Place, outer: affine.For, inner: affine.For, wanted: Sequence[Value]) -> Iterator[Proposal]:

@@ -7,13 +7,7 @@ from collections.abc import Iterator
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
 from affdsl.schedule.history import Step
-from affdsl.schedule.verbs import Call
-
-OPENED = frozenset({
-    "tile", "permute", "interchange", "coalesce", "make_perfect", "distribute", "unroll_jam", "reverse", "sink",
-    "normalize", "skew",
-})  # fmt: skip
-"""The verbs that may be legal when loops carry no values."""
+from affdsl.schedule.verbs import VERBS, Call
 
 
 def carrying(call: Call, now: Step) -> str:
@@ -21,7 +15,7 @@ def carrying(call: Call, now: Step) -> str:
 
     Empty if there is none, or if the verb asks for nothing of what loops carry.
     """
-    if call.verb not in OPENED:
+    if not VERBS[call.verb].opens:
         return ""
     asked = set(_texts(call.arguments))
     loops = [op for op in walk(now.function) if isinstance(op, affine.For | scf.For)]

@@ -19,7 +19,7 @@ from affdsl.schedule.loops import ScheduleError, counters, find, loop_by, unused
 from affdsl.schedule.spelling import literal
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import set_of
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 
 MOST = 2**31
 """Numbers of steps are smaller, and sizes of tiles that are arguments: see `passes.legality.magnitude`."""

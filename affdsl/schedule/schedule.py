@@ -30,10 +30,10 @@ from affdsl.schedule.spelling import literal
 from affdsl.schedule.verbs import OF_PRIMITIVE, Call, filled, taken
 from affdsl.schedule.words import called, refused
 from affdsl.shown import ShownAsText, Text
+from passes.advice.alternatives import with_alternative
 from passes.analysis.dependence import Dependences
 from passes.drawing.iteration_space import IterationSpace, iteration_space
-from passes.legality.require import IllegalTransform as IllegalTransform
-from passes.legality.require import trying
+from passes.legality.refusal import IllegalTransform as IllegalTransform
 from passes.validation.pipeline import ValidationError as ValidationError
 from passes.validation.pipeline import require_same
 
@@ -383,15 +383,10 @@ class Schedule(ShownAsText):
                 raise problem(ScheduleError, what)
         call, now = Call(verb, given, tuple(frozen.items())), self._now
         try:
-            steps = [self._done(call, now)]
-        except IllegalTransform as error:
-            found = self._done_in_memory(call, now)
-            steps = found if isinstance(found, list) else []
-            if not steps:
-                error = found if isinstance(found, IllegalTransform) else error
-                refusal = refused(error, call, self._name, self._kernel.name, now.names)
-                self._history.append(Step(call, here(), now.module, now.names, str(refusal), now.gone))
-                raise refusal from None
+            steps = self._done(call, now)
+        except IllegalTransform as refusal:
+            self._history.append(Step(call, here(), now.module, now.names, str(refusal), now.gone))
+            raise refusal from None
         except ValueError as error:
             if isinstance(error, AffdslError):
                 raise
@@ -407,8 +402,35 @@ class Schedule(ShownAsText):
         self._history += steps
         return self
 
-    def _done(self, call: Call, now: Step) -> Step:
-        """A step after another. Raises IllegalTransform as the primitive does, and ValueError for wrong numbers."""
+    def _done(self, call: Call, now: Step) -> list[Step]:
+        """A step after another, if need be after those that keep carried values in memory.
+
+        Loops that the step names come first, then those inside of them. Raises IllegalTransform, in the words of the
+        schedule, and ValueError for wrong numbers.
+        """
+        steps: list[Step] = []
+        errors: list[IllegalTransform] = []
+        while True:
+            before = steps[-1] if steps else now
+            try:
+                return [*steps, self._done_once(call, before)]
+            except IllegalTransform as error:
+                errors.append(error)
+            loop = carrying(call, before)
+            if not loop:
+                break
+            try:
+                steps.append(self._done_once(Call("demote", (loop,)), before))
+            except IllegalTransform:
+                break
+        if len(errors) > 1:
+            last = self._refused(errors[-1], call, steps[-1], now)
+            if last.alternative:
+                raise last
+        raise self._refused(errors[0], call, now, now)
+
+    def _done_once(self, call: Call, now: Step) -> Step:
+        """A step after another. Raises as the transformation does."""
         place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}", now.gone)
         whole = filled(place, call)
         with calling(called(now.function, now.names)):
@@ -417,27 +439,10 @@ class Schedule(ShownAsText):
         gone = with_gone(now, whole, names, made.gone)
         return Step(whole, here(), _with_last(now.module, made.function), names, gone=gone)
 
-    def _done_in_memory(self, call: Call, now: Step) -> list[Step] | IllegalTransform | None:
-        """A step that is refused as it is, after those that keep carried values in memory.
-
-        Loops that the step names come first, then those inside of them. Where all that does not help, but something
-        else does then, the refusal that says so; and None where nothing does.
-        """
-        steps: list[Step] = []
-        while loop := carrying(call, steps[-1] if steps else now):
-            try:
-                steps.append(self._done(Call("demote", (loop,)), steps[-1] if steps else now))
-            except IllegalTransform:
-                break
-            try:
-                with trying():
-                    return [*steps, self._done(call, steps[-1])]
-            except IllegalTransform:
-                pass
-        try:
-            return [*steps, self._done(call, steps[-1])] if steps else None
-        except IllegalTransform as error:
-            return error if error.alternative else None
+    def _refused(self, error: IllegalTransform, call: Call, at: Step, now: Step) -> IllegalTransform:
+        """The refusal of a step after `at`, with what is legal instead, in the words of the schedule as it is `now`."""
+        with calling(called(at.function, at.names)):
+            return refused(with_alternative(error), call, self._name, self._kernel.name, now.names)
 
     def _check(self, before: Step, steps: Sequence[Step], replay: str) -> None:
         reassociated = any(dict(step.call.options).get("reassociate") for step in steps)

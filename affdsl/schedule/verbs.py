@@ -1,4 +1,4 @@
-"""The verbs of a schedule: one row for each, which asks a primitive by the names of loops, sizes and arrays."""
+"""The verbs of a schedule: one row for each, which reads the names of loops, sizes and arrays as a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
@@ -15,35 +14,10 @@ from affdsl.schedule.bands import require_band
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal, symbols_in
-from passes.analysis.dependence import Dependences
-from passes.legality.magnitude import require_small
-from passes.legality.require import IllegalTransform, first_legal, refusal
-from passes.legality.running import so_that_it_runs
-from passes.legality.steps import Proposal
-from passes.transforms.coalesce import coalesce
-from passes.transforms.data_copy import data_copy
-from passes.transforms.demote import demote
-from passes.transforms.distribute import distribute
-from passes.transforms.expand import expand
-from passes.transforms.hoist import hoist
-from passes.transforms.index_set_split import index_set_split
-from passes.transforms.interchange import interchange, permute
-from passes.transforms.normalize import normalize
-from passes.transforms.parallelize import parallelize
-from passes.transforms.peel import peel
-from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
-from passes.transforms.privatize import privatize
-from passes.transforms.reverse import reverse
-from passes.transforms.scalar_replace.carried import scalar_replace
+from passes.advice.verbs import done
+from passes.legality.proposals import Argument, Request, Step
+from passes.legality.refusal import refusal
 from passes.transforms.settle import Settled, settled
-from passes.transforms.shift import shift
-from passes.transforms.sink import make_perfect, sink
-from passes.transforms.skew import skew
-from passes.transforms.strip_mine import strip_mine
-from passes.transforms.tile import tile
-from passes.transforms.unroll import unroll, unroll_full
-from passes.transforms.unroll_jam import unroll_jam
-from passes.transforms.unswitch import unswitch
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +47,31 @@ class Call:
         return replace(self, options=tuple({**dict(self.options), **options}.items()))
 
 
-Row = Callable[..., Func]
-"""What a verb does at a place, given what the user gave, each option by its name."""
+Reader = Callable[..., Step]
+"""What a step asks for at a place, given what the user gave, each option by its name."""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """How a step of a schedule is a step of a function.
+
+    Attributes
+    ----------
+    settles
+        Whether it makes bounds, which may say more than their place needs.
+    opens
+        Whether it may be legal when loops carry no values, and is not where they do.
+    band
+        What is asked for, where it takes a band of loops: with places for their names, or one for all of them.
+    ordered
+        Whether the loops of the band are named outermost first.
+    """
+
+    read: Reader
+    settles: bool = False
+    opens: bool = False
+    band: str = ""
+    ordered: bool = False
 
 
 def filled(place: Place, call: Call) -> Call:
@@ -91,73 +88,34 @@ def filled(place: Place, call: Call) -> Call:
     return call
 
 
-SETTLES = frozenset(("tile", "strip_mine", "split", "peel", "skew", "unroll", "unroll_jam", "permute", "interchange"))
-"""The verbs that make bounds, which may say more than their place needs."""
-
-
 def taken(place: Place, call: Call) -> Settled:
     """The function after a step, and what became of loops that it leaves out.
 
-    Raises IllegalTransform as the primitive does, and for numbers that become too large, and ScheduleError for what is
-    no loop, size or number.
+    Raises IllegalTransform as the transformation does, and ScheduleError for what is no loop, size or number.
     """
-    made = VERBS[call.verb](place, *call.arguments, **dict(call.options))
-    require_small(place.function, made, place.call)
-    return settled(made, place.function) if call.verb in SETTLES else Settled(made)
+    verb = VERBS[call.verb]
+    step = verb.read(place, *call.arguments, **dict(call.options))
+    request = Request(step, place.function, place.module)
+    if verb.band:
+        require_band(place, request, verb.band, ordered=verb.ordered)
+    made = done(request, place.call)
+    return settled(made, place.function) if verb.settles else Settled(made)
 
 
-# --- The rows
+# --- What a step asks for, of what the user gave: names become loops, sizes and arrays
 
 
-def _tile(
-    at: Place, loops: object, sizes: object, *, separate: bool, reassociate: bool, names: Sequence[str], grid: bool
-) -> Func:
+def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:
     ivs = at.loops(loops)
     given = (sizes,) * len(ivs) if isinstance(sizes, int | str | Index) else sizes
     if not isinstance(given, Sequence) or len(given) != len(ivs):
         raise problem(ScheduleError, f"cannot {at.call}: each of {len(ivs)} loops has one size, got {literal(sizes)}")
-    wanted = tuple(at.size(size) for size in given)
-
-    def tiled(function: Func, reassociate: bool = reassociate) -> Func:
-        known = Dependences(function, at.module)
-        return tile(
-            function, ivs, wanted, separate=separate, reassociate=reassociate, names=names, grid=grid, dependences=known
-        )
-
-    require_band(at, ivs, f"tile loops {at.listed(ivs)}", tiled)
-    return tiled(at.function)
-
-
-def _permute(at: Place, loops: object, *, reassociate: bool) -> Func:
-    ivs = at.loops(loops)
-
-    def permuted(function: Func, reassociate: bool = reassociate) -> Func:
-        return permute(function, ivs, reassociate=reassociate, module=at.module)
-
-    require_band(at, ivs, f"bring loops into the order {at.listed(ivs)}", permuted, ordered=False)
-    return permuted(at.function)
-
-
-def _interchange(at: Place, outer: object, inner: object, *, reassociate: bool) -> Func:
-    first, second = at.loops((outer, inner), data=True)
-
-    def interchanged(function: Func, reassociate: bool = reassociate) -> Func:
-        return interchange(function, first, second, reassociate=reassociate, module=at.module)
-
-    what = f"interchange loops {at.names[first]} and {at.names[second]}"
-    require_band(at, (second, first), what, interchanged, ordered=False)
-    return interchanged(at.function)
-
-
-def _coalesce(at: Place, loops: object) -> Func:
-    ivs = at.loops(loops)
-    require_band(at, ivs, f"coalesce loops {at.listed(ivs)}", lambda function: coalesce(function, ivs))
-    return coalesce(at.function, ivs)
+    return Step("tile", (ivs, tuple(at.size(size) for size in given)), tuple(options.items()))
 
 
 def _copy(
     at: Place, array: object, loop: object, *, space: object, layout: object, panels: object, dma: bool, name: str
-) -> Func:
+) -> Step:
     buffer, iv = at.array(array), at.loop(loop)
     if not isinstance(layout, tuple) or not isinstance(panels, Mapping | None):
         raise problem(
@@ -165,117 +123,120 @@ def _copy(
             f"cannot {at.call}: layout is the order of the dimensions, as (1, 0), and panels say how wide each is, "
             "as {0: 8}",
         )
-    return data_copy(
-        at.function,
-        buffer,
-        iv,
-        space=at.number(space, "space", 0),
-        layout=[at.number(axis, "a dimension", 0) for axis in layout],
-        panels={
-            at.number(axis, "a dimension", 0): at.number(width, "a width", 1) for axis, width in (panels or {}).items()
-        },
-        dma=dma,
-        name=name,
-        module=at.module,
-    )
+    widths = ((at.number(k, "a dimension", 0), at.number(w, "a width", 1)) for k, w in (panels or {}).items())
+    options: Mapping[str, Argument] = {
+        "space": at.number(space, "space", 0),
+        "layout": tuple(at.number(axis, "a dimension", 0) for axis in layout),
+        "panels": dict(widths),
+        "dma": dma,
+        "name": name,
+    }
+    return Step("data_copy", (buffer, iv), tuple(options.items()))
 
 
-def _peel(at: Place, loop: object, *, first: object, last: object) -> Func:
+def _peel(at: Place, loop: object, *, first: object, last: object) -> Step:
     iv = at.loop(loop)
     begin, end = at.number(first, "first", 0), at.number(last, "last", 0)
     if begin == end == 0:
         raise problem(ScheduleError, f"cannot {at.call}: it takes a number of first or last iterations, as first=1")
-    return peel(at.function, iv, first=begin, last=end)
+    return Step("peel", (iv,), (("first", begin), ("last", end)))
 
 
-def _unroll(at: Place, loop: object, *factor: object) -> Func:
+def _unroll(at: Place, loop: object, *factor: object) -> Step:
     iv = at.loop(loop, data=bool(factor))
-    if not factor:
-        return unroll_full(at.function, iv)
-    return unroll(at.function, iv, at.number(factor[0], "a factor", 2))
+    return Step("unroll", (iv, at.number(factor[0], "a factor", 2))) if factor else Step("unroll_full", (iv,))
 
 
-def _pipeline(at: Place, loop: object) -> Func:
+def _pipeline(at: Place, loop: object) -> Step:
     iv = at.loop(loop)
-    try:
-        return pipeline_data_transfer(at.function, iv, module=at.module)
-    except IllegalTransform:
-        starts = [op for op in walk(loop_by(at.function, iv)) if isinstance(op, affine.DmaStart)]
-        spaces = {op.source.type.space for op in starts if isinstance(op.source.type, MemRefType)}
-        if len(spaces) == 1 and all(getattr(op.target.type, "space", None) in spaces for op in starts):
-            (space,) = spaces
-            raise refusal(
-                starts[0], f"pipeline the DMAs of loop {at.names[iv]}",
-                f"they copy within the memory space {space}: only those to a space of a higher number start early; "
-                "undo the copy, and take it with space=1",
-            ) from None  # fmt: skip
-        raise
+    starts = [op for op in walk(loop_by(at.function, iv)) if isinstance(op, affine.DmaStart)]
+    spaces = {op.source.type.space for op in starts if isinstance(op.source.type, MemRefType)}
+    if len(spaces) == 1 and all(getattr(op.target.type, "space", None) in spaces for op in starts):
+        (space,) = spaces
+        raise refusal(
+            starts[0], f"pipeline the DMAs of loop {at.names[iv]}",
+            f"they copy within the memory space {space}: only those to a space of a higher number start early; "
+            "undo the copy, and take it with space=1",
+        )  # fmt: skip
+    return Step("pipeline_data_transfer", (iv,))
 
 
-def _scalar_replace(at: Place, loop: object) -> Func:
-    iv = at.loop(loop, data=True)
-
-    def replaced(function: Func) -> Func:
-        return scalar_replace(function, iv, at.module)
-
-    try:
-        return replaced(at.function)
-    except IllegalTransform as error:
-        counted = loop_by(at.function, iv)
-        facts = so_that_it_runs(at.function, counted) if isinstance(counted, affine.For) else ()
-        proposals = [Proposal(assumes=facts)] if facts else []
-        found = first_legal(at.function, at.module, proposals, replaced)
-        if found is None:
-            raise
-        message = f"{error}\n    legal: {found}"
-        raise IllegalTransform(message, dependence=error.dependence, witness=error.witness, alternative=found) from None
-
-
-def _parallel(at: Place, loop: object, *, reassociate: bool) -> Func:
+def _parallel(at: Place, loop: object, *, reassociate: bool) -> Step:
     iv = at.loop(loop, parallel="there is nothing left to do", data=True)
-    return parallelize(at.function, iv, reassociate=reassociate, module=at.module)
+    return Step("parallelize", (iv,), (("reassociate", reassociate),))
 
 
-VERBS: Mapping[str, Row] = {
-    "tile": _tile,
-    "strip_mine": lambda at, loop, size, *, name: strip_mine(
-        at.function, at.loop(loop, data=True), at.number(size, "a size", 1), name=name
-    ),
-    "permute": _permute,
-    "interchange": _interchange,
-    "skew": lambda at, outer, inner, factor: skew(
-        at.function, at.loop(outer), at.loop(inner), at.number(factor, "a factor")
-    ),
-    "shift": lambda at, loop, by: shift(at.function, at.loop(loop), at.number(by, "a distance")),
-    "reverse": lambda at, loop, *, reassociate: reverse(
-        at.function, at.loop(loop), reassociate=reassociate, module=at.module
-    ),
-    "distribute": lambda at, loop: distribute(at.function, at.loop(loop, data=True), module=at.module),
-    "split": lambda at, loop, place: index_set_split(at.function, at.loop(loop), at.expr(place)),
-    "peel": _peel,
-    "unroll": _unroll,
-    "unroll_jam": lambda at, loop, factor, *, reassociate: unroll_jam(
-        at.function,
-        at.loop(loop),
-        at.number(factor, "a factor", 2),
-        reassociate=reassociate,
-        dependences=at.dependences,
-    ),
-    "coalesce": _coalesce,
-    "normalize": lambda at, loop: normalize(at.function, at.loop(loop)),
-    "make_perfect": lambda at, outer, inner: make_perfect(
-        at.function, at.loop(outer), at.loop(inner), module=at.module
-    ),
-    "sink": lambda at, loop: sink(at.function, at.loop(loop), module=at.module),
-    "copy": _copy,
-    "pipeline": _pipeline,
-    "unswitch": lambda at, loop: unswitch(at.function, at.loop(loop)),
-    "hoist": lambda at, loop: hoist(at.function, at.loop(loop, data=True), at.module),
-    "scalar_replace": _scalar_replace,
-    "demote": lambda at, loop: demote(at.function, at.loop(loop, data=True), module=at.module),
-    "privatize": lambda at, array, loop: privatize(at.function, at.array(array), at.loop(loop), module=at.module),
-    "expand": lambda at, array, loop: expand(at.function, at.array(array), at.loop(loop), module=at.module),
-    "parallel": _parallel,
+def _of_loop(primitive: str, *, data: bool = False) -> Reader:
+    """A step that is given one loop, whose bounds may come from data, and options as they are."""
+    return lambda at, loop, **options: Step(primitive, (at.loop(loop, data=data),), tuple(options.items()))
+
+
+def _of_pair(primitive: str, *, data: bool = False) -> Reader:
+    """A step that is given two loops, and options as they are."""
+
+    def read(at: Place, outer: object, inner: object, **options: Argument) -> Step:
+        return Step(primitive, (at.loop(outer, data=data), at.loop(inner, data=data)), tuple(options.items()))
+
+    return read
+
+
+def _of_loops(primitive: str) -> Reader:
+    """A step that is given several loops, and options as they are."""
+    return lambda at, loops, **options: Step(primitive, (at.loops(loops),), tuple(options.items()))
+
+
+def _of_array(primitive: str) -> Reader:
+    """A step that is given an array and a loop."""
+    return lambda at, array, loop: Step(primitive, (at.array(array), at.loop(loop)))
+
+
+def _with_number(primitive: str, what: str, least: int | None = None, *, data: bool = False) -> Reader:
+    """A step that is given one loop and a number, and options as they are."""
+
+    def read(at: Place, loop: object, number: object, **options: Argument) -> Step:
+        return Step(primitive, (at.loop(loop, data=data), at.number(number, what, least)), tuple(options.items()))
+
+    return read
+
+
+def _interchange(at: Place, outer: object, inner: object, *, reassociate: bool) -> Step:
+    return Step("interchange", at.loops((outer, inner), data=True), (("reassociate", reassociate),))
+
+
+def _skew(at: Place, outer: object, inner: object, factor: object) -> Step:
+    return Step("skew", (at.loop(outer), at.loop(inner), at.number(factor, "a factor")))
+
+
+def _split(at: Place, loop: object, place: object) -> Step:
+    return Step("index_set_split", (at.loop(loop), at.expr(place)))
+
+
+VERBS: Mapping[str, Verb] = {
+    "tile": Verb(_tile, settles=True, opens=True, band="tile loops {}", ordered=True),
+    "strip_mine": Verb(_with_number("strip_mine", "a size", 1, data=True), settles=True),
+    "permute": Verb(_of_loops("permute"), settles=True, opens=True, band="bring loops into the order {}"),
+    "interchange": Verb(_interchange, settles=True, opens=True, band="interchange loops {} and {}"),
+    "skew": Verb(_skew, settles=True, opens=True),
+    "shift": Verb(_with_number("shift", "a distance")),
+    "reverse": Verb(_of_loop("reverse"), opens=True),
+    "distribute": Verb(_of_loop("distribute", data=True), opens=True),
+    "split": Verb(_split, settles=True),
+    "peel": Verb(_peel, settles=True),
+    "unroll": Verb(_unroll, settles=True),
+    "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, opens=True),
+    "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
+    "normalize": Verb(_of_loop("normalize"), opens=True),
+    "make_perfect": Verb(_of_pair("make_perfect"), opens=True),
+    "sink": Verb(_of_loop("sink"), opens=True),
+    "copy": Verb(_copy),
+    "pipeline": Verb(_pipeline),
+    "unswitch": Verb(_of_loop("unswitch")),
+    "hoist": Verb(_of_loop("hoist", data=True)),
+    "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
+    "demote": Verb(_of_loop("demote", data=True)),
+    "privatize": Verb(_of_array("privatize")),
+    "expand": Verb(_of_array("expand")),
+    "parallel": Verb(_parallel),
 }
 
 OF_PRIMITIVE: Mapping[str, str] = {
@@ -285,4 +246,4 @@ OF_PRIMITIVE: Mapping[str, str] = {
     "pipeline_data_transfer": "pipeline",
     "unroll_full": "unroll",
 }
-"""The verbs that are not called as the primitive is."""
+"""The verbs that are not called as the transformation is."""

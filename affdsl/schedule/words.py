@@ -16,8 +16,8 @@ from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
 from affdsl.schedule.verbs import OF_PRIMITIVE, Call
-from passes.legality.require import IllegalTransform
-from passes.legality.steps import Proposal, Step
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform
 from passes.legality.words import accessed_element
 
 
@@ -39,28 +39,15 @@ def refused(
     symbol
         The function, whose loops are called as `names` says.
     """
-    first, *rest = str(error).splitlines()
-    place, found, what = first.partition(": cannot ")
-    if not found:
-        place, what = "", first.removeprefix("cannot ")
-    if error.alternative:
-        rest = "\n".join(rest).rpartition("    legal: ")[0].splitlines()
+    place = str(error.op.location) if error.op.location is not None else ""
     file, near = place.rpartition(":")[0], _shown(place).rpartition(":")[0]
-    if file:
-        rest = [line.replace(file, near) for line in rest]
+    reason = error.reason.text.replace(file, near) if file else error.reason.text
     of = f" (of {symbol}{f', {_shown(place)}' if place else ''})"
     alternative = advice(error, call, schedule, symbol, names)
-    lines = [f"{here()}: cannot {what}{of}", *rest]
+    lines = [f"{here()}: cannot {error.what}{of}", *(f"    {line}" for line in reason.splitlines())]
     if alternative:
         lines.append(f"    legal: {alternative}")
-    made = IllegalTransform(
-        _SIGIL.sub("", "\n".join(lines)),
-        dependence=error.dependence,
-        witness=error.witness,
-        alternative=error.proposal or alternative,
-    )
-    made.alternative = alternative
-    return made
+    return error.instead(error.proposal or alternative, _SIGIL.sub("", "\n".join(lines)), alternative)
 
 
 def advice(error: IllegalTransform, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:

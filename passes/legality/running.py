@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import walk
-from passes.legality.steps import Step
+from passes.legality.proposals import Step
 
 
 def so_that_it_runs(function: func.Func, loop: affine.For) -> tuple[Constraint, ...]:

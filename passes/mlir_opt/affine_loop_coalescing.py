@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, walk
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.coalesce import Band, Plan, Planner, applied
 
 

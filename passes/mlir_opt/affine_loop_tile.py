@@ -9,10 +9,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from passes.analysis.dependence import Dependences
-from passes.legality.require import (
-    IllegalTransform,
-    trying,
-)
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.options import OptionError
 from passes.mlir_opt.tile_sizes import sizes_of
 from passes.transforms.tile import tiled_band, trips_of
@@ -61,8 +58,7 @@ def affine_loop_tile(
             sizes = sizes_of(band, dependences.of, trips, cache_size, tile_size, wanted)
             split = separate and all(loop.step == 1 for loop in band)
             try:
-                with trying():
-                    body.append(tiled_band(band, sizes, dependences, trips, split, ()))
+                body.append(tiled_band(band, sizes, dependences, trips, split, ()))
             except IllegalTransform:
                 body.append(op)
         return function if all(a is b for a, b in zip(body, function.body, strict=True)) else with_fields(

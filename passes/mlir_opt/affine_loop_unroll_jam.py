@@ -11,10 +11,7 @@ from affdsl.ir.traverse import with_fields
 from passes.analysis.access import Accesses
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count
-from passes.legality.require import (
-    IllegalTransform,
-    trying,
-)
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.options import OptionError
 from passes.transforms.unroll_jam import body_of, defined_by, jammed_loop, loops_in
 
@@ -50,8 +47,7 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
         ):
             return function
         try:
-            with trying():
-                loops = jammed_loop(first, unroll_jam_factor, dependences, one_upper=True)
+            loops = jammed_loop(first, unroll_jam_factor, dependences, one_upper=True)
         except IllegalTransform:
             return function
         return _in_place(with_fields(function, body=(*loops, *function.body[1:])), loops)

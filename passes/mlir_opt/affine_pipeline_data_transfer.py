@@ -9,7 +9,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite, walk
 from passes.analysis.dependence import AnalysisWarning
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.loops.unrolling import constant_trips
 from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
 

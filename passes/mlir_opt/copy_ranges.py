@@ -16,7 +16,7 @@ from passes.analysis.access import Access, Accesses
 from passes.analysis.boxes import width_of
 from passes.analysis.region import region_of
 from passes.analysis.storage import Buffer
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.legality.words import name
 from passes.transforms.data_copy import Placed
 from passes.transforms.data_copy.plan import planned

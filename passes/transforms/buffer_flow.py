@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,9 +18,9 @@ from passes.analysis.effects import effects
 from passes.analysis.flow import Flow
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, spending
 from passes.analysis.relations import BUDGET, at_depth, distances, domain_of, some_point
-from passes.legality.require import IllegalTransform, refusal
-from passes.legality.steps import Proposal
-from passes.legality.words import access_name, heading, iteration_name, name
+from passes.legality.proposals import Proposal
+from passes.legality.refusal import IllegalTransform, Reason, refusal
+from passes.legality.words import access_name, iteration_name, name
 
 Made = memref.Alloc | memref.Alloca
 
@@ -113,17 +113,16 @@ class BufferFlow:
             self._known(a, self._seen_outside) for a in self.accesses if a.kind == "read" and a.op not in self.inside
         )
 
-    def refusal(self, seen: Seen, reason: str, alternative: str | Proposal = "") -> IllegalTransform:
+    def refusal(self, seen: Seen, reason: str, candidates: Sequence[Proposal] = ()) -> IllegalTransform:
         """The error that says what a read sees, with two iterations that show it where they are known."""
-        found = self._example(seen)
-        if found is not None and found[1].source:
-            reason = f"{reason},\n{_said(*found)}"
-        return IllegalTransform(
-            heading(seen.read.op, self.what, reason, str(alternative)),
-            dependence=None if found is None else found[0],
-            witness=None if found is None else found[1],
-            alternative=alternative,
-        )
+
+        def shown() -> Reason:
+            found = self._example(seen)
+            if found is None:
+                return Reason(reason)
+            return Reason(f"{reason},\n{_said(*found)}" if found[1].source else reason, *found)
+
+        return refusal(seen.read.op, self.what, shown, candidates=candidates)
 
     # --- Below: how
 

@@ -9,7 +9,7 @@ from math import prod
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import walk, with_fields
@@ -19,7 +19,7 @@ from passes.affine.arithmetic import MOST
 from passes.affine.positions import positions_of
 from passes.analysis.access import Accesses
 from passes.analysis.certain import holds
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import split_body, with_loop
 
@@ -27,7 +27,7 @@ Band = tuple[affine.For, ...]
 """Loops each of which is all that the one before does."""
 
 
-def coalesce(func: Func, ivs: Sequence[Value]) -> Func:
+def coalesce(function: Func, ivs: Sequence[Value], *, module: Module | None = None) -> Func:
     """Make one loop of perfectly nested loops, which runs as often as all of them together.
 
         for i = 0 to n:        ->   for i_j = 0 to n * max(0, m):
@@ -54,13 +54,13 @@ def coalesce(func: Func, ivs: Sequence[Value]) -> Func:
     Polychronopoulos, "Loop Coalescing: A Compiler Transformation for Parallel Machines", ICPP 1987.
     """
     what = f"coalesce loops {', '.join(map(shown, ivs))}"
-    band = tuple(loop_of(func, iv, what) for iv in ivs)
+    band = tuple(loop_of(function, iv, what) for iv in ivs)
     if len(band) < 2:
-        raise refusal(band[0] if band else func, what, "it takes two loops at least")
+        raise refusal(band[0] if band else function, what, "it takes two loops at least")
     for outer, inner in pairwise(band):
         if split_body(outer.body)[0] != (inner,):
             raise refusal(outer, what, f"loop {shown(inner.iv)} is not all that loop {shown(outer.iv)} does")
-    return with_loop(func, band[0], applied(Planner(func).plan(band, what), band))
+    return with_loop(function, band[0], applied(Planner(function, module).plan(band, what), band))
 
 
 # --- Below: how
@@ -89,8 +89,9 @@ def applied(plan: Plan, band: Sequence[affine.For]) -> list[Op]:
 class Planner:
     """Finds how nests of one function become one loop each."""
 
-    def __init__(self, func: Func) -> None:
-        self.func = func
+    def __init__(self, function: Func, module: Module | None = None) -> None:
+        self.function = function
+        self._module = module
         self._accesses: Accesses | None = None
         self._positions: Positions | None = None
 
@@ -115,7 +116,7 @@ class Planner:
         if all(trip.is_constant for trip in trips):
             return max(0, min(trip.constant for trip in trips))
         if self._positions is None:
-            self._positions = positions_of(self.func)
+            self._positions = positions_of(self.function)
         for value in (v for trip in trips for v in trip.values()):
             if self._positions.of(value) is not Position.SYMBOL:
                 raise refusal(
@@ -123,7 +124,7 @@ class Planner:
                     "no number can be divided by that",
                 )  # fmt: skip
         if self._accesses is None:
-            self._accesses = Accesses(self.func)
+            self._accesses = Accesses(self.function, self._module)
         smallest = trips[0].value if len(trips) == 1 else None
         if smallest is None:
             smallest = Value(INDEX)

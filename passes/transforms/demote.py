@@ -15,7 +15,7 @@ from affdsl.ir.traverse import definitions, fresh, rewrite, users, walk, with_fi
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.hoist import may_meet
 

@@ -12,7 +12,9 @@ from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.effects import is_pure
 from passes.analysis.summary import Summaries
-from passes.legality.require import Time, is_barrier, refusal, require_order, text_time
+from passes.legality.order import Time, is_barrier, text_time
+from passes.legality.refusal import refusal
+from passes.legality.require import require_order
 from passes.legality.words import name
 from passes.transforms.loops.nests import any_loop_of, replaced
 
@@ -70,14 +72,10 @@ def distribute(function: func.Func, iv: Value, *, module: func.Module | None = N
     if len(pieces) < 2:
         raise refusal(loop, what, "its statements use each other's values, or are only one")
     groups = _groups(pieces, _edges(dependences, loop, pieces))
-
-    def again(other: func.Func) -> func.Func:
-        return distribute(other, iv, module=module)
-
     if len(groups) < 2:
-        require_order(dependences, loop, _time(dependences, loop, pieces), what=what, again=again)
+        require_order(dependences, loop, _time(dependences, loop, pieces), what=what)
         raise refusal(loop, what, "its statements depend on each other in a cycle")
-    require_order(dependences, loop, _time(dependences, loop, groups), what=what, again=again)
+    require_order(dependences, loop, _time(dependences, loop, groups), what=what)
     return replaced(function, loop, *_loops(loop, groups))
 
 

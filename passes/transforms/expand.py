@@ -12,7 +12,7 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import access_name, name
 from passes.transforms.buffer_flow import BufferFlow, Seen
 from passes.transforms.loops.nests import loop_of

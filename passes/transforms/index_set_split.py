@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.spelling import spell
 from passes.affine.positions import are_valid, positions_of
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, visible_before, with_loop
 
 
-def index_set_split(func: Func, iv: Value, at: Term) -> Func:
+def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | None = None) -> Func:
     """Split a loop in two: the iterations below a number, then the others.
 
         for i = 0 to n: S(i)   ->   for i = 0 to min(n, k): S(i)
@@ -55,12 +55,12 @@ def index_set_split(func: Func, iv: Value, at: Term) -> Func:
     """
     at = Affine.of(at)
     what = f"split loop {shown(iv)} at {spell(at)}"
-    loop = loop_of(func, iv, what)
-    visible = visible_before(func, loop)
+    loop = loop_of(function, iv, what)
+    visible = visible_before(function, loop)
     unknown = [shown(v) for v in at.values() if v not in visible]
     if unknown:
         raise refusal(loop, what, f"{unknown[0]} is not known before the loop")
-    positions = positions_of(func)
+    positions = positions_of(function)
     if not are_valid([at], positions):
         raise refusal(loop, what, f"{next(positions.misplaced([at]))}, so it cannot be a bound")
     start = at
@@ -75,4 +75,4 @@ def index_set_split(func: Func, iv: Value, at: Term) -> Func:
         Piece(as_it_is(loop, "lower"), smallest(*loop.upper, at)),
         Piece(largest(*loop.lower, start), as_it_is(loop, "upper"), "_rest"),
     ]
-    return with_loop(func, loop, in_pieces(loop, pieces))
+    return with_loop(function, loop, in_pieces(loop, pieces))

@@ -12,18 +12,9 @@ from affdsl.ir.traverse import fresh, walk, with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import UnknownError, set_of
-from passes.legality.require import (
-    Candidate,
-    Request,
-    Time,
-    carried_reductions,
-    new_order,
-    refusal,
-    require_order,
-    reversed_first,
-    skewed,
-    text_time,
-)
+from passes.legality.order import Time, new_order, text_time
+from passes.legality.refusal import refusal
+from passes.legality.require import Candidate, carried_reductions, require_order, reversed_first, skewed
 from passes.legality.words import name
 from passes.transforms.loops.nests import band_of, replaced
 from passes.transforms.loops.scanning import scan
@@ -86,14 +77,11 @@ def interchange(
     """
     what = f"interchange loops {name(outer)} and {name(inner)}"
 
-    def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
-        return interchange(other, outer, inner, reassociate=reassociate, module=module)
-
     loops = [op for op in walk(function) if isinstance(op, scf.For | affine.For) and op.iv in (outer, inner)]
     if len(loops) == 2 and any(isinstance(loop, scf.For) for loop in loops):
-        return _with_bounds_of_data(function, loops[0], loops[1], what, module, reassociate, again)
-    band = band_of(function, (outer, inner), what, carrying=True, module=module, again=again)
-    return _permuted(function, band, (band[1].iv, band[0].iv), what, module, reassociate, again)
+        return _with_bounds_of_data(function, loops[0], loops[1], what, module, reassociate)
+    band = band_of(function, (outer, inner), what, carrying=True)
+    return _permuted(function, band, (band[1].iv, band[0].iv), what, module, reassociate)
 
 
 def permute(
@@ -107,11 +95,8 @@ def permute(
     """
     what = f"bring loops into the order {', '.join(map(name, ivs))}"
 
-    def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
-        return permute(other, ivs, reassociate=reassociate, module=module)
-
-    band = band_of(function, ivs, what, carrying=True, module=module, again=again)
-    return _permuted(function, band, tuple(ivs), what, module, reassociate, again)
+    band = band_of(function, ivs, what, carrying=True)
+    return _permuted(function, band, tuple(ivs), what, module, reassociate)
 
 
 def is_permutable(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> bool:
@@ -163,7 +148,6 @@ def _permuted(
     what: str,
     module: func.Module | None,
     reassociate: bool,
-    again: Request,
 ) -> func.Func:
     if all(loop.iv is iv for loop, iv in zip(band, order, strict=True)):
         return function
@@ -177,7 +161,6 @@ def _permuted(
         combining=order,
         reassociate=reassociate,
         candidates=_candidates(dependences, band, order),
-        again=again,
     )
     try:
         new = reordered(band, order)
@@ -193,7 +176,6 @@ def _with_bounds_of_data(
     what: str,
     module: func.Module | None,
     reassociate: bool,
-    again: Request,
 ) -> func.Func:
     """Two loops swapped of which at least one has bounds that come from data: each keeps its own."""
     if outer.body != (inner,):
@@ -210,7 +192,7 @@ def _with_bounds_of_data(
         return (inner.iv, outer.iv, *text_time(dependences, access, inside))
 
     both = (outer.iv, inner.iv)
-    require_order(dependences, outer, time, what=what, combining=both, reassociate=reassociate, again=again)
+    require_order(dependences, outer, time, what=what, combining=both, reassociate=reassociate)
     return replaced(function, outer, with_fields(inner, body=(with_fields(outer, body=inner.body),)))
 
 

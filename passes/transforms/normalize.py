@@ -8,7 +8,7 @@ from itertools import chain
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX
@@ -17,12 +17,12 @@ from affdsl.ir.written import Tree, add, ceildiv, mul
 from passes.affine.arithmetic import written
 from passes.affine.maps import Map, flattened
 from passes.affine.positions import Names, exprs_of, positions_of, spelled
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import loop_of
 
 
-def normalize(func: Func, iv: Value) -> Func:
+def normalize(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     """Let one loop count from 0 in steps of 1.
 
         for i = 3 to 17 step 4: S(i)      ->      for i = 0 to 4: S(4 * i + 3)
@@ -51,11 +51,11 @@ def normalize(func: Func, iv: Value) -> Func:
     }
     """
     what = f"normalize loop {name(iv)}"
-    loop = loop_of(func, iv, what)
+    loop = loop_of(function, iv, what)
     if len(loop.lower) > 1:
         raise refusal(loop, what, "it begins at the largest of several numbers")
-    new = normalized_loop(loop, positions_of(func))
-    return func if new is None else rewrite(func, lambda op: new if op is loop else None)
+    new = normalized_loop(loop, positions_of(function))
+    return function if new is None else rewrite(function, lambda op: new if op is loop else None)
 
 
 def normalized_loop(op: affine.For, positions: Positions) -> affine.For | None:

@@ -16,24 +16,17 @@ from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.types import reduction
 from passes.analysis.dependence import Dependence, Dependences
 from passes.analysis.parallelism import Parallelism, of_loop, of_loops
+from passes.analysis.polyhedral import UnknownError
 from passes.analysis.reduction import DECLARED
 from passes.analysis.summary import Summaries
-from passes.legality.require import (
-    IllegalTransform,
-    Request,
-    Violation,
-    first_legal,
-    is_barrier,
-    new_order,
-    order_is_shown,
-    refusal,
-    substituted,
-    text_time,
-    trying,
-    violated,
-)
-from passes.legality.steps import Proposal, Step
+from passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.words import name
+from passes.transforms.distribute import distribute
+from passes.transforms.interchange import reordered
+from passes.transforms.loops.nests import band_of
+from passes.transforms.skew import skew
 
 MOST_NEAR = 4
 """How many other loops of a nest a refusal looks at."""
@@ -53,7 +46,7 @@ class _Carried:
     kind: str = ""
 
 
-def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
+def parallelize(function: Func, iv: Value, *, module: Module | None = None, reassociate: bool = False) -> Func:
     """Let the iterations of a loop run in any order, also at once.
 
         affine.for %i = 0 to %n { A[%i] = ... }   ->   affine.parallel (%i) = (0) to (%n) { A[%i] = ... }
@@ -89,36 +82,22 @@ def parallelize(func: Func, iv: Value, *, module: Module | None = None, reassoci
     }
     """
     what = f"make {name(iv)} parallel"
-    dependences = Dependences(func, module)
-    verdict = _shown(func, iv, module) if order_is_shown() else of_loop(dependences, iv)
+    dependences = Dependences(function, module)
+    verdict = of_loop(dependences, iv)
     if verdict is None:
         known = ", ".join(name(each.iv) for each in of_loops(dependences)) or "none"
-        raise refusal(func, what, f"@{func.symbol} has no such loop; its loops are {known}")
+        raise refusal(function, what, f"@{function.symbol} has no such loop; its loops are {known}")
     why = obstacle(verdict)
     if why is not None:
-
-        def again(other: Func, reassociate: bool = reassociate) -> Func:
-            return parallelize(other, iv, module=module, reassociate=reassociate)
-
-        raise _illegal(dependences, verdict, what, why, again, reassociate=reassociate)
+        raise _illegal(dependences, verdict, what, why, reassociate=reassociate)
     rounded = [r for r in verdict.reductions if r.needs_reassociation]
     if rounded and not reassociate:
         reason = f"in another order {rounded[0].kind} of {shown(iv)}'s iterations is rounded in another way"
         raise refusal(verdict.loop, what, reason, Proposal(options=(("reassociate", True),)))
-    return as_bands(func, {iv: verdict})
+    return as_bands(function, {iv: verdict})
 
 
 # --- What can be done
-
-
-def _shown(function: Func, iv: Value, module: Module | None) -> Parallelism | None:
-    """The verdict on a loop of which it is known that its iterations may run in any order."""
-    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
-    if loop is None:
-        return None
-    summaries = Summaries(module)
-    is_parallel = not loop.results and not any(is_barrier(op, summaries) for op in walk(loop))
-    return Parallelism(iv, loop, 0, "parallel" if is_parallel else "unknown")
 
 
 def obstacle(verdict: Parallelism) -> str | None:
@@ -158,18 +137,16 @@ def obstacle(verdict: Parallelism) -> str | None:
 
 
 def _illegal(
-    dependences: Dependences, verdict: Parallelism, what: str, why: str, again: Request, *, reassociate: bool
+    dependences: Dependences, verdict: Parallelism, what: str, why: str, *, reassociate: bool
 ) -> IllegalTransform:
-    """The refusal, with the first dependence in the way and the nearest thing that can be done."""
-    of = dependences.of
-    tries = _instead(dependences, verdict, reassociate=reassociate)
+    """The refusal, with the first dependence in the way and what may be done instead."""
+    candidates = _instead(dependences, verdict, reassociate=reassociate)
     in_the_way = verdict.prevented_by or tuple(_of_buffers(dependences, verdict))
     if not in_the_way:
-        return refusal(verdict.loop, what, why, first_legal(of.function, of.module, tries, again) or "")
+        return refusal(verdict.loop, what, why, candidates=candidates)
     first = min(in_the_way, key=lambda dependence: not dependence.is_exact)
-    violation = Violation(first, first.witness)
     also = why if verdict.privatized else ""
-    return violated(dependences, verdict.loop, what, violation, also=also, candidates=tries, again=again)
+    return IllegalTransform(verdict.loop, what, also, violation=Violation(first, first.witness), candidates=candidates)
 
 
 def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Dependence]:
@@ -191,8 +168,9 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
     depth = {op: len(dependences.of.domains[op].ivs) for op in (*nest, loop)}
     nest.sort(key=lambda op: abs(depth[op] - depth[loop]))
     for op in nest[:MOST_NEAR]:
-        if _keeps_order(dependences, op, {op.iv: -op.iv}):  # backwards if and only if in any order
-            yield Proposal((Step("parallelize", (op.iv,)),), asks_again=False, is_shown=True)
+        if _keeps_order(dependences, op, {op.iv: -op.iv}) and _has_no_barrier(dependences, op):
+            # Its iterations may run backwards if and only if they may run in any order.
+            yield Proposal((Step("parallelize", (op.iv,)),), asks_again=False, is_tried=True)
     if rounds and not reassociate:  # who allows another rounding wants this loop, others rather another one
         yield from as_values
     if not isinstance(loop, affine.For):
@@ -204,9 +182,10 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
         for factor in (1, 2):
             pair = (outer.iv, inner.iv)
             if _keeps_order(dependences, outer, {outer.iv: inner.iv + outer.iv * factor, inner.iv: -outer.iv}):
-                steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
                 # With the wave, no dependence is left within it, so the loops may also be interchanged.
-                yield Proposal(steps, asks_again=False, is_shown=True)
+                steps = Step("skew", (*pair, factor)), Step("interchange", pair), Step("parallelize", (outer.iv,))
+                if _can_be_interchanged(skew(function, *pair, factor), pair) and _has_no_barrier(dependences, outer):
+                    yield Proposal(steps, asks_again=False, is_tried=True)
 
 
 def _as_values(verdict: Parallelism) -> Iterator[Proposal]:
@@ -221,8 +200,7 @@ def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:
     """Whether a loop can be distributed to several, all of which may run their iterations in any order."""
     of = dependences.of
     try:
-        with trying():
-            apart = Step("distribute", (loop.iv,)).done_to(of.function, of.module)
+        apart = distribute(of.function, loop.iv, module=of.module)
     except IllegalTransform:
         return False
     old = {op.iv for op in walk(of.function) if isinstance(op, affine.For)}
@@ -236,6 +214,22 @@ def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:
 def _keeps_order(dependences: Dependences, root: Op, new: dict[Value, Term]) -> bool:
     """Whether accesses inside may run where other expressions stand for counters: asked before it is really done."""
     return new_order(dependences, root, substituted(lambda access: text_time(dependences, access), new)) is None
+
+
+def _has_no_barrier(dependences: Dependences, loop: affine.For) -> bool:
+    """Whether a loop carries no values, and holds nothing that may do anything."""
+    summaries = Summaries(dependences.of.module)
+    return not loop.results and not any(is_barrier(op, summaries) for op in walk(loop))
+
+
+def _can_be_interchanged(function: Func, pair: tuple[Value, Value]) -> bool:
+    """Whether two loops are perfectly nested and have bounds in the other order, whatever depends on what."""
+    try:
+        band = band_of(function, pair, "interchange loops")
+        reordered(band, pair[::-1])
+    except (IllegalTransform, UnknownError):
+        return False
+    return True
 
 
 def _are_nested(a: Op, b: Op) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from passes.affine.arithmetic import MOST
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, with_loop
 
 
-def peel(func: Func, iv: Value, *, first: int = 0, last: int = 0) -> Func:
+def peel(function: Func, iv: Value, *, first: int = 0, last: int = 0, module: Module | None = None) -> Func:
     """Give the first or the last iterations of a loop a loop of their own.
 
         for i = 0 to n: S(i)   ->   for i_first = 0 to min(1, n): S(i_first)
@@ -56,7 +56,7 @@ def peel(func: Func, iv: Value, *, first: int = 0, last: int = 0) -> Func:
     }
     """
     what = f"peel loop {shown(iv)}"
-    loop = loop_of(func, iv, what)
+    loop = loop_of(function, iv, what)
     if first < 0 or last < 0 or first == last == 0 or max(first, last) * loop.step > MOST:
         raise refusal(loop, what, f"it takes a number of first or last iterations, got first={first} and last={last}")
     if first and len(loop.lower) > 1:
@@ -77,7 +77,7 @@ def peel(func: Func, iv: Value, *, first: int = 0, last: int = 0) -> Func:
         ends = _last(loop, last, what)
         pieces.append(Piece(lower, ends))
         pieces.append(Piece(largest(*starts, *ends), upper, "_last"))
-    return with_loop(func, loop, in_pieces(loop, pieces, kept=1 if first else 0))
+    return with_loop(function, loop, in_pieces(loop, pieces, kept=1 if first else 0))
 
 
 def _last(loop: affine.For, last: int, what: str) -> tuple[Affine, ...]:

@@ -11,8 +11,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, substitute, with_fields
 from affdsl.ir.types import MemRefType, Type
 from passes.analysis.dependence import Distance
-from passes.legality.require import IllegalTransform, first_legal, refusal
-from passes.legality.steps import Proposal, Step
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.words import access_name, name
 from passes.transforms.buffer_flow import BufferFlow, Made, Seen
 from passes.transforms.loops.nests import loop_of
@@ -117,11 +117,9 @@ def _why(flow: BufferFlow, seen: Seen) -> str:
 
 
 def _refused(flow: BufferFlow, seen: Seen, reason: str, buffer: Value, iv: Value) -> IllegalTransform:
-    """The refusal; array expansion is proposed where that is legal."""
+    """The refusal, with array expansion as what may be legal instead."""
     expanded = Proposal((Step("expand", (buffer, iv)),), asks_again=False)
-    of = flow.dependences.of
-    alternative = first_legal(of.function, of.module, (expanded,), lambda function: function) or ""
-    return flow.refusal(seen, reason, alternative)
+    return flow.refusal(seen, reason, (expanded,))
 
 
 # --- How it is done

@@ -9,7 +9,9 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
-from passes.legality.require import carried_reductions, refusal, require_order, text_time
+from passes.legality.order import text_time
+from passes.legality.refusal import refusal
+from passes.legality.require import carried_reductions, require_order
 from passes.legality.words import name
 from passes.transforms.loops.nests import counted, loop_of, replaced
 
@@ -63,9 +65,6 @@ def reverse(
     def time(access: Access) -> Sequence[Term]:
         return [expr.substitute({iv: -iv}) for expr in text_time(dependences, access)]
 
-    def again(other: func.Func, reassociate: bool = reassociate) -> func.Func:
-        return reverse(other, iv, reassociate=reassociate, module=module)
-
     require_order(
         dependences,
         loop,
@@ -74,7 +73,6 @@ def reverse(
         reductions=carried_reductions(dependences, (loop,), what, reassociate=reassociate),
         combining=(iv,),
         reassociate=reassociate,
-        again=again,
     )
     if loop.step > 1 and len(loop.lower) > 1:
         raise refusal(loop, what, f"it begins at the largest of several numbers, in steps of {loop.step}")

@@ -9,7 +9,7 @@ from passes.legality.words import name
 from passes.transforms.loops.nests import counted, loop_of, replaced
 
 
-def shift(function: func.Func, iv: Value, by: int) -> func.Func:
+def shift(function: func.Func, iv: Value, by: int, *, module: func.Module | None = None) -> func.Func:
     """Add a number to the counter of a loop.
 
         for i = l to u: S(i)      ->      for i = l + k to u + k: S(i - k)

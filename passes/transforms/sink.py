@@ -15,10 +15,10 @@ from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependence, Dependences
 from passes.analysis.effects import is_pure
 from passes.analysis.trip_count import trip_count
-from passes.legality.require import IllegalTransform, first_legal, refusal
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform, Reason, refusal
 from passes.legality.running import peeled_first, so_that_it_runs
-from passes.legality.steps import Proposal, Step
-from passes.legality.words import access_name, accessed_element, explained, heading, name
+from passes.legality.words import access_name, accessed_element, explained, name
 from passes.transforms.hoist import may_meet
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import split_body
@@ -150,9 +150,6 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
     }
     """
 
-    def again(other: func.Func) -> func.Func:
-        return make_perfect(other, outer, inner, module=module)
-
     what = f"make loops {name(outer)} and {name(inner)} perfectly nested"
     around, loop = loop_of(function, outer, what), loop_of(function, inner, what)
     if loop not in around.body:
@@ -177,8 +174,7 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
         count = trip_count(loop, inner, motion.of)
         if not count.runs:
             reason = f"the loop {name(inner)} may not run, and {_named((*first, *after)[0])} beside it must"
-            alternative = first_legal(function, module, _instead(function, around, loop), again)
-            raise refusal(loop, what, reason, alternative or "")
+            raise refusal(loop, what, reason, candidates=_instead(function, around, loop))
     body, _ = split_body(loop.body)
     guarded = (
         *(op for op in before if op in repeated),
@@ -231,18 +227,20 @@ class _Motion:
 
     def refused(self, op: Op, what: str, reason: str) -> IllegalTransform:
         """The refusal, with two iterations where a write is in the way that certainly changes what is loaded."""
-        found: Dependence | None = None
-        if self._blocked is not None:
-            load, write = self._blocked
-            with warnings.catch_warnings():  # what the analysis gives up on is no example
-                warnings.simplefilter("ignore", AnalysisWarning)
-                found = self._dependences.at(load, write, self._dependences.common(load, write) + 1)
-        witness = found.witness() if found is not None and found.is_exact else None
-        if found is None or witness is None:
-            return refusal(op, what, reason)
-        return IllegalTransform(
-            heading(op, what, f"{reason}:\n{explained(found, witness)}"), dependence=found, witness=witness
-        )
+
+        def shown() -> Reason:
+            found: Dependence | None = None
+            if self._blocked is not None:
+                load, write = self._blocked
+                with warnings.catch_warnings():  # what the analysis gives up on is no example
+                    warnings.simplefilter("ignore", AnalysisWarning)
+                    found = self._dependences.at(load, write, self._dependences.common(load, write) + 1)
+            witness = found.witness() if found is not None and found.is_exact else None
+            if found is None or witness is None:
+                return Reason(reason)
+            return Reason(f"{reason}:\n{explained(found, witness)}", found, witness)
+
+        return refusal(op, what, shown)
 
 
 def _repeated(motion: _Motion, before: Sequence[Op], loop: affine.For, after: Sequence[Op], what: str) -> frozenset[Op]:

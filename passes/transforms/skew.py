@@ -5,12 +5,14 @@ from __future__ import annotations
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import counted, loop_of, replaced
 
 
-def skew(function: func.Func, outer: Value, inner: Value, factor: int) -> func.Func:
+def skew(
+    function: func.Func, outer: Value, inner: Value, factor: int, *, module: func.Module | None = None
+) -> func.Func:
     """Add a multiple of the counter of one loop to that of another inside of it.
 
         for i: for j = l to u: S(i, j)      ->      for i: for j = l + f * i to u + f * i: S(i, j - f * i)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import with_fields
@@ -12,13 +12,13 @@ from affdsl.ir.types import INDEX
 from passes.affine.arithmetic import MOST
 from passes.analysis.access import Accesses
 from passes.analysis.trip_count import trip_count
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.transforms.loops.data_bounds import in_strips
 from passes.transforms.loops.nests import any_loop_of
 from passes.transforms.loops.pieces import as_it_is, bounded, ended, with_loop
 
 
-def strip_mine(func: Func, iv: Value, size: int, *, name: str = "") -> Func:
+def strip_mine(function: Func, iv: Value, size: int, *, name: str = "", module: Module | None = None) -> Func:
     """Run a loop strip by strip, in the same order.
 
         for i = 0 to n: S(i)   ->   for i_strip = 0 to n step 32:
@@ -61,12 +61,12 @@ def strip_mine(func: Func, iv: Value, size: int, *, name: str = "") -> Func:
     }
     """
     what = f"strip-mine loop {shown(iv)} by {size}"
-    loop = any_loop_of(func, iv, what)
+    loop = any_loop_of(function, iv, what)
     if isinstance(loop, scf.For):
-        return in_strips(func, loop, size, name, what)
+        return in_strips(function, loop, size, name, what)
     if size < 1 or size * loop.step > MOST:
         raise refusal(loop, what, "a strip has at least 1 iteration, and its length must fit into 64 bits")
-    whole = not trip_count(loop, iv, Accesses(func)).divisor % size
+    whole = not trip_count(loop, iv, Accesses(function, module)).divisor % size
     strip = Value(INDEX, name or (f"{iv.hint}_strip" if iv.hint else ""))
     end = strip + size * loop.step
     uppers = (end,) if whole else (*loop.upper, end)
@@ -79,7 +79,7 @@ def strip_mine(func: Func, iv: Value, size: int, *, name: str = "") -> Func:
         location=loop.location,
     )  # fmt: skip
     outer = bounded(outer, as_it_is(loop, "lower"), as_it_is(loop, "upper"), outer.step)
-    return with_loop(func, loop, [outer])
+    return with_loop(function, loop, [outer])
 
 
 def _like(values: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from affdsl.ir.dialects import scf
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
-from passes.legality.require import refusal
-from passes.legality.steps import Proposal, Step
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import refusal
 from passes.transforms.loops.data_bounds import unrolled
 from passes.transforms.loops.nests import any_loop_of, loop_of
 from passes.transforms.loops.pieces import with_loop
 from passes.transforms.loops.unrolling import Unroller
 
 
-def unroll(func: Func, iv: Value, factor: int) -> Func:
+def unroll(function: Func, iv: Value, factor: int, *, module: Module | None = None) -> Func:
     """Run several iterations of a loop in each turn.
 
         for i = 0 to n: S(i)   ->   for i = 0 to n floordiv 4 * 4 step 4: S(i) S(i + 1) S(i + 2) S(i + 3)
@@ -58,12 +58,12 @@ def unroll(func: Func, iv: Value, factor: int) -> Func:
     }
     """
     what = f"unroll loop {shown(iv)} by {factor}"
-    loop = any_loop_of(func, iv, what)
+    loop = any_loop_of(function, iv, what)
     if factor < 2:
         raise refusal(loop, what, "the factor must be at least 2")
     if isinstance(loop, scf.For):
-        return unrolled(func, loop, factor, what)
-    unroller = Unroller(func)
+        return unrolled(function, loop, factor, what)
+    unroller = Unroller(function, module)
     count = unroller.count(loop)
     if count.high is not None and count.high < factor:
         whole = Proposal((Step("unroll_full", (iv,)),), asks_again=False)
@@ -71,10 +71,10 @@ def unroll(func: Func, iv: Value, factor: int) -> Func:
     unroller.require_size(loop, factor, what)
     made = unroller.by_factor(loop, factor, count.number)
     ops, replaced = made if made is not None else unroller.by_tests(loop, factor)
-    return with_loop(func, loop, ops, replaced)
+    return with_loop(function, loop, ops, replaced)
 
 
-def unroll_full(func: Func, iv: Value) -> Func:
+def unroll_full(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     """Put the iterations of a loop one after the other in its place.
 
         for i = 0 to 3: S(i)   ->   S(0) S(1) S(2)
@@ -100,8 +100,8 @@ def unroll_full(func: Func, iv: Value) -> Func:
     }
     """
     what = f"unroll loop {shown(iv)} entirely"
-    loop = loop_of(func, iv, what)
-    unroller = Unroller(func)
+    loop = loop_of(function, iv, what)
+    unroller = Unroller(function, module)
     count = unroller.count(loop)
     if count.number is None:
         why = f"its trip count is {count}, not a number" + "".join(f"; {reason}" for reason in count.unknown)
@@ -112,7 +112,7 @@ def unroll_full(func: Func, iv: Value) -> Func:
     made = unroller.fully(loop, count.number)
     if made is None:
         raise refusal(loop, what, "it begins at the largest of several lower bounds, which is no affine expression")
-    return with_loop(func, loop, *made)
+    return with_loop(function, loop, *made)
 
 
 # --- Below: how

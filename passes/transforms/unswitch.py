@@ -7,13 +7,13 @@ from itertools import pairwise
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from passes.affine.positions import are_valid, positions_of
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import MOST_OPERATIONS, defined_inside, ended, operations_in, split_body, with_loop
 
@@ -23,7 +23,7 @@ CROSSED = (affine.For, affine.Parallel, affine.If)
 """What a condition can be moved out of."""
 
 
-def unswitch(func: Func, iv: Value) -> Func:
+def unswitch(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     """Ask the first condition in a loop that does not depend on the loop before it.
 
         for i = 0 to n:            ->   if m >= 8:
@@ -49,12 +49,12 @@ def unswitch(func: Func, iv: Value) -> Func:
     Allen, Cocke, "A Catalogue of Optimizing Transformations" (1972).
     """
     what = f"unswitch loop {shown(iv)}"
-    loop = loop_of(func, iv, what)
+    loop = loop_of(function, iv, what)
     reason = ""
     for path in conditions_in((loop,), ()):
-        reason_here = obstacle(func, path, loop)
+        reason_here = obstacle(function, path, loop)
         if not reason_here:
-            return unswitched(func, path)
+            return unswitched(function, path)
         reason = reason or reason_here
     if any(isinstance(op, scf.If) for op in walk(loop)):
         reason = reason or "there is no affine.if in it: what scf.if asks comes from data"
@@ -73,7 +73,7 @@ def conditions_in(block: Block, around: Path) -> Iterator[Path]:
             yield (*around, op)
 
 
-def obstacle(func: Func, path: Path, outermost: Op) -> str:
+def obstacle(function: Func, path: Path, outermost: Op) -> str:
     """Why the condition at the end of a path cannot be asked before an operation around it; empty if it can."""
     *around, last = path
     assert isinstance(last, affine.If)
@@ -87,7 +87,7 @@ def obstacle(func: Func, path: Path, outermost: Op) -> str:
     others = [op for op in around[around.index(outermost) :] if not isinstance(op, CROSSED)]
     if others:
         return f"it stands inside of {others[0].name or 'an operation that is not known'}"
-    if not are_valid([c.expr for c in condition], positions_of(func)):
+    if not are_valid([c.expr for c in condition], positions_of(function)):
         return "its condition reads what may not stand in one"
     if 2 * operations_in((outermost,)) > MOST_OPERATIONS:
         return f"that makes more than {MOST_OPERATIONS} operations"
@@ -114,8 +114,8 @@ def _may_fail(expr: Affine) -> bool:
     return any(isinstance(part, FloorDiv) and isinstance(part.divisor, Affine) for part in parts_of(expr))
 
 
-def unswitched(func: Func, path: Path) -> Func:
-    """func with the last operation of a path, a condition, around the first one."""
+def unswitched(function: Func, path: Path) -> Func:
+    """The function with the last operation of a path, a condition, around the first one."""
     outermost, last = path[0], path[-1]
     assert isinstance(last, affine.If)
     results = tuple(outermost.defines())
@@ -133,7 +133,7 @@ def unswitched(func: Func, path: Path) -> Func:
         location=last.location,
         attributes=last.attributes,
     )
-    return with_loop(func, outermost, [either])
+    return with_loop(function, outermost, [either])
 
 
 def _with_block(outermost: Op, condition: affine.If, block: Block) -> Op:

@@ -12,7 +12,7 @@ from passes.analysis.dependence import Dependences
 from passes.analysis.order import runs_later
 from passes.analysis.relations import outer_distances
 from passes.legality import order as orders
-from passes.legality.require import new_order
+from passes.legality.order import new_order
 
 X, Y, N = (Value(INDEX, name) for name in ("i", "j", "n"))
 STARTS = range(-3, 6)

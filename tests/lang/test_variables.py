@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.scalar_replace.carried import scalar_replace
 from tests.effort import some
 

@@ -17,7 +17,7 @@ from affdsl.ir.types import IndexType, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from tests.analysis.programs import Program, generate
 from tests.passes.compare import parsed
 

@@ -16,7 +16,7 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from tests.analysis.programs import Program, generate
 
 SMALL = range(-2, 4)

@@ -19,7 +19,7 @@ from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.data_copy import data_copy, plan, ways
 from passes.transforms.data_copy.nests import Copied, arranged
 from passes.transforms.data_copy.place import Place
@@ -99,7 +99,7 @@ def test_random_programs_do_the_same() -> None:
     for options in WAYS.values():
 
         def each(f: func.Func, iv: Value, options: dict[str, object] = options) -> func.Func:
-            given, last = f, IllegalTransform("cannot copy\n    nothing is touched")
+            given, last = f, IllegalTransform(f, "copy", "nothing is touched")
             loop = next(loop for loop in loops(f) if loop.iv is iv)
             for buffer in touched(loop):
                 try:

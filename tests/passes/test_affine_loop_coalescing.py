@@ -8,7 +8,7 @@ import pytest
 
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
 from passes.transforms.coalesce import coalesce
 from tests.effort import some

@@ -6,7 +6,7 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk, with_fields
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
 from passes.transforms.hoist import hoist
 from passes.validation import validate
@@ -397,7 +397,7 @@ def test_hoist_leaves_other_loops_alone():
           affine.store %u, %B[%i] : memref<9xf32>
         }
         return }""")
-    function = hoist(module.functions[0], loop.iv, module)
+    function = hoist(module.functions[0], loop.iv, module=module)
     inner = loop.body[1]
     assert function.body[0] is loop.body[0]
     assert function.body[1] is inner  # with what could move out of it
@@ -417,7 +417,7 @@ def test_hoist_says_why_nothing_moves():
         } loc("k.py":3:1)
         return }""")
     with pytest.raises(IllegalTransform) as caught:
-        hoist(module.functions[0], loop.iv, module)
+        hoist(module.functions[0], loop.iv, module=module)
     assert str(caught.value).splitlines() == [
         "k.py:3: cannot hoist anything out of loop i",
         "    affine.store of %A at k.py:4 stays: the loop may not run, and what it does may show or fail",
@@ -455,14 +455,14 @@ def test_hoist_says_why_nothing_moves():
 def test_hoist_says_what_is_in_the_way(body, reason):
     module, loop = first_loop(f"{{ affine.for %i = 0 to 9 {{ {body} }} return }}")
     with pytest.raises(IllegalTransform) as caught:
-        hoist(module.functions[0], loop.iv, module)
+        hoist(module.functions[0], loop.iv, module=module)
     assert reason in str(caught.value).replace(" at <mlir>:1", "")
 
 
 def test_hoist_of_no_loop():
     module, _ = first_loop("{ affine.for %i = 0 to 9 { } return }")
     with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for or scf.for of @f"):
-        hoist(module.functions[0], module.functions[0].args[4], module)
+        hoist(module.functions[0], module.functions[0].args[4], module=module)
 
 
 # --- Random programs
@@ -492,7 +492,7 @@ def test_hoist_of_random_loops_does_the_same():
         module = parsed(random_body(seed))
         for loop in [op for op in walk(module) if isinstance(op, affine.For)]:
             try:
-                after = with_fields(module, body=(hoist(module.functions[0], loop.iv, module),))
+                after = with_fields(module, body=(hoist(module.functions[0], loop.iv, module=module),))
             except IllegalTransform:
                 continue
             done += 1

@@ -17,11 +17,12 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.analysis.dependence import Dependences
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_tile import affine_loop_tile
 from passes.mlir_opt.options import OptionError
 from passes.transforms import tile as under_test
 from passes.transforms.tile import tile
+from tests.asked import asked
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
@@ -193,7 +194,7 @@ def test_triangles_do_the_same(name: str, separate: bool, grid: bool) -> None:
     bands = [band(op) for op in walk(before) if isinstance(op, affine.For)]
     for ivs in bands:
         for sizes in ((3, 4, 5),) if grid else ((2, 2, 2), (3, 4, 5)):
-            after = tile(before, ivs, sizes[: len(ivs)], separate=separate, dependences=dependences, grid=grid)
+            after = tile(before, ivs, sizes[: len(ivs)], separate=separate, module=dependences.of.module, grid=grid)
             assert_same(before, after, (0, 1, 2, 3, 5, 11))
 
 
@@ -333,7 +334,7 @@ def test_sums_in_memory() -> None:
 
     ivs = band(floats.body[0])
     with pytest.raises(IllegalTransform) as refusal:
-        tile(floats, ivs, (2, 4))
+        asked("tile", floats, tuple(ivs), (2, 4))
     assert refusal.value.alternative == "the same with reassociate=True"
     assert refusal.value.witness is not None
     made, given = tile(floats, ivs, (2, 4), reassociate=True), random.random((7, 9), np.float32) * 1e6
@@ -356,7 +357,7 @@ def test_a_sum_is_no_reason_for_another_order_of_what_else_is_done() -> None:
 def test_the_refusal_of_a_sweep() -> None:
     function = parse(sweep(1, -1), "sweep.mlir").functions[0]
     with pytest.raises(IllegalTransform) as refusal:
-        tile(function, band(function.body[0]), (2, 4))
+        asked("tile", function, band(function.body[0]), (2, 4))
     text = str(refusal.value)
     assert "cannot tile loops %t, %s by 2, 4" in text
     assert "with distance (1, -1)" in text
@@ -445,7 +446,7 @@ def test_random_programs_do_the_same_by_hand() -> None:
         ivs = band(loop)[: random.randint(1, 4)]
         sizes = [random.randint(1, 5) for _ in ivs]
         separate = random.random() < 0.5
-        return tile(dependences.of.function, ivs, sizes, separate=separate, dependences=dependences)
+        return tile(dependences.of.function, ivs, sizes, separate=separate, module=dependences.of.module)
 
     assert done_to_random_programs(range(25), step) > 40
 

@@ -8,7 +8,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_unroll import affine_loop_unroll
 from passes.pipeline.language import run_pipeline
 from passes.transforms.loops.pieces import MOST_OPERATIONS

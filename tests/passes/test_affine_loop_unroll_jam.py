@@ -17,11 +17,12 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_unroll_jam import affine_loop_unroll_jam
 from passes.mlir_opt.options import OptionError
 from passes.transforms import unroll_jam as under_test
 from passes.transforms.unroll_jam import unroll_jam
+from tests.asked import asked
 from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.affine_loop_tile_programs import (
@@ -177,7 +178,7 @@ def test_triangles(name: str, legal: str) -> None:
     for hint, iv in loops(before).items():
         for factor in (2, 3):
             try:
-                after = unroll_jam(before, iv, factor, dependences=dependences)
+                after = unroll_jam(before, iv, factor, module=dependences.of.module)
             except IllegalTransform:
                 continue
             accepted.append((hint, factor))
@@ -350,7 +351,7 @@ def test_the_refusal_of_a_sweep() -> None:
     }"""
     function = parse(text, "sweep.mlir").functions[0]
     with pytest.raises(IllegalTransform) as refusal:
-        unroll_jam(function, loops(function)["t"], 2)
+        asked("unroll_jam", function, loops(function)["t"], 2)
     said = str(refusal.value)
     assert "cannot unroll and jam the loop %t by 2" in said
     assert "with distance (1, -1)" in said
@@ -510,6 +511,6 @@ def test_sums_of_floats_where_that_is_allowed() -> None:
 
 def test_random_programs_do_the_same() -> None:
     def step(loop: affine.For, random: Random, dependences: Dependences) -> func.Func:
-        return unroll_jam(dependences.of.function, loop.iv, random.choice((2, 3, 4)), dependences=dependences)
+        return unroll_jam(dependences.of.function, loop.iv, random.choice((2, 3, 4)), module=dependences.of.module)
 
     assert done_to_random_programs(some(range(100, 135), 18), step) > 12

@@ -8,10 +8,11 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_parallelize import affine_parallelize
 from passes.transforms.parallelize import parallelize
 from tests.analysis.programs import generate
+from tests.asked import asked
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.passes.compare import assert_alike, both, parsed
@@ -244,7 +245,7 @@ def test_refusals(name):
     (before,) = parsed({**PROGRAMS, **KEPT}[name]).functions
     iv, text = REFUSALS[name]
     with pytest.raises(IllegalTransform) as caught:
-        parallelize(before, loop(before, iv), reassociate=True)
+        asked("parallelize", before, loop(before, iv), reassociate=True)
     assert text in str(caught.value)
 
 

@@ -20,7 +20,7 @@ from affdsl.ir.traverse import definitions, rewrite, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_pipeline_data_transfer import affine_pipeline_data_transfer
 from passes.pipeline.language import run_pipeline
 from passes.transforms import pipeline_data_transfer as under_test

@@ -5,7 +5,7 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.scalar_replace.carried import scalar_replace
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
@@ -17,7 +17,7 @@ def replaced(body, loop=0):
     """The module, and what scalar_replace makes of one of its loops."""
     before = parsed(HEAD + body)
     loops = [op for op in walk(before) if isinstance(op, affine.For)]
-    after = with_fields(before, body=(scalar_replace(before.functions[0], loops[loop].iv, before),))
+    after = with_fields(before, body=(scalar_replace(before.functions[0], loops[loop].iv, module=before),))
     verify(after)
     return before, after
 
@@ -270,7 +270,7 @@ def test_random_loops_do_the_same(make, least):
         module = parsed(make(seed))
         for loop in [op for op in walk(module) if isinstance(op, affine.For)]:
             try:
-                after = with_fields(module, body=(scalar_replace(module.functions[0], loop.iv, module),))
+                after = with_fields(module, body=(scalar_replace(module.functions[0], loop.iv, module=module),))
             except IllegalTransform:
                 continue
             done += 1

@@ -15,23 +15,19 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
+from passes.advice.verbs import VERBS
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.legality.require import (
-    MOST_TRIES,
-    IllegalTransform,
-    Request,
-    first_legal,
-    require_order,
-    text_time,
-    trying,
-)
-from passes.legality.steps import PRIMITIVES, Proposal, Step
+from passes.legality.order import _Order, text_time
+from passes.legality.proposals import Proposal, Request, Step
+from passes.legality.refusal import IllegalTransform, refusal
+from passes.legality.require import MOST_TRIES, require_order
 from passes.transforms.interchange import interchange, permute
 from passes.transforms.parallelize import parallelize
 from passes.transforms.reverse import reverse
 from passes.transforms.sink import make_perfect
 from tests.analysis.programs import generate
 from tests.analysis.traced import trace
+from tests.asked import asked, taken
 from tests.effort import some
 from tests.passes.own_buffer_programs import arguments, loops
 from tests.passes.own_buffer_programs import generate as generate_with_buffers
@@ -56,28 +52,36 @@ def test_a_step_is_said_and_done():
     i, j = iv(f, "i"), iv(f, "j")
     assert str(Step("permute", ((j, i),), (("reassociate", True),))) == "permute(func, (j, i), reassociate=True)"
     assert str(Step("permute", ((j,),))) == "permute(func, (j,))"
-    done = Step("permute", ((j, i),)).done_to(f)
+    done = taken(Step("permute", ((j, i),)), f)
     assert [loop.iv for loop in loops(done)] == [j, i]
     both = Proposal((Step("skew", (i, j, 1)), Step("reverse", (i,))), (("reassociate", True),))
     assert str(both) == "skew(func, i, j, 1) and reverse(func, i) first, then the same with reassociate=True"
 
 
-@pytest.mark.parametrize("verb", PRIMITIVES)
+@pytest.mark.parametrize("verb", VERBS)
 def test_each_verb_is_a_primitive(verb):
     f = read("affine.for %i = 0 to 9 { }")
     other = Value(INDEX, "other")
     arguments = {
         "interchange": (other, other), "make_perfect": (other, other), "skew": (other, other, 1), "shift": (other, 1),
         "permute": ((other,),), "privatize": (other, other), "expand": (other, other), "unroll": (other, 2),
+        "coalesce": ((other, other),), "data_copy": (f.args[0], other), "index_set_split": (other, 1),
+        "strip_mine": (other, 2), "tile": ((other,), (2,)), "unroll_jam": (other, 2),
     }  # fmt: skip
-    with pytest.raises((IllegalTransform, ValueError), match=r"has no|is no induction variable"):
-        Step(verb, arguments.get(verb, (other,))).done_to(f)
+    with pytest.raises((IllegalTransform, ValueError), match=r"has no|no affine.for|no loop|is no induction variable"):
+        taken(Step(verb, arguments.get(verb, (other,))), f)
 
 
-def test_no_alternative_is_looked_for_while_one_is_tried():
+def test_to_ask_looks_for_no_alternative_and_no_iterations(monkeypatch):
     f = read(SWEEP)
-    with trying(), pytest.raises(IllegalTransform) as refused:
+    tried = []
+    for verb in list(VERBS):
+        monkeypatch.setitem(VERBS, verb, lambda *_, verb=verb, **__: tried.append(verb))
+    monkeypatch.setattr(_Order, "_witness", lambda *_: tried.append("two iterations"))
+    with pytest.raises(IllegalTransform) as refused:
         interchange(f, iv(f, "i"), iv(f, "j"))
+    assert not tried
+    monkeypatch.undo()
     assert refused.value.proposal is None
     assert refused.value.alternative == ""
     assert refused.value.witness is not None
@@ -98,21 +102,21 @@ def test_a_wavefront_where_no_loop_is_parallel():
     f = read(SWEEP)
     i, j = iv(f, "i"), iv(f, "j")
     with pytest.raises(IllegalTransform) as refused:
-        parallelize(f, j)
+        asked("parallelize", f, j)
     assert refused.value.alternative == ("skew(func, i, j, 2) and interchange(func, i, j) and parallelize(func, i)")
     proposal = refused.value.proposal
     assert proposal is not None
     assert not proposal.asks_again
     done = f
     for step in proposal.steps:
-        done = step.done_to(done)
+        done = taken(step, done)
     verify(done)
     wanted, found = (np.arange(100, dtype=np.float32).reshape(10, 10) for _ in range(2))
     run(f, wanted, np.zeros(1, np.float32), 10, np.float32(0))
     run(done, found, np.zeros(1, np.float32), 10, np.float32(0), order="shuffled")
     assert wanted.tobytes() == found.tobytes()
     with pytest.raises(IllegalTransform) as refused:
-        interchange(f, i, j)
+        asked("interchange", f, i, j)
     assert refused.value.alternative == "skew(func, i, j, 1) first"
 
 
@@ -122,7 +126,7 @@ def test_what_is_legal_by_order_but_cannot_be_written_is_not_proposed():
       affine.store %a, %A[%i, %j] : memref<?x?xf32>
     } }""")
     with pytest.raises(IllegalTransform) as refused:
-        interchange(f, iv(f, "i"), iv(f, "j"))
+        asked("interchange", f, iv(f, "i"), iv(f, "j"))
     assert refused.value.proposal is None
 
 
@@ -132,7 +136,7 @@ def test_another_loop_is_proposed_where_it_is_parallel():
       affine.store %a, %A[%i, %j] : memref<?x?xf32>
     } }""")
     with pytest.raises(IllegalTransform) as refused:
-        parallelize(f, iv(f, "i"))
+        asked("parallelize", f, iv(f, "i"))
     assert refused.value.proposal == Proposal((Step("parallelize", (iv(f, "j"),)),), asks_again=False)
 
 
@@ -157,7 +161,7 @@ def test_every_proposal_can_be_done_and_the_program_does_the_same(source):
                     continue
                 done = function
                 for step in proposal.steps:
-                    done = step.done_to(done, module)
+                    done = taken(step, done, module)
                 if proposal.asks_again:
                     done = request(done, **dict(proposal.options))
                 verify(done)
@@ -171,12 +175,11 @@ def test_every_proposal_can_be_done_and_the_program_does_the_same(source):
 
 def _requests(function, module):
     for loop in loops(function):
-        each = loop.iv
-        yield "reverse", lambda f, each=each, **options: reverse(f, each, module=module, **options)
-        yield "parallelize", lambda f, each=each, **options: parallelize(f, each, module=module, **options)
-        for inner in (op for op in walk(loop) if isinstance(op, affine.For) and op is not loop):
-            pair = (loop.iv, inner.iv)
-            yield "interchange", lambda f, pair=pair, **options: interchange(f, *pair, module=module, **options)
+        targets = [("reverse", (loop.iv,)), ("parallelize", (loop.iv,))]
+        inside = (op for op in walk(loop) if isinstance(op, affine.For) and op is not loop)
+        targets += [("interchange", (loop.iv, inner.iv)) for inner in inside]
+        for verb, ivs in targets:
+            yield verb, lambda f, verb=verb, ivs=ivs, **options: asked(verb, f, *ivs, module=module, **options)
 
 
 def _assert_same(program, before, after):
@@ -231,11 +234,11 @@ def test_carried_sums_run_in_another_order_where_nothing_rounds_or_that_is_allow
             assert given[1][0] == 77 + given[0][:n].sum()
     rounded = matrix_sum("f32", "arith.addf")
     i, j = iv(rounded, "i"), iv(rounded, "j")
-    for request in (lambda **o: interchange(rounded, i, j, **o), lambda **o: reverse(rounded, i, **o)):
+    for verb, ivs in (("interchange", (i, j)), ("reverse", (i,))):
         with pytest.raises(IllegalTransform, match="is rounded in another way") as refused:
-            request()
+            asked(verb, rounded, *ivs)
         assert refused.value.alternative == "the same with reassociate=True"
-        verify(request(reassociate=True))
+        verify(asked(verb, rounded, *ivs, reassociate=True))
 
 
 def test_carried_numbers_that_are_not_only_combined_keep_their_order():
@@ -279,7 +282,7 @@ def test_a_sum_in_memory_is_carried_as_a_value_first():
       affine.store %c, %B[0] : memref<?xf32>
     }""")
     with pytest.raises(IllegalTransform) as refused:
-        parallelize(f, iv(f, "i"))
+        asked("parallelize", f, iv(f, "i"))
     assert str(refused.value) == (
         "k.mlir:2: cannot make i parallel\n"
         "    all iterations update the same elements: addf of B, rounded\n"
@@ -287,7 +290,7 @@ def test_a_sum_in_memory_is_carried_as_a_value_first():
     )
     proposal = refused.value.proposal
     assert proposal is not None
-    made = parallelize(proposal.steps[0].done_to(f), iv(f, "i"), reassociate=True)
+    made = parallelize(taken(proposal.steps[0], f), iv(f, "i"), reassociate=True)
     verify(made)
     assert any(isinstance(op, affine.Parallel) and op.reductions == ("addf",) for op in walk(made))
 
@@ -298,7 +301,7 @@ def test_what_is_promised_is_part_of_a_proposal():
       affine.for %j = 0 to %m { affine.store %x, %A[%i, %j] : memref<?x?xf32> }
     }""", "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %m: index, %x: f32")  # fmt: skip
     with pytest.raises(IllegalTransform) as refused:
-        make_perfect(f, iv(f, "i"), iv(f, "j"))
+        asked("make_perfect", f, iv(f, "i"), iv(f, "j"))
     proposal = refused.value.proposal
     assert proposal is not None
     assert str(proposal) == "promise m >= 1 (affdsl.assume)"
@@ -313,21 +316,23 @@ def test_a_parallel_counter_has_no_wavefront():
       affine.store %a, %B[%i] : memref<?xf32>
     } }""")
     with pytest.raises(IllegalTransform, match=r"the store B\[i\] at line 4 feeds") as refused:
-        parallelize(f, next(op for op in walk(f) if isinstance(op, affine.Parallel)).ivs[0])
+        asked("parallelize", f, next(op for op in walk(f) if isinstance(op, affine.Parallel)).ivs[0])
     assert refused.value.alternative == ""
 
 
 def test_no_more_than_so_many_things_are_tried(monkeypatch):
     f = read("affine.for %i = 0 to 9 { }")
-    asked = []
+    seen = []
 
-    def again(function, **options):
-        asked.append(options)
-        raise IllegalTransform("no")
+    def never(function, module, **options):
+        seen.append(options)
+        raise refusal(function, "do it", "no", candidates=(Proposal(options=(("number", k),)) for k in range(99)))
 
-    many = (Proposal(options=(("number", k),)) for k in range(99))
-    assert first_legal(f, None, many, again) is None
-    assert asked == [{"number": k} for k in range(MOST_TRIES)]
+    monkeypatch.setitem(VERBS, "never", never)
+    with pytest.raises(IllegalTransform, match="cannot do it") as refused:
+        asked("never", f)
+    assert refused.value.proposal is None
+    assert seen == [{}, *({"number": k} for k in range(MOST_TRIES))]
 
 
 def test_sums_of_integers_in_memory_need_no_leave():
@@ -404,9 +409,8 @@ def test_a_budget_that_is_spent_is_named():
     i, j = iv(f, "i"), iv(f, "j")
     with pytest.raises(IllegalTransform, match="isl needs more than 10 operations"):
         require_order(of, loops(f)[0], lambda a: (i + 5 * j, i, j, a.order, 3), what="do something")
-    again: Request = lambda other, **options: other  # noqa: E731
     with pytest.raises(IllegalTransform, match="isl needs more than 10 operations"):
-        require_order(of, loops(f)[0], lambda a: (-i, 7, *text_time(of, a)), what="do something", again=again)
+        require_order(of, loops(f)[0], lambda a: (-i, 7, *text_time(of, a)), what="do something")
 
 
 # --- Two iterations
@@ -431,8 +435,7 @@ def test_the_two_iterations_of_a_refusal_run_and_meet():
 
 def _refusal(request: Request, function: func.Func) -> IllegalTransform | None:
     try:
-        with trying():
-            request(function)
+        request(function)
     except IllegalTransform as refused:
         return refused
     return None

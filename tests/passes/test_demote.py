@@ -12,7 +12,7 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.demote import demote
 from tests.effort import some
 

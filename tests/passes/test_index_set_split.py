@@ -3,7 +3,7 @@
 import pytest
 
 from affdsl.ir.expr import Affine
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.index_set_split import index_set_split
 from tests.passes.loops_before_and_after import (
     LOWERS,

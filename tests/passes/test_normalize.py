@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from affdsl.ir.verifier import verify
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.normalize import normalize
 from tests.passes.loops_before_and_after import (
     LOWERS,

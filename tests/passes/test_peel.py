@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.peel import peel
 from tests.passes.loops_before_and_after import (
     LOWERS,

@@ -15,7 +15,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.legality.require import IllegalTransform, trying
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.distribute import distribute
 from passes.transforms.expand import expand
 from passes.transforms.interchange import interchange
@@ -24,6 +24,7 @@ from passes.transforms.privatize import privatize
 from passes.transforms.reverse import reverse
 from tests.analysis.brute import Brute
 from tests.analysis.traced import trace
+from tests.asked import asked, taken
 from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.own_buffer_programs import SIZES, arguments, buffers, generate, loops, result
@@ -45,7 +46,7 @@ def buffer(function: func.Func, name: str = "t") -> Value:
 
 def refused(function: func.Func, *arguments: Value, by=privatize) -> IllegalTransform:
     with pytest.raises(IllegalTransform) as caught:
-        by(function, *arguments)
+        asked(by.__name__, function, *arguments)
     return caught.value
 
 
@@ -187,7 +188,7 @@ def test_dependences_that_were_only_for_space_are_gone():
         assert error.alternative == "privatize(func, t, j) first"
         assert error.proposal is not None
         assert [(s.verb, s.arguments) for s in error.proposal.steps] == [("privatize", (t, j))]
-        verify(step(error.proposal.steps[0].done_to(f), *arguments))
+        verify(step(taken(error.proposal.steps[0], f), *arguments))
     row = read(ROW)
     error = refused(row, iv(row, "i"), by=parallelize)
     assert error.alternative == "privatize(func, t, i) first"
@@ -221,7 +222,7 @@ def test_several_buffers_are_named_together():
     assert error.proposal is not None
     done = f
     for step in error.proposal.steps:
-        done = step.done_to(done)
+        done = taken(step, done)
     verify(reverse(done, iv(f, "i")))
 
 
@@ -394,8 +395,7 @@ def test_random_programs_do_the_same_and_no_refusal_is_idle(seeds):
         for value in buffers(function):
             for loop in loops(function):
                 try:
-                    with trying():
-                        made = privatize(function, value, loop.iv)
+                    made = privatize(function, value, loop.iv)
                 except IllegalTransform as error:
                     if example := EXAMPLE.search(str(error)):
                         seen["examples"] += _is_seen(function, error, example)

@@ -16,7 +16,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.analysis.dependence import AnalysisWarning
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.distribute import distribute
 from passes.transforms.interchange import interchange, permute
 from passes.transforms.reverse import reverse
@@ -24,6 +24,7 @@ from passes.transforms.shift import shift
 from passes.transforms.skew import skew
 from tests.analysis.nests import ARRAYS, SIZE, nest
 from tests.analysis.programs import generate
+from tests.asked import asked
 from tests.effort import some
 from tests.passes.reordering_programs import TRIANGLES, loops, result, steps, triangle
 
@@ -102,7 +103,7 @@ def test_refused_with_two_iterations():
     f = read(SWEEP)
     i, j = ivs(f)
     with pytest.raises(IllegalTransform) as refused:
-        interchange(f, i, j)
+        asked("interchange", f, i, j)
     assert str(refused.value) == (
         "k.mlir:2: cannot interchange loops i and j\n"
         "    the store A[i, j] at line 4 feeds the load A[i - 1, j + 1] at line 3 with distance (1, -1),\n"
@@ -234,7 +235,7 @@ def test_a_sum_runs_in_another_order_only_where_that_is_allowed():
             step()
         verify(step(reassociate=True))
     with pytest.raises(IllegalTransform) as refused:
-        reverse(f, i)
+        asked("reverse", f, i)
     assert refused.value.alternative == "the same with reassociate=True"
     g = read("""affine.for %i = 1 to %n {
       %a = affine.load %A[%i - 1, 0] : memref<?x?xf32>
@@ -242,7 +243,7 @@ def test_a_sum_runs_in_another_order_only_where_that_is_allowed():
       affine.store %b, %A[%i, 0] : memref<?x?xf32>
     }""")
     with pytest.raises(IllegalTransform) as refused:
-        reverse(g, ivs(g)[0], reassociate=True)
+        asked("reverse", g, ivs(g)[0], reassociate=True)
     assert refused.value.alternative == ""
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from random import Random
 
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.coalesce import coalesce
 from passes.transforms.index_set_split import index_set_split
 from passes.transforms.peel import peel

@@ -12,7 +12,7 @@ from affdsl.ir.verifier import verify
 from benchmarks.polybench.suite import SUITE
 from codegen.jit import interpret_program
 from passes.cleanup.affine_scalrep import affine_scalrep
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
 from passes.transforms.scalar_replace.carried import scalar_replace
 
@@ -25,7 +25,7 @@ def variants(kernel):
     for op in walk(kernel.func):
         if isinstance(op, affine.For):
             with suppress(IllegalTransform):
-                yield scalar_replace(kernel.func, op.iv, kernel.module)
+                yield scalar_replace(kernel.func, op.iv, module=kernel.module)
 
 
 @pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)

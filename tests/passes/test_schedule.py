@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import affdsl as af
+from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.python_expressions import python
 from affdsl.ir.types import INDEX
@@ -13,8 +14,9 @@ from affdsl.schedule.loops import counters, find, named, names_of, tree_of
 from affdsl.schedule.spelling import literal, symbols_in
 from affdsl.schedule.verbs import OF_PRIMITIVE, VERBS, Call
 from affdsl.schedule.words import advice
-from passes.legality.require import IllegalTransform
-from passes.legality.steps import PRIMITIVES, Proposal, Step
+from passes.advice.verbs import VERBS as PRIMITIVES
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform
 from tests import random_schedules
 
 SYMBOLS = dict(zip("MNK", af.symbols("M N K"), strict=True))
@@ -163,5 +165,5 @@ ASKED = Call("permute", (("i", "j"),), (("reassociate", False),))
     ],
 )
 def test_advice_is_written_in_steps(alternative, words):
-    error = IllegalTransform("cannot do it", alternative=alternative)
+    error = IllegalTransform(Module(()), "do it", "", alternative)
     assert advice(error, ASKED, "s", "f", {LOOP_I: "i#1"}) == words

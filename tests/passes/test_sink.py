@@ -12,10 +12,11 @@ from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.legality.require import IllegalTransform, trying
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.hoist import hoist
 from passes.transforms.interchange import interchange
 from passes.transforms.sink import make_perfect, sink
+from tests.asked import asked
 from tests.effort import some
 from tests.passes.loops_before_and_after import on_random_programs
 from tests.passes.own_buffer_programs import SIZES, generate, loops, result
@@ -150,7 +151,7 @@ def test_statements_beside_a_loop_run_in_its_first_or_last_iteration():
         "affine.if affine_set<(d0) : (d0 - 5 >= 0)>(%j) {",
     ]
     with pytest.raises(IllegalTransform) as refused:
-        interchange(f, iv(f, "i"), iv(f, "j"))
+        asked("interchange", f, iv(f, "i"), iv(f, "j"))
     assert str(refused.value) == (
         "k.mlir:2: cannot interchange loops i and j\n"
         "    the loop i does not hold the loop j and nothing else\n"
@@ -225,7 +226,7 @@ def test_refusals(name):
     body, reason = REFUSED[name]
     f = read(f"affine.for %i = 0 to 5 {{\n{body} }}")
     with pytest.raises(IllegalTransform) as refused:
-        make_perfect(f, iv(f, "i"), iv(f, "j"))
+        asked("make_perfect", f, iv(f, "i"), iv(f, "j"))
     wanted = reason if "stays" not in reason else f"what j uses must be computed in each iteration, but {reason}"
     assert str(refused.value).endswith(f"cannot make loops i and j perfectly nested\n    {wanted}")
 
@@ -237,8 +238,7 @@ def test_random_programs_do_the_same_with_perfect_nests():
         pairs = [(outer, inner) for outer in loops(function) for inner in outer.body if isinstance(inner, affine.For)]
         for outer, inner in pairs:
             try:
-                with trying():
-                    made = make_perfect(function, outer.iv, inner.iv)
+                made = make_perfect(function, outer.iv, inner.iv)
             except IllegalTransform:
                 seen["refused"] += 1
                 continue

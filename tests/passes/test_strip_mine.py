@@ -2,7 +2,7 @@
 
 import pytest
 
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.transforms.strip_mine import strip_mine
 from tests.passes.loops_before_and_after import (
     LOWERS,

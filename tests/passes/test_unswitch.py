@@ -8,7 +8,7 @@ from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
 from passes.transforms.unswitch import unswitch
 from tests.fuzz.check import check_seeds, pipelines

@@ -14,7 +14,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.traverse import walk
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.validation import Report as Validation
 from passes.validation import Validator
 from tests.fuzz.limit import limited

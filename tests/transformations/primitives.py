@@ -22,7 +22,7 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from passes.analysis.dependence import Dependences
 from passes.cleanup.affine_scalrep import affine_scalrep
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
 from passes.transforms.buffer_flow import BufferFlow
 from passes.transforms.coalesce import coalesce
@@ -234,7 +234,7 @@ def carrying(at: Setting, random: Random) -> Chosen | None:
 
 def tiled(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
     how, *sizes = numbers
-    return tiling.tile(at.function, at.ivs(loops), sizes, **_form(how), dependences=at.dependences)
+    return tiling.tile(at.function, at.ivs(loops), sizes, **_form(how), module=at.module)
 
 
 def _form(how: int) -> dict[str, bool]:
@@ -247,8 +247,7 @@ def tiled_by_symbols(at: Setting, loops: Sequence[int], numbers: Sequence[int]) 
     symbols = [Value(INDEX, f"T{k}") for k, _ in enumerate(sizes)]
     made = [arith.Constant(symbol, size) for symbol, size in zip(symbols, sizes, strict=True)]
     ready = with_fields(at.function, body=(*made, *at.function.body))
-    dependences = Dependences(ready, _around(at, ready))
-    return tiling.tile(ready, at.ivs(loops), symbols, **_form(how), dependences=dependences)
+    return tiling.tile(ready, at.ivs(loops), symbols, **_form(how), module=_around(at, ready))
 
 
 def _around(at: Setting, made: func.Func) -> func.Module:
@@ -410,7 +409,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "unroll_jam": _primitive(
         outer((2, 2, 3, 4)),
         lambda at, loops, n: jamming.unroll_jam(
-            at.function, *at.ivs(loops), *n, dependences=at.dependences, reassociate=at.reassociate
+            at.function, *at.ivs(loops), *n, module=at.module, reassociate=at.reassociate
         ),
         (jamming, "_check", _yes),
     ),
@@ -423,7 +422,7 @@ PRIMITIVES: dict[str, Primitive] = {
         lambda at, loops, n: parallelize(at.function, *at.ivs(loops), module=at.module, reassociate=at.reassociate),
         forced(_reversed, *REVERSE),
     ),
-    "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), at.module)),
+    "hoist": _primitive(one(), lambda at, loops, n: hoist(at.function, *at.ivs(loops), module=at.module)),
     "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
     "make_perfect": _primitive(
         nested(), lambda at, loops, n: make_perfect(at.function, *at.ivs(loops), module=at.module)
@@ -445,7 +444,9 @@ PRIMITIVES: dict[str, Primitive] = {
         ),
     ),
     "pipeline": _primitive(buffer_of_pair, pipelined, (transferring, "require_order", _yes)),
-    "scalar_replace": _primitive(one(), lambda at, loops, n: scalar_replace(at.function, *at.ivs(loops), at.module)),
+    "scalar_replace": _primitive(
+        one(), lambda at, loops, n: scalar_replace(at.function, *at.ivs(loops), module=at.module)
+    ),
     "demote": _primitive(one(), lambda at, loops, n: demote(at.function, *at.ivs(loops), module=at.module)),
     "demote first": _primitive(carrying, demoted_first),
     "scalrep": _primitive(nothing, with_fewer_accesses),

@@ -10,7 +10,7 @@ from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.traverse import rewrite, walk
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from tests.transformations.check import Failure, difference
 from tests.transformations.primitives import PRIMITIVES, Chosen, Setting
 from tests.transformations.subjects import Subject, subject

@@ -14,7 +14,7 @@ from affdsl.ir.types import INDEX, IntegerType, MemRefType
 from passes.analysis.access import Accesses
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.relations import map_from
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.data_copy.nests import Copied, Transfer, arranged_sizes, chunks
 from passes.transforms.data_copy.request import Accessing, Request, Wish

@@ -14,7 +14,7 @@ from affdsl.ir.types import MemRefType, VectorType
 from passes.analysis.access import Access, Accesses
 from passes.analysis.polyhedral import Map
 from passes.analysis.storage import is_injective
-from passes.legality.require import IllegalTransform, refusal
+from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.words import name
 from passes.transforms.data_copy.place import Place
 

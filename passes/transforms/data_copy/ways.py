@@ -12,7 +12,7 @@ from passes.analysis.boxes import Bound
 from passes.analysis.polyhedral import Dim, Map, name_of, spending
 from passes.analysis.region import region_of
 from passes.analysis.relations import map_from
-from passes.legality.require import IllegalTransform
+from passes.legality.refusal import IllegalTransform
 from passes.legality.words import name
 from passes.simplify import Context, simplify
 from passes.transforms.data_copy.nests import Copied, Sides, over_box, over_set

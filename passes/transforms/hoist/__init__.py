@@ -17,14 +17,14 @@ from passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
 from passes.analysis.relations import BUDGET, elements, outer_distances, remembered, same_element, some_point, together
 from passes.analysis.summary import Summaries
 from passes.analysis.trip_count import trip_count
-from passes.legality.require import refusal
+from passes.legality.refusal import Reason, refusal
 from passes.legality.words import iteration_name, name
 from passes.transforms.hoist.faults import Faults
 
 _ACCESSES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 
 
-def hoist(function: func.Func, iv: Value, module: func.Module | None = None) -> func.Func:
+def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:
     """The function with what is the same in every iteration of one loop done once before it.
 
         for i: { x = S; T(i, x) }      ->      x = S; for i: T(i, x)
@@ -41,11 +41,18 @@ def hoist(function: func.Func, iv: Value, module: func.Module | None = None) -> 
     loop = next((op for op in walk(function) if isinstance(op, affine.For | scf.For) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
-    motion = Motion(function, module, explains=True)
-    before, after, reasons = motion.out_of(loop, motion.parts_as_they_are(loop.body))
+
+    def out(*, explains: bool) -> tuple[list[_Part], _Part, list[str]]:
+        motion = Motion(function, module, explains=explains)
+        return motion.out_of(loop, motion.parts_as_they_are(loop.body))
+
+    before, after, _ = out(explains=False)
     if not before:
-        what = f"hoist anything out of loop {name(iv)}"
-        raise refusal(loop, what, "\n".join(reasons) or "its body is empty")
+
+        def why() -> Reason:
+            return Reason("\n".join(out(explains=True)[2]) or "its body is empty")
+
+        raise refusal(loop, f"hoist anything out of loop {name(iv)}", why)
     new = (*(part.op for part in before), after.op)
     return rewrite(function, lambda op: new if op is loop or getattr(op, "iv", None) is iv else None)
 

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone, clone_block, fresh, walk, with_fields
 from affdsl.ir.types import I1, INDEX
 from passes.affine.arithmetic import MOST
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import replaced
 from passes.transforms.loops.pieces import MOST_OPERATIONS, operations_in

@@ -9,8 +9,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import fresh, rewrite, substitute, walk
-from passes.legality.require import Request, first_legal, refusal
-from passes.legality.steps import Proposal, Step
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 
 
@@ -43,13 +43,11 @@ def band_of(
     what: str,
     *,
     carrying: bool = False,
-    module: func.Module | None = None,
-    again: Request | None = None,
 ) -> tuple[affine.For, ...]:
     """Perfectly nested loops, outermost first, in whatever order their induction variables are given.
 
     `carrying` loops may carry values, if the outer ones do nothing with them but to hand them on. Where the loops are
-    not perfectly nested, `make_perfect` is proposed, if `again` can be done after it.
+    not perfectly nested, `make_perfect` is proposed.
 
     Raises
     ------
@@ -74,8 +72,7 @@ def band_of(
             raise refusal(inner, what, f"{carries}, and the loop {name(outer.iv)} does not just hand them on")
         reason = f"the loop {name(outer.iv)} does not hold the loop {name(inner.iv)} and nothing else"
         perfect = Proposal((Step("make_perfect", (outer.iv, inner.iv)),))
-        alternative = None if again is None else first_legal(function, module, (perfect,), again)
-        raise refusal(outer, what, reason, alternative or "")
+        raise refusal(outer, what, reason, candidates=(perfect,))
     return tuple(band)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier.positions import Positions
@@ -17,7 +17,7 @@ from passes.affine.maps import Map, flattened
 from passes.affine.positions import Names, positions_of, spelled
 from passes.analysis.access import Accesses
 from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.transforms.loops.pieces import (
     MOST_OPERATIONS,
     Bounds,
@@ -52,16 +52,17 @@ def constant_trips(loop: affine.For) -> int | None:
 class Unroller:
     """Unrolls loops of one function."""
 
-    def __init__(self, func: Func) -> None:
-        self.func = func
+    def __init__(self, function: Func, module: Module | None = None) -> None:
+        self.function = function
+        self._module = module
         self._accesses: Accesses | None = None
         self._positions: Positions | None = None
-        self._loops = {op.iv: op for op in walk(func) if isinstance(op, affine.For)}
+        self._loops = {op.iv: op for op in walk(function) if isinstance(op, affine.For)}
 
     def count(self, loop: affine.For) -> TripCount:
         """The exact trip count of a loop."""
         if self._accesses is None:
-            self._accesses = Accesses(self.func)
+            self._accesses = Accesses(self.function, self._module)
         return trip_count(self._loops[loop.iv], loop.iv, self._accesses)
 
     def require_size(self, loop: affine.For, factor: int, what: str) -> None:
@@ -161,7 +162,7 @@ class Unroller:
 
     def _spelled(self, trees: list[Tree], names: Names) -> Bounds:
         if self._positions is None:
-            self._positions = positions_of(self.func)
+            self._positions = positions_of(self.function)
         map = spelled(trees, names.values, self._positions)
         flat: Applied = flattened(Map(map.trees, map.dims, map.symbols)).applied()
         return flat

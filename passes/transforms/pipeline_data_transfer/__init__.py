@@ -14,7 +14,7 @@ from affdsl.ir.traverse import clone_block, map_blocks, substitute, walk, with_f
 from affdsl.ir.types import MemRefType
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import trip_count
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import counted, loop_of
 from passes.transforms.loops.pieces import split_body

@@ -20,7 +20,9 @@ from passes.analysis.region import region_of
 from passes.analysis.relations import map_from
 from passes.analysis.storage import Buffer
 from passes.analysis.views import digits, linear
-from passes.legality.require import IllegalTransform, refusal, require_order, text_time
+from passes.legality.order import text_time
+from passes.legality.refusal import IllegalTransform, refusal
+from passes.legality.require import require_order
 from passes.legality.words import name
 
 BUDGET = 500_000

@@ -20,7 +20,9 @@ from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.storage import Buffer
 from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.require import refusal
+from passes.legality.proposals import Proposal
+from passes.legality.refusal import refusal
+from passes.legality.running import so_that_it_runs
 from passes.legality.words import name
 from passes.transforms.hoist import may_meet
 from passes.transforms.hoist.faults import Faults
@@ -35,7 +37,7 @@ Store = affine.Store | affine.VectorStore
 Loop = affine.For | scf.For
 
 
-def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = None) -> func.Func:
+def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:
     """The function with what the iterations of one loop leave for later ones carried in values, not in memory.
 
         for i: { a = A[i - 1]; A[i] = S(a) }   ->   a0 = A[lower - 1]; for i, a = a0: { b = S(a); A[i] = b; yield b }
@@ -97,7 +99,9 @@ def scalar_replace(function: func.Func, iv: Value, module: func.Module | None = 
         return function
     if plan is None:
         what = f"keep in values what loop {name(iv)} loads"
-        raise refusal(loop, what, "\n".join(search.reasons) or "no load stands right in its body")
+        facts = so_that_it_runs(function, loop) if isinstance(loop, affine.For) else ()
+        reason = "\n".join(search.reasons) or "no load stands right in its body"
+        raise refusal(loop, what, reason, candidates=(Proposal(assumes=facts),) * bool(facts))
     before, inside, after, values = _with_chains(loop, plan.chains, plan.sinking)
     new = _if_it_runs(loop, before, inside, after) if plan.is_guarded else (*before, inside, *after)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, with_fields
@@ -20,16 +20,9 @@ from passes.affine.arithmetic import MOST
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.require import (
-    Candidate,
-    Request,
-    Time,
-    new_order,
-    refusal,
-    require_order,
-    skewed,
-    text_time,
-)
+from passes.legality.order import Time, new_order, text_time
+from passes.legality.refusal import refusal
+from passes.legality.require import Candidate, require_order, skewed
 from passes.transforms.loops.nests import band_of, replaced
 from passes.transforms.tile.bounds import Ends, furthest
 
@@ -47,7 +40,7 @@ def tile(
     reassociate: bool = False,
     names: Sequence[str] = (),
     grid: bool = False,
-    dependences: Dependences | None = None,
+    module: Module | None = None,
 ) -> Func:
     """Tile a band of perfectly nested loops.
 
@@ -79,8 +72,8 @@ def tile(
     grid
         Let the loops over tiles count tiles: number t has the points from t * size to (t + 1) * size, wherever the
         loop starts. By default tiles start where the loop does, and their loops count points in steps of the size.
-    dependences
-        Those of the function, if they are known: they also say what its module shows of aliases.
+    module
+        What the function stands in: it shows what calls do, and which arguments are one buffer.
 
     Raises
     ------
@@ -114,19 +107,11 @@ def tile(
         raise ValueError(f"{len(ivs)} loops take {len(ivs)} sizes and names, got {len(sizes)} and {len(names)}")
     if any(isinstance(size, int) and size < 1 for size in sizes):
         raise ValueError(f"a tile has at least one iteration of each loop, got sizes {', '.join(map(str, sizes))}")
-    known = Dependences(function) if dependences is None else dependences
-    module = known.of.module
-
-    def again(other: Func, reassociate: bool = reassociate) -> Func:
-        own = Dependences(other, module)
-        return tile(
-            other, ivs, sizes, separate=separate, reassociate=reassociate, names=names, grid=grid, dependences=own
-        )
-
-    band = band_of(function, ivs, f"tile {_listed(ivs)}", module=module, again=again)
+    known = Dependences(function, module)
+    band = band_of(function, ivs, f"tile {_listed(ivs)}")
     given = [ivs.index(loop.iv) for loop in band]  # sizes and names are those of the loops, in whatever order
     in_order, called = [sizes[k] for k in given], [names[k] for k in given] if names else ()
-    new = tiled_band(band, in_order, known, trips_of(known), separate, called, reassociate, again, grid=grid)
+    new = tiled_band(band, in_order, known, trips_of(known), separate, called, reassociate, grid=grid)
     return replaced(function, band[0], new)
 
 
@@ -174,7 +159,6 @@ def tiled_band(
     separate: bool,
     names: Sequence[str],
     reassociate: bool = False,
-    again: Request | None = None,
     *,
     grid: bool = False,
 ) -> Op:
@@ -190,7 +174,7 @@ def tiled_band(
         tiles.append(made)
         cut = () if made.whole else tuple(bound - 1 for bound in _all_points(loop.upper, ends, 1, what, loop))
         ends[loop.iv] = Ends(made.start, (made.start + made.reach, *cut))
-    _check(band, tiles, sizes, dependences, what, reassociate, again)
+    _check(band, tiles, sizes, dependences, what, reassociate)
     body = band[-1].body
     if not separate:
         inside: Op = _nest([_points(t, what) for t in tiles], body)
@@ -321,7 +305,6 @@ def _check(
     dependences: Dependences,
     what: str,
     reassociate: bool,
-    again: Request | None,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier points to later ones."""
     if len(band) == 1:  # the order stays
@@ -343,7 +326,6 @@ def _check(
         candidates = or_skewed(time)
         require_order(
             dependences, root, time, what=what, combining=ivs, reassociate=reassociate, candidates=candidates,
-            again=again,
         )  # fmt: skip
 
     by_tiles = _tile_numbers(tiles, sizes, dependences, inside)

@@ -7,7 +7,7 @@ from itertools import islice
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
@@ -16,16 +16,9 @@ from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.domain import without_semi_affine
 from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.require import (
-    Candidate,
-    Request,
-    Time,
-    new_order,
-    refusal,
-    require_order,
-    skewed,
-    text_time,
-)
+from passes.legality.order import Time, new_order, text_time
+from passes.legality.refusal import refusal
+from passes.legality.require import Candidate, require_order, skewed
 from passes.transforms.loops.unrolling import is_multiple
 from passes.transforms.unroll_jam.copies import Copies
 from passes.transforms.unroll_jam.reductions import kinds_of, started, together
@@ -40,7 +33,7 @@ def unroll_jam(
     factor: int,
     *,
     reassociate: bool = False,
-    dependences: Dependences | None = None,
+    module: Module | None = None,
 ) -> Func:
     """Run several iterations of a loop together, statement by statement, inside the loops that it holds.
 
@@ -68,8 +61,8 @@ def unroll_jam(
         How many iterations run together; the rest runs in a loop of its own.
     reassociate
         Let sums and products of floats that the loop carries be rounded in another order.
-    dependences
-        Those of the function, if they are known: they also say what its module shows of aliases.
+    module
+        What the function stands in: it shows what calls do, and which arguments are one buffer.
 
     Raises
     ------
@@ -106,13 +99,8 @@ def unroll_jam(
         raise ValueError(f"no affine.for of @{function.symbol} counts {shown(iv)}; its loops are {listed}")
     if factor < 2:
         raise ValueError(f"at least 2 iterations are jammed, not {factor}")
-    known = Dependences(function) if dependences is None else dependences
-    module = known.of.module
-
-    def again(other: Func, reassociate: bool = reassociate) -> Func:
-        return unroll_jam(other, iv, factor, reassociate=reassociate, dependences=Dependences(other, module))
-
-    new = jammed_loop(loops[iv], factor, known, reassociate, again)
+    known = Dependences(function, module)
+    new = jammed_loop(loops[iv], factor, known, reassociate)
     return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is iv else None)
 
 
@@ -124,7 +112,6 @@ def jammed_loop(
     factor: int,
     dependences: Dependences,
     reassociate: bool = False,
-    again: Request | None = None,
     *,
     one_upper: bool = False,
 ) -> Block:
@@ -150,7 +137,7 @@ def jammed_loop(
     kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
     new = copies.body()
     if trips.high is None or trips.high >= factor:  # otherwise no group of iterations is ever whole
-        _check(loop, factor, splits, dependences, what, again)
+        _check(loop, factor, splits, dependences, what)
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
     main = with_fields(loop, body=new, step=loop.step * factor, upper=whole)
     rests = _rests(loop, splits, trips)
@@ -228,7 +215,6 @@ def _check(
     splits: Sequence[Affine | None],
     dependences: Dependences,
     what: str,
-    again: Request | None,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
     around = len(dependences.of.domains[loop].ivs)
@@ -260,7 +246,7 @@ def _check(
             if inner.iv not in {v for e in (*loop.lower, *loop.upper) for v in e.values()}:
                 yield from skewed(time, loop.iv, inner.iv, (1, 2))
 
-    require_order(dependences, loop, time, what=what, candidates=alternatives(), again=again)
+    require_order(dependences, loop, time, what=what, candidates=alternatives())
 
 
 def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:

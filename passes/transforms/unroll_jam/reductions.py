@@ -12,7 +12,7 @@ from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType
 from passes.analysis.dependence import Dependences
 from passes.analysis.reduction import DECLARED, Reductions
-from passes.legality.require import refusal
+from passes.legality.refusal import refusal
 
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
 

@@ -1,34 +1,23 @@
-"""A transformation as data: the verb of a primitive and its arguments, said in words or done to a function."""
+"""Transformations as data: a verb with its arguments, and what is legal where something else is not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from inspect import signature
 from typing import TypeAlias
 
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Constraint, Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from passes.legality.assumptions import assuming, promised
 from passes.legality.words import name
 
-Argument: TypeAlias = "Value | int | str | bool | tuple[Argument, ...]"
-"""A loop by its induction variable, a buffer by its memref, or a number; some of them."""
-
-PRIMITIVES: dict[str, str] = {
-    "demote": "demote", "distribute": "distribute", "expand": "expand", "interchange": "interchange",
-    "make_perfect": "sink",
-    "parallelize": "parallelize", "peel": "peel", "permute": "interchange", "privatize": "privatize",
-    "reverse": "reverse", "scalar_replace": "scalar_replace.carried", "shift": "shift", "skew": "skew",
-    "unroll": "unroll", "unroll_full": "unroll",
-}  # fmt: skip
-"""The module of `passes.transforms` that has each verb, for those that are proposed: imported where one is done."""
+Argument: TypeAlias = "Value | Affine | int | str | bool | tuple[Argument, ...] | Mapping[int, int]"
+"""A loop by its induction variable, a buffer by its memref, a number, a place; some of them; widths of dimensions."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One transformation: `verb(func, *arguments, **options)`.
+    """One transformation: `verb(func, *arguments, **options)`, which `passes.advice.verbs` does to a function.
 
     Values keep their identity from one step to the next, so arguments may be those of a function to which other steps
     were done before.
@@ -51,20 +40,18 @@ class Step:
     arguments: tuple[Argument, ...] = ()
     options: tuple[tuple[str, Argument], ...] = ()
 
-    def done_to(self, function: Func, module: Module | None = None) -> Func:
-        """The function after the step; `module` is what it stands in, if the primitive asks for that.
-
-        Raises IllegalTransform as the primitive does.
-        """
-        primitive: Callable[..., Func] = getattr(import_module(f"passes.transforms.{PRIMITIVES[self.verb]}"), self.verb)
-        given: dict[str, object] = dict(self.options)
-        if "module" in signature(primitive).parameters:
-            given["module"] = module
-        return primitive(function, *self.arguments, **given)
-
     def __str__(self) -> str:
         given = (*map(_shown, self.arguments), *(f"{key}={_shown(value)}" for key, value in self.options))
         return f"{self.verb}({', '.join(('func', *given))})"
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """A step that is asked for, the function, and the module that it is part of."""
+
+    step: Step
+    function: Func
+    module: Module | None = None
 
 
 @dataclass(frozen=True)
@@ -73,8 +60,6 @@ class Proposal:
 
     Attributes
     ----------
-    is_shown
-        Whether a new order showed that all dependences are kept, so that it need not be asked step by step again.
     assumes
         What the author of the function would have to promise of its arguments, before all else.
     steps
@@ -83,6 +68,8 @@ class Proposal:
         What the request is given by name when it is asked for again, beside or instead of what it was given.
     asks_again
         Whether the request follows.
+    is_tried
+        Whether it is known that all this can be done.
 
     >>> from affdsl.ir.types import INDEX
     >>> i, j = Value(INDEX, "i"), Value(INDEX, "j")
@@ -100,7 +87,7 @@ class Proposal:
     options: tuple[tuple[str, Argument], ...] = ()
     asks_again: bool = True
     assumes: tuple[Constraint, ...] = ()
-    is_shown: bool = field(default=False, compare=False)
+    is_tried: bool = field(default=False, compare=False)
 
     @property
     def promise(self) -> str:

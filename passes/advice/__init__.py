@@ -1,0 +1,1 @@
+"""What can be done instead of what is refused: above all transformations, which it tries."""

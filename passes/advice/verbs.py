@@ -1,0 +1,79 @@
+"""All transformations by their verbs, so that steps that are data can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from affdsl.ir.dialects.func import Func
+from passes.legality.magnitude import require_small
+from passes.legality.proposals import Request
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.coalesce import coalesce
+from passes.transforms.data_copy import data_copy
+from passes.transforms.demote import demote
+from passes.transforms.distribute import distribute
+from passes.transforms.expand import expand
+from passes.transforms.hoist import hoist
+from passes.transforms.index_set_split import index_set_split
+from passes.transforms.interchange import interchange, permute
+from passes.transforms.normalize import normalize
+from passes.transforms.parallelize import parallelize
+from passes.transforms.peel import peel
+from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
+from passes.transforms.privatize import privatize
+from passes.transforms.reverse import reverse
+from passes.transforms.scalar_replace.carried import scalar_replace
+from passes.transforms.shift import shift
+from passes.transforms.sink import make_perfect, sink
+from passes.transforms.skew import skew
+from passes.transforms.strip_mine import strip_mine
+from passes.transforms.tile import tile
+from passes.transforms.unroll import unroll, unroll_full
+from passes.transforms.unroll_jam import unroll_jam
+from passes.transforms.unswitch import unswitch
+
+Verb = Callable[..., Func]
+"""`verb(function, *targets, module=None, **options)`. Raises IllegalTransform."""
+
+VERBS: Mapping[str, Verb] = {
+    verb.__name__: verb
+    for verb in (
+        coalesce, data_copy, demote, distribute, expand, hoist, index_set_split, interchange, make_perfect, normalize,
+        parallelize, peel, permute, pipeline_data_transfer, privatize, reverse, scalar_replace, shift, sink, skew,
+        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch,
+    )
+}  # fmt: skip
+
+
+def done(request: Request, called: str = "") -> Func:
+    """The function after a step: the numbers in it are small enough for all that is computed with them.
+
+    Parameters
+    ----------
+    called
+        What the person who asks calls the step.
+
+    Raises
+    ------
+    IllegalTransform
+        As the transformation does, or for such a number; with the request.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> from passes.legality.proposals import Step
+    >>> f = parse('''func.func @f(%A: memref<9xf32>, %x: f32) {
+    ...   affine.for %i = 0 to 8 { affine.store %x, %A[%i] : memref<9xf32> }
+    ...   return
+    ... }''').functions[0]
+    >>> print(done(Request(Step("shift", (f.body[0].iv, 1)), f)).body[0])
+    affine.for %i = 1 to 9 {
+      affine.store %x, %A[%i - 1] : memref<9xf32>
+    }
+    """
+    step, function = request.step, request.function
+    try:
+        made = VERBS[step.verb](function, *step.arguments, module=request.module, **dict(step.options))
+        require_small(function, made, called or str(step))
+    except IllegalTransform as error:
+        error.request = request
+        raise
+    return made

@@ -1,0 +1,127 @@
+"""Refusals as data: what cannot be done, to what, why, and what may be done instead; as text only for who reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from affdsl.errors import AffdslError
+from affdsl.ir.core import Op
+from passes.analysis.dependence import Dependence, Witness
+from passes.legality.order import Violation
+from passes.legality.proposals import Proposal, Request
+from passes.legality.words import explained, heading
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why something is refused, in words, with the dependence and the two iterations that show it, where there are."""
+
+    text: str
+    dependence: Dependence | None = None
+    witness: Witness | None = None
+
+
+class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in tracebacks
+    """A transformation that is asked for would change what the program does, or cannot be shown not to.
+
+    To raise it takes no time: two iterations are looked for when the message or `witness` is read, and what could be
+    done instead only by `passes.advice`.
+
+    Parameters
+    ----------
+    reason
+        Why, in words; or what finds that, where it takes time. After a violation, what else there is to say.
+    alternative
+        What can be done instead.
+    violation
+        The dependence that would be violated.
+    candidates
+        What may help, the most likely first: not tried yet.
+
+    Attributes
+    ----------
+    op
+        What is in the way, or what it is in the way of: the message names its place.
+    what
+        What is asked for, to follow the word "cannot".
+    request
+        The step that was asked for, where it was asked for as data.
+    """
+
+    def __init__(
+        self,
+        op: Op,
+        what: str,
+        reason: str | Callable[[], Reason] = "",
+        alternative: str | Proposal = "",
+        *,
+        violation: Violation | None = None,
+        candidates: Iterable[Proposal] = (),
+        message: str = "",
+    ) -> None:
+        super().__init__()
+        self.op = op
+        self.what = what
+        self.violation = violation
+        self.alternative = str(alternative)
+        self.proposal = alternative if isinstance(alternative, Proposal) else None
+        self.candidates = candidates
+        self.request: Request | None = None
+        self._reason = reason
+        self._message = message
+
+    @cached_property
+    def reason(self) -> Reason:
+        """Why, with two iterations that show it, where they are known."""
+        if self.violation is not None:
+            dependence, witness = self.violation.dependence, self.violation.witness
+            text = explained(dependence, witness)
+            return Reason(f"{text}\n{self._reason}" if self._reason else text, dependence, witness)
+        return Reason(self._reason) if isinstance(self._reason, str) else self._reason()
+
+    @property
+    def dependence(self) -> Dependence | None:
+        """What would be violated; None where something else is in the way."""
+        return self.violation.dependence if self.violation is not None else self.reason.dependence
+
+    @property
+    def witness(self) -> Witness | None:
+        """Two iterations that would run in the wrong order, or of which the second misses what the first wrote.
+
+        None where they are not known.
+        """
+        return self.reason.witness
+
+    def instead(self, alternative: str | Proposal, message: str = "", words: str = "") -> IllegalTransform:
+        """The same refusal with something to do instead, and in the words of who asked, where they are given."""
+        made = IllegalTransform(
+            self.op, self.what, self._reason, alternative, violation=self.violation, message=message
+        )
+        made.request = self.request
+        made.alternative = words or made.alternative
+        return made
+
+    def __str__(self) -> str:
+        return self._message or heading(self.op, self.what, self.reason.text, self.alternative)
+
+    def __reduce__(self) -> tuple[Callable[..., IllegalTransform], tuple[object, ...]]:
+        """What another process gets: the words."""
+        return _said, (self.op, self.what, str(self), self.alternative)
+
+
+def refusal(
+    op: Op,
+    what: str,
+    reason: str | Callable[[], Reason],
+    alternative: str | Proposal = "",
+    *,
+    candidates: Iterable[Proposal] = (),
+) -> IllegalTransform:
+    """The error that says what cannot be done to an operation, and why, where that is no dependence."""
+    return IllegalTransform(op, what, reason, alternative, candidates=candidates)
+
+
+def _said(op: Op, what: str, message: str, alternative: str) -> IllegalTransform:
+    return IllegalTransform(op, what, "", alternative, message=message)
