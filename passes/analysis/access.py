@@ -160,7 +160,7 @@ def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Ac
     ...     print(access.kind, access.buffer.name, access)
     read A [n] -> { [i] -> [m0 = 1 + i] : (i) mod 2 = 0 and 0 <= i < n }
     """
-    return Accesses(function, module).accesses
+    return Accesses(function, module).all
 
 
 class Accesses:
@@ -194,7 +194,8 @@ class Accesses:
         if self._linearized:
             shown = recovered(found, self._linearized, self.scope, hidden)
             found = tuple([replace(a, recovered=shown[a]) if a in shown else a for a in found])
-        self.accesses: tuple[Access, ...] = found
+        self.all: tuple[Access, ...] = found
+        """Each of them, in the order of the text."""
 
         self._dimensions: dict[Buffer, Dimensions] = {}
         self._by_dimensions: dict[Access, Access] = {}
@@ -202,7 +203,7 @@ class Accesses:
     def dimensions(self, buffer: Buffer) -> Dimensions:
         """How the elements of a buffer are counted here: by the dimensions that its subscripts hide, where all do."""
         if buffer not in self._dimensions:
-            self._dimensions[buffer] = dimensions_of(buffer, self.accesses, self.scope)
+            self._dimensions[buffer] = dimensions_of(buffer, self.all, self.scope)
         return self._dimensions[buffer]
 
     def by_dimensions(self, access: Access) -> Access:
@@ -224,7 +225,7 @@ class Accesses:
     @cached_property
     def _by_op(self) -> dict[Op, list[Access]]:
         found: dict[Op, list[Access]] = {}
-        for access in self.accesses:
+        for access in self.all:
             found.setdefault(access.op, []).append(access)
         return found
 
@@ -453,9 +454,9 @@ class Accesses:
         return self._callees[symbol]
 
     def _found_in(self, function: func.Func) -> Callee | None:
-        of = Accesses(function, self.module, self._callees)
+        accesses = Accesses(function, self.module, self._callees)
         found: dict[object, Touch] = {}
-        for access in of.accesses:
+        for access in accesses.all:
             buffer = access.buffer
             if buffer.kind == "local":
                 continue
@@ -463,7 +464,7 @@ class Accesses:
             what = None if access.index is None else access.relation
             touch = Touch(access.kind, place, access.domain, access.index)
             found.setdefault((access.kind, buffer, what, access.unknown), touch)
-        return Callee(function, of.scope, tuple(found.values())) if len(found) <= MOST_TOUCHES else None
+        return Callee(function, accesses.scope, tuple(found.values())) if len(found) <= MOST_TOUCHES else None
 
     def _call_of_anything(self, op: func.Call, domain: Domain) -> Iterator[Access]:
         """A call of which it is not known what it touches: whatever it can reach."""

@@ -191,8 +191,9 @@ class Dependences(ShownAsText):
         budget: int = BUDGET,
         hidden: Mapping[Value, tuple[Chain, ...]] = MappingProxyType({}),
     ) -> None:
-        self.of = Accesses(function, module, hidden=hidden)
-        self.accesses = self.of.accesses
+        self.accesses = Accesses(function, module, hidden=hidden)
+        self.compared = self.accesses.all
+        """Those between which `all` and others look for dependences: fewer where some are left out on purpose."""
         self.budget = budget
         self._depths: dict[object, tuple[int, ...]] = {}
         self._any: dict[object, bool] = {}
@@ -216,7 +217,7 @@ class Dependences(ShownAsText):
             raise ValueError(f"two accesses with {common} loops around both have depths 1 to {common + 1}, not {depth}")
         if depth == common + 1 and not _precedes(source, sink):
             return None
-        if not self.of.storage.may_alias(source.buffer, sink.buffer):
+        if not self.accesses.storage.may_alias(source.buffer, sink.buffer):
             return None
         first, second = met(source, sink)
         unknown = tuple(dict.fromkeys((*first.unknown, *second.unknown)))
@@ -232,7 +233,7 @@ class Dependences(ShownAsText):
             return Dependence(source, sink, depth, _any(depth, common), (*unknown, reason))
         if found is None:
             return None
-        return Dependence(source, sink, depth, found, unknown, self.of.scope.semi_affine_facts)
+        return Dependence(source, sink, depth, found, unknown, self.accesses.scope.semi_affine_facts)
 
     def _found(self, source: Relation, sink: Relation, depth: int, common: int) -> tuple[Distance, ...] | None:
         """The distances, None if there is no pair. Raises UnknownError where isl needs too long."""
@@ -288,19 +289,19 @@ class Dependences(ShownAsText):
 
     def all(self, *, inputs: bool = False) -> Iterator[Dependence]:
         """Every dependence of the function; those between two reads only where asked for."""
-        for source in self.accesses:
-            for sink in self.accesses:
+        for source in self.compared:
+            for sink in self.compared:
                 if inputs or "write" in (source.kind, sink.kind):
                     yield from self.between(source, sink)
 
     def __str__(self) -> str:
         lines = [f"    {each}" + f" ({'; '.join(each.unknown)})" * bool(each.unknown) for each in self.all()]
         count = "1 dependence" if len(lines) == 1 else f"{len(lines) or 'no'} dependences"
-        return "\n".join([f"{self.of.function.symbol}: {count}", *lines])
+        return "\n".join([f"{self.accesses.function.symbol}: {count}", *lines])
 
     def carried_by(self, iv: Value) -> Iterator[Dependence]:
         """The dependences, but those between two reads, of which the loop of an induction variable is the outermost."""
-        inside = [a for a in self.accesses if iv in a.ivs]
+        inside = [a for a in self.compared if iv in a.ivs]
         writes = [a for a in inside if a.kind == "write"]
         independent: set[object] = set()
         for source in inside:

@@ -76,14 +76,14 @@ class Flow:
     def __init__(self, dependences: Dependences, budget: int = BUDGET) -> None:
         self.dependences = dependences
         self.budget = budget
-        self._storage = dependences.of.storage
-        self._depth = max((len(a.ivs) for a in dependences.accesses), default=0)
+        self._storage = dependences.accesses.storage
+        self._depth = max((len(a.ivs) for a in dependences.compared), default=0)
         self._found: dict[Access, tuple[tuple[LastWrite, ...], Set | None]] = {}
         self._writes_nearby: dict[Buffer, Nearby] = {}
 
     def all(self) -> Iterator[LastWrite]:
         """The last writes of all reads, in the order of the text."""
-        for access in self.dependences.accesses:
+        for access in self.dependences.compared:
             if access.kind == "read":
                 yield from self.writers(access)
 
@@ -132,7 +132,7 @@ class Flow:
             return tuple(found)
 
     def _seen(self, access: Access) -> Access:
-        return self.dependences.of.by_dimensions(access)
+        return self.dependences.accesses.by_dimensions(access)
 
     def _touched(self, access: Access) -> Map:
         return map_from(self._seen(access).relation)
@@ -141,7 +141,7 @@ class Flow:
         """The elements of a buffer that a write may touch: of another that may be this one, all."""
         if write.buffer is buffer:
             return self._touched(write)
-        dims = [iterator(k) for k in range(buffer.loops + self.dependences.of.dimensions(buffer).rank)]
+        dims = [iterator(k) for k in range(buffer.loops + self.dependences.accesses.dimensions(buffer).rank)]
         return Map.from_domain_and_range(self._touched(write).domain(), Set.universe(space_of(dims)))
 
     def _nearby(self, buffer: Buffer) -> Nearby:
@@ -151,7 +151,7 @@ class Flow:
 
     def _writes(self, buffer: Buffer) -> list[Access]:
         """The writes that may touch a buffer. What touches another that may be this one may touch anything of it."""
-        return [a for a in self.dependences.accesses if a.kind == "write" and self._storage.may_alias(a.buffer, buffer)]
+        return [a for a in self.dependences.compared if a.kind == "write" and self._storage.may_alias(a.buffer, buffer)]
 
     def _computed(self, read: Access) -> tuple[tuple[LastWrite, ...], Set | None]:
         touched = self._touched(read)
@@ -223,7 +223,7 @@ class Flow:
         Before each induction variable stands where its loop stands in the text, and in the end where the operation
         stands, and whether it reads (0) or writes (1) then.
         """
-        order = self.dependences.of.order
+        order = self.dependences.accesses.order
         words: list[Affine] = []
         for k, loop in enumerate(access.domain.loops):
             words += [Affine.of(order[loop]), Affine.of(iterator(k))]

@@ -79,7 +79,7 @@ class MemRefDependenceGraph:
         Raises GraphError for a block that the function does not have.
         """
         self.dependences = dependences
-        self.function = dependences.of.function
+        self.function = dependences.accesses.function
         self.block: Block = self.function.body if block is None else block
         self.owner, self._number = _owner(self.function, self.block)
         self.nodes: tuple[Node, ...] = nodes_of(dependences, self.block)
@@ -88,7 +88,7 @@ class MemRefDependenceGraph:
     @property
     def loops(self) -> tuple[Value, ...]:
         """The induction variables around the block, outermost first."""
-        return self.dependences.of.domains[self.nodes[0].op].ivs if self.nodes else ()
+        return self.dependences.accesses.domains[self.nodes[0].op].ivs if self.nodes else ()
 
     def node(self, op: Op | Value | int) -> Node:
         """The node of an operation (or of what it stands in), of a loop by its induction variable, or by its number.
@@ -109,8 +109,8 @@ class MemRefDependenceGraph:
         if isinstance(of, Buffer):
             return of
         if isinstance(of, Value):
-            return self.dependences.of.storage.buffer(of)
-        buffers = self.dependences.of.storage.buffers
+            return self.dependences.accesses.storage.buffer(of)
+        buffers = self.dependences.accesses.storage.buffers
         found = [b for b in buffers if b.name == of]
         if len(found) == 1:
             return found[0]
@@ -340,7 +340,7 @@ class MemRefDependenceGraph:
         return self.has_path(a, b) or self.has_path(b, a)
 
     def _touches(self, accesses: Iterable[Access], buffer: Buffer | Value | str) -> bool:
-        of, storage = self.buffer(buffer), self.dependences.of.storage
+        of, storage = self.buffer(buffer), self.dependences.accesses.storage
         return any(storage.may_alias(of, access.buffer) for access in accesses)
 
     def _about(self, buffer: Buffer | Value | str | None, edges: Iterable[Edge]) -> tuple[Edge, ...]:

@@ -158,9 +158,9 @@ def ivs_of(op: Op) -> tuple[Value, ...]:
 
 def nodes_of(dependences: Dependences, block: Block) -> tuple[Node, ...]:
     """A node for each operation of a block but its terminator."""
-    summaries = Summaries(dependences.of.module)
+    summaries = Summaries(dependences.accesses.module)
     by_op: dict[Op, list[Access]] = {}
-    for access in dependences.accesses:
+    for access in dependences.compared:
         by_op.setdefault(access.op, []).append(access)
     found: list[Node] = []
     for position, op in enumerate(block):
@@ -170,7 +170,7 @@ def nodes_of(dependences: Dependences, block: Block) -> tuple[Node, ...]:
         freed = [a for a in inside if isinstance(a.op, memref.Dealloc)]
         written = [a for a in inside if a.kind == "write" and not isinstance(a.op, memref.Dealloc)]
         read = [a for a in inside if a.kind == "read"]
-        made = tuple(dependences.of.storage.buffer(v) for v in effects(op).allocates)
+        made = tuple(dependences.accesses.storage.buffer(v) for v in effects(op).allocates)
         barrier = _barrier(op, summaries)
         found.append(Node(len(found), op, position, tuple(read), tuple(written), tuple(freed), made, barrier))
     return tuple(found)
@@ -186,8 +186,8 @@ def _by_memory(dependences: Dependences, nodes: Sequence[Node]) -> Iterator[Edge
     """The edges of the dependences between accesses to one buffer."""
     if not nodes:
         return
-    around = dependences.of.domains[nodes[0].op].ivs
-    storage = dependences.of.storage
+    around = dependences.accesses.domains[nodes[0].op].ivs
+    storage = dependences.accesses.storage
     users: dict[Buffer, list[tuple[Node, Access]]] = {}
     for node in nodes:
         for access in node.accesses:

@@ -121,14 +121,14 @@ def parallelism(function: func.Func, module: func.Module | None = None) -> Loops
 def of_loops(dependences: Dependences) -> Loops:
     """The verdict on every loop of the function whose dependences these are, in the order of the text."""
     reductions = Reductions(dependences)
-    summaries = Summaries(dependences.of.module)
-    return Loops(_of_loop(iv, loop, reductions, summaries) for loop, iv in _loops(dependences.of.function))
+    summaries = Summaries(dependences.accesses.module)
+    return Loops(_of_loop(iv, loop, reductions, summaries) for loop, iv in _loops(dependences.accesses.function))
 
 
 def of_loop(dependences: Dependences, iv: Value) -> Parallelism | None:
     """The verdict on one loop, which takes less time than that on all; None if the function has no such loop."""
-    loop = next((each for each, own in _loops(dependences.of.function) if own is iv), None)
-    return None if loop is None else _of_loop(iv, loop, Reductions(dependences), Summaries(dependences.of.module))
+    loop = next((each for each, own in _loops(dependences.accesses.function) if own is iv), None)
+    return None if loop is None else _of_loop(iv, loop, Reductions(dependences), Summaries(dependences.accesses.module))
 
 
 def table(found: Iterable[Parallelism]) -> str:
@@ -186,7 +186,7 @@ def _of_loop(iv: Value, loop: Loop, reductions: Reductions, summaries: Summaries
         verdict = "parallel if privatized"
     else:
         verdict = "parallel with reductions" if found else "parallel"
-    around = dependences.of.domains[loop].ivs
+    around = dependences.accesses.domains[loop].ivs
     depth = len(around) + (loop.ivs.index(iv) if isinstance(loop, affine.Parallel | scf.Parallel) else 0)
     return Parallelism(iv, loop, depth, verdict, found, privatized, rest, (*recurrences, *barriers))
 
@@ -237,8 +237,8 @@ def _without_private(
 
 def _is_private(iv: Value, buffer: Buffer, dependences: Dependences) -> bool:
     """Whether all that an iteration reads of a buffer it has certainly written before."""
-    storage = dependences.of.storage
-    inside = [a for a in dependences.accesses if iv in a.ivs and storage.may_alias(a.buffer, buffer)]
+    storage = dependences.accesses.storage
+    inside = [a for a in dependences.compared if iv in a.ivs and storage.may_alias(a.buffer, buffer)]
     if any(a.buffer is not buffer for a in inside):
         return False
     inside = [*on_one_grid(inside)]

@@ -109,8 +109,8 @@ class Reductions:
 
     def __init__(self, dependences: Dependences) -> None:
         self.dependences = dependences
-        self._function = dependences.of.function
-        self._chains = Chains(dependences.of)
+        self._function = dependences.accesses.function
+        self._chains = Chains(dependences.accesses)
         self.updates: tuple[Update, ...] = tuple(self._updates())
 
     def carried(self, loop: affine.For | scf.For, position: int) -> Reduction | None:
@@ -180,7 +180,7 @@ class Reductions:
         """Whether nothing else in a loop touches the elements of its updates, and these do not run into each other."""
         own = {access for u in updates for access in u.accesses}
         depth = updates[0].store.ivs.index(iv) + 1
-        for other in self.dependences.accesses:
+        for other in self.dependences.compared:
             if other not in own and iv in other.ivs and any(self._meet(other, each, depth) for each in own):
                 return False
         for k, first in enumerate(updates):
@@ -202,8 +202,8 @@ class Reductions:
         )
 
     def _updates(self) -> Iterator[Update]:
-        reads = {a.op: a for a in self.dependences.accesses if a.kind == "read"}
-        writes = {a.op: a for a in self.dependences.accesses if a.kind == "write"}
+        reads = {a.op: a for a in self.dependences.compared if a.kind == "read"}
+        writes = {a.op: a for a in self.dependences.compared if a.kind == "write"}
         for block in _blocks(self._function):
             loads: list[Op] = []
             for op in block:

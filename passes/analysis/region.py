@@ -164,7 +164,7 @@ def regions(of: Accesses, root: Op | None = None, depth: int | None = None) -> t
     if depth is None:
         depth = 0 if root is None or root is of.function else len(of.domains[root].ivs)
     grouped: dict[tuple[Buffer, str], list[Access]] = {}
-    for access in of.accesses if root is None else of.inside(root):
+    for access in of.all if root is None else of.inside(root):
         if not isinstance(access.op, memref.Dealloc):  # nothing reads or writes an array by freeing it
             grouped.setdefault((access.buffer, access.kind), []).append(access)
     return tuple(region_of(of, group, depth) for group in grouped.values())

@@ -151,9 +151,9 @@ def reuse(dependences: Dependences, nest: Op, line: int = LINE) -> Reuse:
     B                 39600     400    4
     all               40000     408    12
     """
-    of = dependences.of
+    of = dependences.accesses
     inside = set(walk(nest))
-    accesses = tuple(_of_access(a, dependences, line) for a in of.accesses if a.op in inside)
+    accesses = tuple(_of_access(a, dependences, line) for a in of.all if a.op in inside)
     found = [Footprint(None, footprints(of, nest))]
     for op in walk(nest):
         for k, iv in enumerate(_ivs(op)):
@@ -172,7 +172,7 @@ def _ivs(op: Op) -> tuple[Value, ...]:
 
 
 def _of_access(access: Access, dependences: Dependences, line: int) -> AccessReuse:
-    moves = strides(access, dependences.of.scope)
+    moves = strides(access, dependences.accesses.scope)
     width = width_of(access.buffer.type.element)
     return AccessReuse(access, moves, {iv: _kind(stride, width, line) for iv, stride in moves.items()})
 

@@ -66,7 +66,7 @@ def iteration_space(
     question = Question(dependences, (outer, inner), sizes, {} if at is None else at)
     names = question.names
     return IterationSpace(
-        function=dependences.of.function.symbol,
+        function=dependences.accesses.function.symbol,
         axes=(names[question.outer], names[question.inner]),
         loops=tuple(names[iv] for iv in question.domain.ivs),
         is_parallel=question.is_parallel(),

@@ -48,7 +48,7 @@ class Question:
         sizes: Mapping[str, int],
         at: Mapping[str, int] | Mapping[Value, int],
     ) -> None:
-        function = dependences.of.function
+        function = dependences.accesses.function
         self.dependences = dependences
         self.what = f"cannot draw loops of @{function.symbol}"
         for given, example in ((sizes, '{"N": 8}'), (at, '{"t": 0}')):
@@ -65,7 +65,7 @@ class Question:
         if self.outer in self.at or self.inner in self.at:
             raise DrawingError(f"{self.what}: a loop that is drawn cannot be held at one iteration")
         self.sizes = {self._size(name): _number(number, name, self.what) for name, number in sizes.items()}
-        self._inside = [access for access in dependences.accesses if self.inner in access.ivs]
+        self._inside = [access for access in dependences.compared if self.inner in access.ivs]
 
     def runs(self) -> tuple[Iteration, ...]:
         """The iterations of all loops around the body of the inner one, in the order in which they run."""
@@ -103,7 +103,7 @@ class Question:
         unknown = dict.fromkeys((*self.domain.unknown, *(r for access in known for r in access.unknown)))
         if unknown:
             found[f"some of this may not be there: {'; '.join(unknown)}"] = None
-        may_alias = self.dependences.of.storage.may_alias
+        may_alias = self.dependences.accesses.storage.may_alias
         for k, a in enumerate(self._inside):
             for b in self._inside[:k]:
                 if a.buffer is not b.buffer and "write" in (a.kind, b.kind) and may_alias(a.buffer, b.buffer):
@@ -198,9 +198,9 @@ def _number(number: object, name: str, what: str) -> int:
 
 def _domains(dependences: Dependences) -> Iterator[tuple[Value, Domain]]:
     """Every induction variable, with the iterations in which the body of its loop runs."""
-    for op, domain in dependences.of.domains.items():
+    for op, domain in dependences.accesses.domains.items():
         for iv in ivs_of(op):
-            inside, _ = next(iter(dependences.of.scope.blocks(op, domain)))
+            inside, _ = next(iter(dependences.accesses.scope.blocks(op, domain)))
             yield iv, inside
 
 

@@ -97,7 +97,7 @@ def new_order(
     True
     """
     roots = roots_of(dependences, root)
-    around = len(dependences.of.domains[roots[0]].ivs)
+    around = len(dependences.accesses.domains[roots[0]].ivs)
     inside = dict.fromkeys(op for each in roots for op in walk(each))
     own = {access: k for k, r in enumerate(reductions) for u in r.updates for access in u.accesses}
     carried = {r.value for r in reductions if r.value is not None}
@@ -108,7 +108,7 @@ def new_order(
         for sink in accesses:
             if "write" not in (source.kind, sink.kind):
                 continue
-            if not dependences.of.storage.may_alias(source.buffer, sink.buffer):
+            if not dependences.accesses.storage.may_alias(source.buffer, sink.buffer):
                 continue
             is_one = source in own and own[source] == own.get(sink)
             key = (order.kind(source, sink), is_one)
@@ -139,7 +139,7 @@ def text_time(dependences: Dependences, access: Access, around: int = 0) -> tupl
 
     That is, of each further loop its place in the text and its induction variable, and then the place of the access.
     """
-    order = dependences.of.order
+    order = dependences.accesses.order
     found: list[Affine] = []
     for iv, loop in zip(access.ivs[around:], access.domain.loops[around:], strict=True):
         found += [Affine.of(order[loop]), Affine.of(iv)]
@@ -162,7 +162,7 @@ def roots_of(dependences: Dependences, root: Roots) -> tuple[Op, ...]:
     """The operations whose inside is reordered. Raises ValueError if one is not in the function."""
     roots = (root,) if isinstance(root, Op) else tuple(root)
     for each in roots:
-        if each not in dependences.of.domains:
+        if each not in dependences.accesses.domains:
             raise ValueError(f"{op_name(each)} is no operation of the function whose dependences these are")
     if not roots:
         raise ValueError("there is nothing to reorder: no operation is given")
@@ -244,7 +244,7 @@ class _Order:
         apart = outer_distances(first.relation, second.relation, depth, common)
         if common and not apart:
             return True
-        scope = self.dependences.of.scope
+        scope = self.dependences.accesses.scope
         known = dict(zip(source.ivs, apart, strict=False))
         return runs_later(self._time_of(source), self._time_of(sink), known, lambda value: not scope.varies(value))
 
@@ -261,7 +261,7 @@ class _Order:
             exprs = self._time_of(access)
             padded = (*exprs, *[Affine()] * (length - len(exprs)))
             around = access.domain if access.recovered is None else access.recovered.domain
-            known, domain = self.dependences.of.scope.exprs(padded, around)
+            known, domain = self.dependences.accesses.scope.exprs(padded, around)
             unknown = tuple(reason for reason in domain.unknown if reason not in around.unknown)
             self._relations[key] = domain.relation(known), unknown
         return self._relations[key]
@@ -279,16 +279,18 @@ class _Order:
             with spending(WITNESS_BUDGET):
                 pairs = _pairs(of.source, of.sink, of.depth, len(of.distances))
                 wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
-                return witness_of(source, sink, wrong, self.dependences.of.scope.semi_affine_facts, others)
+                return witness_of(source, sink, wrong, self.dependences.accesses.scope.semi_affine_facts, others)
         except UnknownError:
             return None
 
 
 def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[Op]) -> Sequence[Access]:
     """The accesses inside, in the order of the text, without a look at all the others where that is not needed."""
-    if dependences.accesses is not dependences.of.accesses:
-        return [access for access in dependences.accesses if access.op in inside]
-    return sorted((access for root in roots for access in dependences.of.inside(root)), key=lambda access: access.order)
+    if dependences.compared is not dependences.accesses.all:
+        return [access for access in dependences.compared if access.op in inside]
+    return sorted(
+        (access for root in roots for access in dependences.accesses.inside(root)), key=lambda access: access.order
+    )
 
 
 def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
@@ -310,23 +312,23 @@ def _beyond_memory(
     dependences: Dependences, inside: Collection[Op], carried: Collection[Value]
 ) -> Iterator[tuple[Access, Access, Iterable[int]]]:
     """Sources and sinks of another kind than memory, with the depths at which they depend."""
-    summaries, barriers = Summaries(dependences.of.module), []
+    summaries, barriers = Summaries(dependences.accesses.module), []
     for op in inside:
-        if op not in dependences.of.domains:
+        if op not in dependences.accesses.domains:
             continue
         if isinstance(op, affine.For | scf.For) and any(v not in carried for v in op.carried):
             name = next(shown(v) for v in op.carried if v not in carried)
             last = op.body[-1]
-            domain = dependences.of.domains[last]
+            domain = dependences.accesses.domains[last]
             outer = domain.ivs[:-1]
             buffer = Buffer(op.carried[0], "local", name, len(outer))
             index = tuple(map(Affine.of, outer))
-            order = dependences.of.order[last]
+            order = dependences.accesses.order[last]
             write = Access(last, "write", buffer, domain, index, order)
             yield write, Access(last, "read", buffer, domain, index, order), (len(domain.ivs),)
         if is_barrier(op, summaries):
-            domain = dependences.of.domains[op].lacking(f"{op_name(op)} may do anything")
-            barriers.append(Access(op, "write", _OUTSIDE, domain, (), dependences.of.order[op]))
+            domain = dependences.accesses.domains[op].lacking(f"{op_name(op)} may do anything")
+            barriers.append(Access(op, "write", _OUTSIDE, domain, (), dependences.accesses.order[op]))
     for source in barriers:
         for sink in barriers:
             yield source, sink, range(1, dependences.common(source, sink) + 2)

@@ -55,7 +55,7 @@ def affine_loop_tile(
                 body.append(op)
                 continue
             trips = trips_of(dependences)
-            sizes = sizes_of(band, dependences.of, trips, cache_size, tile_size, wanted)
+            sizes = sizes_of(band, dependences.accesses, trips, cache_size, tile_size, wanted)
             split = separate and all(loop.step == 1 for loop in band)
             try:
                 body.append(tiled_band(band, sizes, dependences, trips, split, ()))

@@ -40,7 +40,7 @@ def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, contex
             return function
         dependences = Dependences(function, module if context is None else context)
         if unroll_jam_factor == 1:
-            trips = trip_count(first, first.iv, dependences.of)
+            trips = trip_count(first, first.iv, dependences.accesses)
             return _in_place(function, (first,)) if trips.number == 1 else function
         if any(
             v in defined_by(first) for op in loops_in(first.body) for e in (*op.lower, *op.upper) for v in e.values()

@@ -37,7 +37,7 @@ class Choice:
 def copies(of: Accesses, choice: Choice) -> Iterator[list[Placed]]:
     """The copies of a function, by range."""
     by_op: dict[Op, list[Access]] = {}
-    for access in of.accesses:
+    for access in of.all:
         if isinstance(access.op, Accessing):
             by_op.setdefault(access.op, []).append(access)
     yield from _Ranges(of, choice, by_op).of_block(of.function.body, ())

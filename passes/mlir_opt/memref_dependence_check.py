@@ -107,11 +107,11 @@ class _Function:
     def __init__(self, function: func.Func, module: func.Module) -> None:
         self.dependences = dependences = Dependences(function, module)
         self.known: dict[object, Answers] = {}
-        storage = dependences.of.storage
+        storage = dependences.accesses.storage
         near = {b: frozenset(c for c in storage.buffers if storage.may_alias(b, c)) for b in storage.buffers}
         self.sides = {
             a.op: _Side(self, a, a.order, a.kind == "read", a.buffer, next(iter(a.ivs), None), near[a.buffer])
-            for a in dependences.accesses
+            for a in dependences.compared
             if isinstance(a.op, affine.Load | affine.Store)
         }
 

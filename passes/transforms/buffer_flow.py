@@ -82,13 +82,13 @@ class BufferFlow:
         self.loop = loop
         self.what = what
         self.dependences = Dependences(function, module)
-        of = self.dependences.of
+        accesses = self.dependences.accesses
         found = next((op for op in walk(function) if isinstance(op, Made) and op.result is buffer), None)
         if found is None:
             raise refusal(function, what, self._not_made(buffer))
         self.made: Made = found
-        self.buffer = of.storage.buffer(buffer)
-        self.level = len(of.domains[loop].ivs) + 1
+        self.buffer = accesses.storage.buffer(buffer)
+        self.level = len(accesses.domains[loop].ivs) + 1
         self.inside = frozenset(walk(loop))
         if self.buffer.is_returned:
             raise refusal(found, what, f"@{function.symbol} returns {name(buffer)}, so that its caller sees it")
@@ -97,7 +97,7 @@ class BufferFlow:
         if found in self.inside:
             raise refusal(found, what, f"each iteration of {name(loop.iv)} makes its own {name(buffer)} already")
         self.users = tuple(op for op in walk(function) if op is not found and self._uses(op))
-        self.accesses = [a for a in of.accesses if a.buffer is self.buffer and not isinstance(a.op, memref.Dealloc)]
+        self.accesses = [a for a in accesses.all if a.buffer is self.buffer and not isinstance(a.op, memref.Dealloc)]
         freed = next((op for op in self.users if isinstance(op, memref.Dealloc) and op in self.inside), None)
         if freed is not None:
             raise refusal(freed, what, f"the loop {name(loop.iv)} gives {name(buffer)} back")
@@ -154,9 +154,9 @@ class BufferFlow:
         dependence = self.dependences.at(last.write, read, depth)
         if dependence is None:
             return None
-        every = {v for access in self.dependences.accesses for v in access.relation.params}
+        every = {v for access in self.dependences.compared for v in access.relation.params}
         names = {name_of(v): v.hint or name_of(v) for v in every}
-        element = self.dependences.of.by_dimensions(read).element(
+        element = self.dependences.accesses.by_dimensions(read).element(
             point[len(read.ivs) : len(point) - written], {v: params.get(name_of(v), 0) for v in every}
         )
         return dependence, Witness({names[each]: n for each, n in params.items()}, source, sink, element)
@@ -193,7 +193,7 @@ class BufferFlow:
         return Seen(read, distance, writer, by_loop is not None, others is not None, others_first_only=bool(first_only))
 
     def _seen_outside(self, read: Access) -> Seen:
-        of, order = self.dependences.of, self.dependences.of.order
+        accesses, order = self.dependences.accesses, self.dependences.accesses.order
         earlier, writer = self._nobody(read), None
         sees_loop, sees_others, last_only, not_run = False, earlier is not None, True, True
         for last in self._flow.writers(read):
@@ -208,7 +208,7 @@ class BufferFlow:
             if order[last.write.op] < order[self.loop]:
                 with spending(BUDGET):
                     earlier = last.map.domain() if earlier is None else earlier.union(last.map.domain())
-        around = of.domains[self.loop].ivs
+        around = accesses.domains[self.loop].ivs
         if earlier is not None and (order[read.op] < order[self.loop] or read.ivs[: len(around)] != around):
             not_run = False
         elif earlier is not None:
@@ -249,8 +249,8 @@ class BufferFlow:
     @cached_property
     def _pairs(self) -> tuple[Set, Map]:
         """The iterations of the loop, and from each to those that come after it in the same run."""
-        of = self.dependences.of
-        ((domain, _),) = of.scope.blocks(self.loop, of.domains[self.loop])
+        accesses = self.dependences.accesses
+        ((domain, _),) = accesses.scope.blocks(self.loop, accesses.domains[self.loop])
         if not domain.is_exact:
             raise UnknownError("; ".join(domain.unknown))
         every = domain_of(domain.relation(()))
@@ -258,7 +258,8 @@ class BufferFlow:
 
     def _uses(self, op: Op) -> bool:
         return any(
-            isinstance(v.type, MemRefType | UnrankedMemRefType) and self.dependences.of.storage.buffer(v) is self.buffer
+            isinstance(v.type, MemRefType | UnrankedMemRefType)
+            and self.dependences.accesses.storage.buffer(v) is self.buffer
             for v in op.reads()
         )
 

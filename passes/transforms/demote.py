@@ -212,13 +212,13 @@ class _Demotion:
         return True
 
     def _inside(self, ops: Sequence[Op]) -> Iterator[Access]:
-        return (access for op in ops for access in self._dependences.of.inside(op))
+        return (access for op in ops for access in self._dependences.accesses.inside(op))
 
     def _meet(self, op: Op, other: Access, loop: Loop) -> bool:
         """Whether an access may touch the element of a load or a store, in the same iteration of the loops around."""
-        of = self._dependences.of
-        (own,) = of.inside(op)
-        return may_meet(of, own, other, len(of.domains[loop].ivs))
+        accesses = self._dependences.accesses
+        (own,) = accesses.inside(op)
+        return may_meet(accesses, own, other, len(accesses.domains[loop].ivs))
 
     # --- The function
 

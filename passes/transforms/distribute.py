@@ -114,9 +114,9 @@ def _pieces(loop: affine.For | scf.For, summaries: Summaries) -> list[Group]:
 def _edges(dependences: Dependences, loop: affine.For | scf.For, pieces: Sequence[Group]) -> list[set[int]]:
     """For each piece those that must not run before it."""
     piece_of = _index_of(pieces)
-    level = len(dependences.of.domains[loop].ivs) + 1
+    level = len(dependences.accesses.domains[loop].ivs) + 1
     edges: list[set[int]] = [set() for _ in pieces]
-    inside = [a for a in dependences.accesses if a.op in piece_of]
+    inside = [a for a in dependences.compared if a.op in piece_of]
     for source in inside:
         for sink in inside:
             first, second = piece_of[source.op], piece_of[sink.op]
@@ -163,7 +163,7 @@ def _index_of(groups: Sequence[Group]) -> dict[Op, int]:
 
 def _time(dependences: Dependences, loop: affine.For | scf.For, groups: Sequence[Group]) -> Time:
     group_of = _index_of(groups)
-    around = len(dependences.of.domains[loop].ivs)
+    around = len(dependences.accesses.domains[loop].ivs)
 
     def time(access: Access) -> Sequence[Term]:
         return (group_of[access.op], *text_time(dependences, access, around)[1:])

@@ -84,12 +84,12 @@ def expand(function: func.Func, buffer: Value, iv: Value, *, module: func.Module
     _require_plain(flow, what)
     if len(loop.lower) > 1:
         raise refusal(loop, what, f"{name(iv)} begins at the largest of several numbers")
-    order = flow.dependences.of.order
+    order = flow.dependences.accesses.order
     inside = {seen.read.op: seen for seen in flow.seen_inside()}
     for seen in inside.values():
         _require_one_slice(seen, flow)
     outside = [op for op in flow.users if op not in flow.inside and not isinstance(op, memref.Dealloc)]
-    count = trip_count(loop, iv, flow.dependences.of)
+    count = trip_count(loop, iv, flow.dependences.accesses)
     has_start = any(s.sees_others for s in inside.values()) or (bool(outside) and not count.runs)
     if has_start or outside:
         _require_one_run(flow, what)
@@ -171,7 +171,7 @@ class _Expansion:
 
     def done(self) -> func.Func:
         flow, made, loop = self.flow, self.flow.made, self.flow.loop
-        order = flow.dependences.of.order
+        order = flow.dependences.accesses.order
         size = self._size()
         visible = visible_before(flow.function, made)
         stays = all(v in visible for v in size.values())
@@ -230,7 +230,7 @@ class _Expansion:
         loop = self.flow.loop
         if op in self.flow.inside:
             return (loop.iv - loop.lower[0]) // loop.step + (self.start - self.distances.get(op, 0))
-        order = self.flow.dependences.of.order
+        order = self.flow.dependences.accesses.order
         if order[op] < order[loop]:
             return Affine()
         if self.count.expr is not None:

@@ -186,7 +186,7 @@ def _with_bounds_of_data(
     if outer.iv in bounds:
         raise refusal(inner, what, f"the bounds of the loop {name(inner.iv)} depend on {name(outer.iv)}")
     dependences = Dependences(function, module)
-    inside = len(dependences.of.domains[outer].ivs) + 2
+    inside = len(dependences.accesses.domains[outer].ivs) + 2
 
     def time(access: Access) -> Sequence[Term]:
         return (inner.iv, outer.iv, *text_time(dependences, access, inside))
@@ -209,7 +209,7 @@ def _nested(loops: Sequence[affine.For], old: Sequence[affine.For]) -> affine.Fo
 
 
 def _time(dependences: Dependences, band: Sequence[affine.For], order: Sequence[Value]) -> Time:
-    inside = len(dependences.of.domains[band[0]].ivs) + len(band)
+    inside = len(dependences.accesses.domains[band[0]].ivs) + len(band)
 
     def time(access: Access) -> Sequence[Term]:
         return (*order, *text_time(dependences, access, inside))

@@ -157,7 +157,7 @@ def _of_buffers(dependences: Dependences, verdict: Parallelism) -> Iterator[Depe
 
 def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: bool) -> Iterator[Proposal]:
     """What may help: sums carried as values, own buffers; other loops of the nest; or, of two, those of a wavefront."""
-    loop, function = verdict.loop, dependences.of.function
+    loop, function = verdict.loop, dependences.accesses.function
     as_values = list(_as_values(verdict))
     rounds = any(each.needs_reassociation for each in verdict.reductions)
     if verdict.privatized:
@@ -165,7 +165,7 @@ def _instead(dependences: Dependences, verdict: Parallelism, *, reassociate: boo
     if reassociate or not rounds:
         yield from as_values
     nest = [op for op in walk(function) if isinstance(op, affine.For) and op is not loop and _are_nested(loop, op)]
-    depth = {op: len(dependences.of.domains[op].ivs) for op in (*nest, loop)}
+    depth = {op: len(dependences.accesses.domains[op].ivs) for op in (*nest, loop)}
     nest.sort(key=lambda op: abs(depth[op] - depth[loop]))
     for op in nest[:MOST_NEAR]:
         if _keeps_order(dependences, op, {op.iv: -op.iv}) and _has_no_barrier(dependences, op):
@@ -198,13 +198,13 @@ def _as_values(verdict: Parallelism) -> Iterator[Proposal]:
 
 def _falls_apart(dependences: Dependences, loop: affine.For) -> bool:
     """Whether a loop can be distributed to several, all of which may run their iterations in any order."""
-    of = dependences.of
+    accesses = dependences.accesses
     try:
-        apart = distribute(of.function, loop.iv, module=of.module)
+        apart = distribute(accesses.function, loop.iv, module=accesses.module)
     except IllegalTransform:
         return False
-    old = {op.iv for op in walk(of.function) if isinstance(op, affine.For)}
-    found = Dependences(apart, of.module)
+    old = {op.iv for op in walk(accesses.function) if isinstance(op, affine.For)}
+    found = Dependences(apart, accesses.module)
     block = next(b for op in walk(apart) for b in op.blocks() if any(getattr(o, "iv", None) is loop.iv for o in b))
     pieces = [op for op in block if isinstance(op, affine.For) and (op.iv is loop.iv or op.iv not in old)]
     verdicts = [of_loop(found, piece.iv) for piece in pieces]
@@ -218,7 +218,7 @@ def _keeps_order(dependences: Dependences, root: Op, new: dict[Value, Term]) -> 
 
 def _has_no_barrier(dependences: Dependences, loop: affine.For) -> bool:
     """Whether a loop carries no values, and holds nothing that may do anything."""
-    summaries = Summaries(dependences.of.module)
+    summaries = Summaries(dependences.accesses.module)
     return not loop.results and not any(is_barrier(op, summaries) for op in walk(loop))
 
 

@@ -171,7 +171,7 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
     repeated = _repeated(motion, before, loop, after, what)
     first = tuple(op for op in before if op not in repeated)
     if first or after:
-        count = trip_count(loop, inner, motion.of)
+        count = trip_count(loop, inner, motion.accesses)
         if not count.runs:
             reason = f"the loop {name(inner)} may not run, and {_named((*first, *after)[0])} beside it must"
             raise refusal(loop, what, reason, candidates=_instead(function, around, loop))
@@ -203,10 +203,10 @@ class _Motion:
 
     def __init__(self, function: func.Func, module: func.Module | None) -> None:
         self._dependences = Dependences(function, module)
-        self.of = self._dependences.of
+        self.accesses = self._dependences.accesses
         self._blocked: tuple[Access, Access] | None = None
         self._at: dict[Op, list[Access]] = {}
-        for access in self.of.accesses:
+        for access in self.accesses.all:
             self._at.setdefault(access.op, []).append(access)
 
     def why_not(self, op: Op, past: Sequence[Op], *, is_top: bool) -> str:
@@ -217,10 +217,10 @@ class _Motion:
             return ""
         if not isinstance(op, _LOADS):
             return f"{_named(op)} stays: it does more than to compute or to load"
-        around = len(self.of.domains[op].ivs)
+        around = len(self.accesses.domains[op].ivs)
         for mine in self._at.get(op, ()):
             for other in (a for outer in past for inner in walk(outer) for a in self._at.get(inner, ())):
-                if other.kind == "write" and may_meet(self.of, mine, other, around):
+                if other.kind == "write" and may_meet(self.accesses, mine, other, around):
                     self._blocked = self._blocked or (mine, other)
                     return f"{_named(op)} stays: {access_name(other)} may change what it loads"
         return ""

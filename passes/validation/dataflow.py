@@ -38,18 +38,18 @@ class Dataflow:
         self.module = module
         hidden = {} if like is None else like.hidden(function)
         self.dependences = Dependences(function, module, hidden=hidden)
-        self.of = self.dependences.of
-        self.scope, self.storage = self.of.scope, self.of.storage
+        self.accesses = self.dependences.accesses
+        self.scope, self.storage = self.accesses.scope, self.accesses.storage
         self.flow = Flow(self.dependences, BUDGET)
         self.symbols = Symbols(function, self.scope, mark)
         self._accesses: dict[tuple[Op, str], list[Access]] = {}
-        self.accesses = tuple(map(self.of.by_dimensions, self.of.accesses))
+        self.by_dimensions = tuple(map(self.accesses.by_dimensions, self.accesses.all))
         """The accesses, by the dimensions that their subscripts hide."""
-        for access in self.accesses:
+        for access in self.by_dimensions:
             self._accesses.setdefault((access.op, access.kind), []).append(access)
             self.symbols.add(access.relation.params)
-        self._binders = {v: op for op in self.of.domains for v in op.binds()}
-        self.has_open_sums = any(isinstance(op, affine.Parallel) and op.results for op in self.of.domains)
+        self._binders = {v: op for op in self.accesses.domains for v in op.binds()}
+        self.has_open_sums = any(isinstance(op, affine.Parallel) and op.results for op in self.accesses.domains)
         """Whether something is combined in an order that is left open."""
         self._steps: dict[Node, Step | UnknownError] = {}
 
@@ -77,12 +77,12 @@ class Dataflow:
         """Whether a function may write a buffer."""
         return any(
             a.kind == "write" and buffer is not None and self.storage.may_alias(a.buffer, buffer)
-            for a in self.of.accesses
+            for a in self.accesses.all
         )
 
     def elements(self, buffer: Buffer | None) -> Set:
         """All points of as many dimensions as a buffer has; without one, the only point of none."""
-        rank = 0 if buffer is None else self.of.dimensions(buffer).rank
+        rank = 0 if buffer is None else self.accesses.dimensions(buffer).rank
         return Set.universe(space_of([iterator(k) for k in range(rank)]))
 
     def form(self, node: Node, depth: int = 3) -> object:
@@ -102,12 +102,12 @@ class Dataflow:
                 continue
             if effects(op).unknown:
                 return f"what {op.name or 'an operation'} does is not known"
-        lacking = (r for domain in self.of.domains.values() for r in domain.unknown)
-        return next(lacking, next((r for access in self.accesses for r in access.unknown), ""))
+        lacking = (r for domain in self.accesses.domains.values() for r in domain.unknown)
+        return next(lacking, next((r for access in self.by_dimensions for r in access.unknown), ""))
 
     def sizes(self, buffer: Buffer) -> object:
         """The sizes that subscripts of a buffer hide, by what symbols are called in any function."""
-        chains = self.of.dimensions(buffer).chains
+        chains = self.accesses.dimensions(buffer).chains
         return [[self.symbols.spelled(size) for size in chain] for chain in chains]
 
     def hidden(self, other: Func) -> dict[Value, tuple[Chain, ...]]:
@@ -118,9 +118,9 @@ class Dataflow:
         found: dict[Value, tuple[Chain, ...]] = {}
         for position, argument in enumerate(self.function.args):
             buffer = self.storage.buffer(argument) if isinstance(argument.type, MemRefType) else None
-            if buffer is None or not self.of.dimensions(buffer).are_hidden:
+            if buffer is None or not self.accesses.dimensions(buffer).are_hidden:
                 continue
-            chains = self.of.dimensions(buffer).chains
+            chains = self.accesses.dimensions(buffer).chains
             if all(value in new for chain in chains for size in chain for value in size.values()):
                 renamed = (tuple(size.substitute(new) for size in chain) for chain in chains)
                 found[other.args[position]] = tuple(renamed)
@@ -181,7 +181,7 @@ class Dataflow:
 
     def _final(self, buffer: Buffer) -> Cases:
         writes = self.flow.final_writes(buffer)
-        doubts = [r for write, _ in writes for r in self.of.by_dimensions(write).unknown]
+        doubts = [r for write, _ in writes for r in self.accesses.by_dimensions(write).unknown]
         if doubts or any(write.buffer is not buffer for write, _ in writes):
             raise UnknownError(doubts[0] if doubts else f"{buffer.name} may be another buffer")
         with spending(BUDGET):
@@ -259,7 +259,7 @@ class Dataflow:
             outer = len(inside.ivs) - 1
             iterations = Map.from_range(self.points(inside)).move_dims(Dim.in_, 0, Dim.out, 0, outer)
             last = last_of(iterations)
-            around = self.points(self.of.domains[op])
+            around = self.points(self.accesses.domains[op])
             none = around.subtract(last.domain()).identity()
             final = last.domain().identity().flat_range_product(last)
             value = self._yielded(op.body)[k]
@@ -267,7 +267,7 @@ class Dataflow:
 
     def _chosen(self, op: affine.If, k: int) -> Cases:
         parts = []
-        for inside, block in self.scope.blocks(op, self.of.domains[op]):
+        for inside, block in self.scope.blocks(op, self.accesses.domains[op]):
             if inside.unknown:
                 raise UnknownError(inside.unknown[0])
             value = self._yielded(block)[k]
@@ -282,7 +282,7 @@ class Dataflow:
         raise UnknownError("a block does not yield what is asked for")
 
     def body(self, op: Op) -> Domain:
-        ((inside, _),) = self.scope.blocks(op, self.of.domains[op])
+        ((inside, _),) = self.scope.blocks(op, self.accesses.domains[op])
         if inside.unknown:
             raise UnknownError(inside.unknown[0])
         return inside
@@ -321,7 +321,7 @@ class Dataflow:
         maker = self.maker(value)
         if maker is None:
             raise UnknownError("where a value is defined is not known")
-        return self.of.domains[maker] if value in maker.defines() else self.body(maker)
+        return self.accesses.domains[maker] if value in maker.defines() else self.body(maker)
 
     def maker(self, value: Value) -> Op | None:
         """The operation that defines a value, for those after it or inside of it."""

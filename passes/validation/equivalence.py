@@ -253,7 +253,7 @@ class Equivalence:
     def _divisions(self) -> Answer:
         """Whether all divisions after are such that were made before."""
         try:
-            for op in self.after.of.domains:
+            for op in self.after.accesses.domains:
                 if not _may_fail(op):
                     continue
                 (y,) = op.defines()

@@ -66,7 +66,10 @@ class Reference:
         answer = Equivalence(ours, theirs, reassociated).answer()
         if answer.verdict == "proved" and (late := used_after_end(theirs)) is not None:
             return Answer("unknown", late)
-        if answer.verdict == "proved" and (failing := next(new_failures(self.function, theirs.of), None)) is not None:
+        if (
+            answer.verdict == "proved"
+            and (failing := next(new_failures(self.function, theirs.accesses), None)) is not None
+        ):
             return Answer("unknown", failing)
         if answer.verdict == "proved" and (beyond := next(outside(ours, theirs), None)) is not None:
             return Answer("unknown", beyond.what, beyond.sizes)
@@ -91,7 +94,7 @@ def race_of(function: Func, around: Module) -> str | None:
 
 
 def _is_too_long(of: Dataflow) -> bool:
-    return len(of.of.accesses) > MOST_ACCESSES
+    return len(of.accesses.all) > MOST_ACCESSES
 
 
 def _other_sizes(before: Dataflow, after: Dataflow) -> str | None:

@@ -32,7 +32,7 @@ def races(of: Dataflow) -> Iterator[Race]:
     """The races of a function: first those that are certain of each band."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalysisWarning)
-        for op in of.of.domains:
+        for op in of.accesses.domains:
             if isinstance(op, affine.Parallel | scf.Parallel):
                 found = [d for iv in op.ivs for d in of.dependences.carried_by(iv) if not _is_atomic(d)]
                 for each in sorted(found, key=lambda d: not d.is_exact):
@@ -60,7 +60,7 @@ def outside(before: Dataflow, after: Dataflow) -> Iterator[Outside]:
     are not.
     """
     touched: dict[str, list[Access]] = {}
-    for access in before.accesses:
+    for access in before.by_dimensions:
         if access.is_exact and access.buffer.kind != "local":
             touched.setdefault(before.key(access.buffer), []).append(access)
     for access in _once_each(after):
@@ -97,10 +97,10 @@ def used_after_end(of: Dataflow) -> str | None:
     """What may touch a buffer that was given back before, in words; None if nothing does."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalysisWarning)
-        for end in of.of.accesses:
+        for end in of.accesses.all:
             if not isinstance(end.op, memref.Dealloc):
                 continue
-            for access in of.of.accesses:
+            for access in of.accesses.all:
                 if next(of.dependences.between(end, access), None) is not None:
                     return f"{_place(access)} of {end.buffer.name} may come after its memref.dealloc"
     return None
@@ -108,7 +108,7 @@ def used_after_end(of: Dataflow) -> str | None:
 
 def _negative_sizes(of: Dataflow) -> Iterator[tuple[Allocation, Set | None]]:
     """The allocations of unknown sizes, each with the sizes below 0 that it is given; None if they are not known."""
-    for op, domain in of.of.domains.items():
+    for op, domain in of.accesses.domains.items():
         if not isinstance(op, Allocation):
             continue
         for size in op.sizes:
@@ -125,7 +125,7 @@ def _negative_sizes(of: Dataflow) -> Iterator[tuple[Allocation, Set | None]]:
 def _once_each(of: Dataflow) -> Iterator[Access]:
     """The accesses of a function that may leave their buffers, of equal ones the first."""
     seen: set[object] = set()
-    for access in of.accesses:
+    for access in of.by_dimensions:
         key = access.buffer, access.relation, _view_of(access)
         if key not in seen and not isinstance(access.op, memref.Dealloc | memref.Copy):
             seen.add(key)
@@ -161,8 +161,8 @@ def _beyond(of: Dataflow, access: Access) -> Set | None:
     if access.index is None:
         return None
     sizes = _sizes(of, access.buffer.root)
-    if of.of.dimensions(access.buffer).are_hidden:
-        sizes = _all_known(of.of.dimensions(access.buffer).sizes)
+    if of.accesses.dimensions(access.buffer).are_hidden:
+        sizes = _all_known(of.accesses.dimensions(access.buffer).sizes)
     return _outside(of, sizes, access.index[access.buffer.loops :], access.domain)
 
 

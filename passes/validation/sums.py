@@ -160,7 +160,7 @@ def _term(of: Dataflow, whole: Value, value: Value, around: Loops) -> Term:
     outer = len(domain.ivs)
     positions: list[Affine] = []
     for op in around:
-        if of.of.domains[op].ivs != domain.ivs:
+        if of.accesses.domains[op].ivs != domain.ivs:
             raise UnknownError("a loop of a sum stands elsewhere")
         domain = of.body(op)
         ivs = (op.iv,) if isinstance(op, affine.For) else op.ivs

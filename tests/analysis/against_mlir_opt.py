@@ -113,7 +113,7 @@ def accesses(module: func.Module) -> Home:
     for function in module.functions:
         if not function.external:
             of = Dependences(function, module)
-            home |= {a.op: (function, of, a) for a in of.accesses if isinstance(a.op, affine.Load | affine.Store)}
+            home |= {a.op: (function, of, a) for a in of.compared if isinstance(a.op, affine.Load | affine.Store)}
     return home
 
 

@@ -47,7 +47,7 @@ def sizes_of(program: Program, found: Dependences, trace: Trace) -> dict[Value, 
     """The numbers that the symbols of a program have when it runs."""
     given = dict(zip(program.function.args, program.arguments(), strict=True))
     sizes = dict(trace.symbols)
-    for (buffer, axis), value in found.of.scope.sizes.items():
+    for (buffer, axis), value in found.accesses.scope.sizes.items():
         array = given[buffer]
         assert isinstance(array, np.ndarray)
         sizes[value] = array.shape[axis]
@@ -61,7 +61,7 @@ def compare(program: Program, report: Report) -> None:
     found = dependences(program.function, program.module)
     sizes = sizes_of(program, found, trace)
     by_op: Mapping[tuple[Op, str], list[Access]] = defaultdict(list)
-    for access in found.accesses:
+    for access in found.compared:
         by_op[access.op, access.kind].append(access)
     for query in brute.queries():
         first, second = ROLES[query.kind]
@@ -69,7 +69,7 @@ def compare(program: Program, report: Report) -> None:
             (a, b)
             for a in by_op[query.source, first]
             for b in by_op[query.sink, second]
-            if found.of.storage.may_alias(a.buffer, b.buffer)
+            if found.accesses.storage.may_alias(a.buffer, b.buffer)
         ]
         wanted = brute.distances(query)
         ours = _together([d for a, b in pairs if (d := _distances(found, a, b, query.depth, sizes)) is not None])

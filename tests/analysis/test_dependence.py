@@ -56,7 +56,7 @@ def test_a_class_of_copies_depends_as_each_pair_of_it_does(seed):
         return
     }}"""
     found = dependences(parse(text).functions[0])
-    for source, sink in product(found.accesses, repeat=2):
+    for source, sink in product(found.compared, repeat=2):
         assert found.any_between(source, sink) == any(True for _ in found.between(source, sink))
 
 
@@ -158,7 +158,7 @@ def test_the_polyhedron_has_the_names_of_the_loops():
 
 def test_a_depth_that_is_none():
     found = of(APPLY)
-    store, load = found.accesses
+    store, load = found.compared
     with pytest.raises(ValueError, match="two accesses with 2 loops around both have depths 1 to 3, not 4"):
         found.at(store, load, 4)
 
@@ -290,14 +290,14 @@ func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %C: memref<9xf32>) {
   call @g(%A, %B) : (memref<9xf32>, memref<9xf32>) -> ()
   return
 }"""
-    assert [(a.kind, a.buffer.name) for a in of(text).accesses] == [("read", "A"), ("write", "B")]
+    assert [(a.kind, a.buffer.name) for a in of(text).compared] == [("read", "A"), ("write", "B")]
 
 
 def test_a_question_that_takes_isl_too_long_is_answered_by_unknown():
     module = parse(NONTRIVIAL)
     relations.forget()
     found = Dependences(module.functions[0], module, budget=10)
-    store, load = found.accesses
+    store, load = found.compared
     with pytest.warns(AnalysisWarning, match="10 operations, for the write of A at <mlir>:7 and"):
         first = found.at(store, load, 1)
     assert [str(d) for d in first.distances] == ["[1, +inf]", "[-inf, +inf]"]

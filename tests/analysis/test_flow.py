@@ -37,7 +37,7 @@ def test_reads_see_the_writes_that_they_see_in_a_run(start):
             key = (instance.op, instance.buffer.origin, instance.ivs, element)
             wanted[key] = (writer.op, writer.ivs) if writer is not None else None
         flow = Flow(found, budget=1_000_000)
-        for read in found.accesses:
+        for read in found.compared:
             if read.kind == "read" and read.is_exact and all(v in sizes for v in read.relation.params):
                 compare(read, flow, wanted, sizes, counts)
     assert counts["certain"] > 200
@@ -81,7 +81,7 @@ def test_isl_finds_the_same_flow(seed):
     program = generate(seed)
     found = dependences(program.function, program.module)
     flow = Flow(found, budget=1_000_000)
-    for read in found.accesses:
+    for read in found.compared:
         if read.kind == "read":
             try:
                 ours = flow.writers(read)
@@ -106,12 +106,12 @@ def together(writers):
 
 def by_isl(read, found):
     """The same from isl's analysis: of the writes that are certainly the last, and of those that may be."""
-    words = max(len(a.ivs) for a in found.accesses)
+    words = max(len(a.ivs) for a in found.compared)
     nothing = isl.UnionMap.empty(map_from(read.relation).get_space().params())
     sources = {True: nothing, False: nothing}
     schedule = nothing.union(times(read, found, words))
-    for write in found.accesses:
-        if write.kind == "write" and found.of.storage.may_alias(write.buffer, read.buffer):
+    for write in found.compared:
+        if write.kind == "write" and found.accesses.storage.may_alias(write.buffer, read.buffer):
             is_certain = write.is_exact and write.buffer is read.buffer
             touched = map_from(write.relation)
             if write.buffer is not read.buffer:
@@ -143,7 +143,7 @@ def times(access, found, words):
     """When the iterations of an access run: which statement of a block comes first, and which iteration of a loop."""
     time = []
     for k, loop in enumerate(access.domain.loops):
-        time += [Affine.of(found.of.order[loop]), Affine.of(iterator(k))]
+        time += [Affine.of(found.accesses.order[loop]), Affine.of(iterator(k))]
     time += [Affine.of(access.order), Affine.of(int(access.kind == "write"))]
     time += [Affine()] * (2 * words + 2 - len(time))
     dims = [iterator(k) for k in range(len(access.ivs))]
@@ -162,7 +162,7 @@ func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
     (last,) = flow.all()
     assert last.is_exact
     assert str(last.instances()) == "[n] -> { [i] -> [i' = 1 + i] : 0 <= i <= -2 + n }"
-    assert len(numbers_in(flow.live_in(found.accesses[1]), {found.of.function.args[1]: 5})) == 1
+    assert len(numbers_in(flow.live_in(found.compared[1]), {found.accesses.function.args[1]: 5})) == 1
 
 
 def test_a_write_that_may_not_happen_does_not_hide_one_before():
@@ -184,9 +184,9 @@ func.func @f(%A: memref<9xf32>, %x: f32) {
   affine.store %x, %A[1] : memref<9xf32>
   return
 }""")
-    written = {a.order: str(m) for a, m in flow.final_writes(found.accesses[0].buffer)}
+    written = {a.order: str(m) for a, m in flow.final_writes(found.compared[0].buffer)}
     assert len(written) == 2
-    first, second = (m for _, m in flow.final_writes(found.accesses[0].buffer))
+    first, second = (m for _, m in flow.final_writes(found.compared[0].buffer))
     assert sorted(numbers_in(first.wrap(), {})) == [(0, 2), (2, 8)]
     assert numbers_in(second.wrap(), {}) == [(1,)]
 
@@ -204,8 +204,8 @@ func.func @f(%A: memref<9xf32>, %x: f32) {
     found = dependences(module.functions[0], module)
     flow = Flow(found, budget=50)
     with pytest.warns(AnalysisWarning, match="isl needs more than 50 operations, for the read of A at <mlir>:5"):
-        (last,) = flow.writers(found.accesses[1])
+        (last,) = flow.writers(found.compared[1])
     assert last.map is None
     assert last.instances() is None
     assert "isl needs more than 50 operations" in last.unknown[0]
-    assert flow.live_in(found.accesses[1]) is None
+    assert flow.live_in(found.compared[1]) is None

@@ -149,7 +149,7 @@ def test_lu_factorization_by_outer_products() -> None:
     # The update (k, i, j) writes A[i, j]. It is read by the update of the same element in each later step (0, 0), as
     # the factor A[i, k'] of its row, in step k' = j, by (i, j') with j' > j: (+, 0, +); and as A[k', j] in step k' = i
     # by (i', j) with i' > i: (+, +, 0).
-    update = [a for a in of.accesses if len(a.ivs) == 3]
+    update = [a for a in of.compared if len(a.ivs) == 3]
     write = next(a for a in update if a.kind == "write")
     # No later step changes a factor again: what an update reads is written later only if it is its own element.
     read = {"".join(map(str, d.distances)) for a in update for d in of.between(a, write) if d.depth == 1}
@@ -194,8 +194,8 @@ def test_cholesky_factorization() -> None:
 
     of = dependences_of(cholesky)
     assert loops(of) == [("k", "sequential"), ("i", "parallel"), ("j", "parallel"), ("i", "parallel")]
-    write = next(a for a in of.accesses if len(a.ivs) == 3 and a.kind == "write")
-    reads = [a for a in of.accesses if len(a.ivs) == 3 and a.kind == "read"]
+    write = next(a for a in of.compared if len(a.ivs) == 3 and a.kind == "write")
+    reads = [a for a in of.compared if len(a.ivs) == 3 and a.kind == "read"]
     found = {"".join(map(str, d.distances)) for a in reads for d in of.between(write, a)}
     # (k, j, i) writes A[i, j]. It is read again as A[i, j]: (+, 0, 0); in step k' = j as A[i', k'] with i' = i by all
     # columns j < j' <= i: (+, +, 0); and as A[j', k'] with j' = i, by all rows i' >= i: (+, i - j >= 1, >= 0), where
@@ -215,8 +215,8 @@ def test_triangular_solve_by_rows() -> None:
     of = dependences_of(solve)
     assert loops(of) == [("i", "sequential"), ("j", "parallel with reductions: addf of x, rounded")]
     # x[j] is final when x[i] for i > j reads it: the quotient is 1, 2, ... iterations away.
-    quotient = next(a for a in of.accesses if a.kind == "write" and len(a.ivs) == 1)
-    reads = [a for a in of.accesses if a.kind == "read" and a.buffer.name == "x" and len(a.ivs) == 2]
+    quotient = next(a for a in of.compared if a.kind == "write" and len(a.ivs) == 1)
+    reads = [a for a in of.compared if a.kind == "read" and a.buffer.name == "x" and len(a.ivs) == 2]
     assert {str(d) for a in reads for d in of.between(quotient, a)} == {"flow dependence of x at depth 1: [1, +inf]"}
 
 
@@ -231,8 +231,8 @@ def test_triangular_solve_by_columns() -> None:
 
     of = dependences_of(solve)
     assert loops(of) == [("j", "sequential"), ("i", "parallel")]
-    write = next(a for a in of.accesses if a.kind == "write" and len(a.ivs) == 2)
-    reads = [a for a in of.accesses if a.kind == "read" and a.buffer.name == "x" and len(a.ivs) == 2]
+    write = next(a for a in of.compared if a.kind == "write" and len(a.ivs) == 2)
+    reads = [a for a in of.compared if a.kind == "read" and a.buffer.name == "x" and len(a.ivs) == 2]
     found = {d.kind + "".join(map(str, d.distances)) for a in reads for d in of.between(write, a)}
     # x[i] is changed again in all columns before i; as x[j'] with j' = i it is the factor for all i' > i.
     assert found == {"flow[1, +inf][0, 0]", "flow[1, +inf][1, +inf]"}

@@ -147,7 +147,7 @@ def test_distances_lie_between_the_outer_ones():
     choose, tight, none = random.Random(5), 0, 0
     for _ in range(60):
         dependences = Dependences(random_nest(choose))
-        pairs = list(itertools.product(dependences.accesses, repeat=2))
+        pairs = list(itertools.product(dependences.compared, repeat=2))
         for source, sink in choose.sample(pairs, 6):
             common = dependences.common(source, sink)
             for depth in range(1, common + 2):

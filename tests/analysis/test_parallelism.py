@@ -137,7 +137,7 @@ def test_reductions_and_private_arrays_in_another_order_give_the_same() -> None:
             values = values_of(each.loop)
             differs = False
             private = {b.name for b in each.privatized}
-            if any(a.buffer.name in private and each.iv not in a.ivs for a in dependences.accesses):
+            if any(a.buffer.name in private and each.iv not in a.ivs for a in dependences.compared):
                 continue
             for order in orders(values, seed):
                 got = arrays(seed, function)

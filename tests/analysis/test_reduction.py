@@ -39,7 +39,7 @@ def carried(body: str, type: str = "f32", extra: str = "") -> Reduction | None:
           return %q : {type}
         }}"""
     found = reductions(text)
-    (loop,) = (op for op in found.dependences.of.function.body if isinstance(op, affine.For))
+    (loop,) = (op for op in found.dependences.accesses.function.body if isinstance(op, affine.For))
     return found.carried(loop, 0)
 
 
@@ -53,7 +53,7 @@ def in_memory(body: str, type: str = "f32", bounds: str = "0 to %n") -> tuple[li
           return
         }}""".replace("@M", f"memref<?x{type}>")
     found = reductions(text)
-    (loop,) = (op for op in found.dependences.of.function.body if isinstance(op, affine.For))
+    (loop,) = (op for op in found.dependences.accesses.function.body if isinstance(op, affine.For))
     ours, rest = found.in_memory(loop.iv)
     return [str(each) for each in ours], len(rest)
 
@@ -282,7 +282,7 @@ def test_the_place_of_the_maximum_is_a_recurrence() -> None:
           }
           return %q#0, %q#1 : i32, index
         }""")
-    (loop,) = (op for op in walk(found.dependences.of.function) if isinstance(op, affine.For))
+    (loop,) = (op for op in walk(found.dependences.accesses.function) if isinstance(op, affine.For))
     assert [found.carried(loop, k) for k in (0, 1)] == [None, None]
 
 
@@ -296,7 +296,7 @@ def test_a_loop_that_is_known_at_run_time() -> None:
           }
           return %q : i32
         }""")
-    (loop,) = (op for op in walk(found.dependences.of.function) if isinstance(op, scf.For))
+    (loop,) = (op for op in walk(found.dependences.accesses.function) if isinstance(op, scf.For))
     ours = found.carried(loop, 0)
     assert ours is not None
     assert str(ours) == "addi of %s"
@@ -434,7 +434,7 @@ def test_through_a_view() -> None:
         }}"""
     for place, count in (("10", 1), ("9", 0)):
         found = reductions(text.format(place))
-        loop = found.dependences.of.function.body[1]
+        loop = found.dependences.accesses.function.body[1]
         assert isinstance(loop, affine.For)
         ours, _ = found.in_memory(loop.iv)
         assert len(ours) == count
@@ -460,7 +460,7 @@ def test_two_buffers_that_may_be_one() -> None:
         }}"""
     for other, count in (("B", 2), ("A", 0)):
         found = reductions(text.format(other))
-        loop = found.dependences.of.function.body[0]
+        loop = found.dependences.accesses.function.body[0]
         assert isinstance(loop, affine.For)
         assert len(found.in_memory(loop.iv)[0]) == count
 

@@ -142,7 +142,7 @@ def places(of: Accesses) -> Iterator[tuple[Op, int]]:
     """Every operation that has accesses in it, with each depth that its loops allow."""
     for root in walk(of.function):
         inside = set(walk(root))
-        around = [a.ivs for a in of.accesses if a.op in inside and not isinstance(a.op, memref.Dealloc)]
+        around = [a.ivs for a in of.all if a.op in inside and not isinstance(a.op, memref.Dealloc)]
         if around and (root is of.function or isinstance(root, affine.For | affine.Parallel | scf.For) or not
                        any(root.blocks())):  # fmt: skip
             common = 0
@@ -359,7 +359,7 @@ def test_depths_that_there_are_not_are_refused() -> None:
     of = accesses_of("affine.store %x, %A[0] : memref<?xf32> affine.store %x, %B[0] : memref<?xf32>",
                      f"{FLAT}, %B: memref<?xf32>")  # fmt: skip
     with pytest.raises(ValueError, match="a region is one of one buffer, not of A and B"):
-        region_of(of, of.accesses, 0)
+        region_of(of, of.all, 0)
 
 
 def test_only_regions_of_one_buffer_at_one_depth_are_compared() -> None:

@@ -160,7 +160,7 @@ def test_footprints_hold_what_is_touched(seed: int) -> None:
 
 
 def root_of(origin: object, dependences: Dependences) -> object:
-    for buffer in dependences.of.storage.buffers:
+    for buffer in dependences.accesses.storage.buffers:
         if buffer.root is origin or buffer.name == f"@{origin}":
             return buffer
     raise AssertionError

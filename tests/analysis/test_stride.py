@@ -33,7 +33,7 @@ def check(program: Program, found: Trace) -> dict[str, int]:
     """Compare all strides of a program with the elements it touches; how many there were of each sort."""
     counts: dict[str, int] = defaultdict(int)
     of = Accesses(program.function, program.module)
-    for access in of.accesses:
+    for access in of.all:
         at = origin(access.buffer.root, of.scope.makers)
         runs: dict[tuple[int, ...], frozenset[tuple[int, ...]]] = defaultdict(frozenset)
         for i in found.instances:  # a call touches some elements one after the other
@@ -120,7 +120,7 @@ def of_text(body: str, arguments: str) -> Accesses:
 def shown(body: str, arguments: str) -> list[str]:
     """The strides of the first access, by the loops around it."""
     of = of_text(body, arguments)
-    return [str(told) for told in strides(of.accesses[0], of.scope).values()]
+    return [str(told) for told in strides(of.all[0], of.scope).values()]
 
 
 def loops(head: str, body: str) -> str:
@@ -190,23 +190,21 @@ def test_what_is_not_known_says_why() -> None:
            }""",
         "%A: memref<8xf32>, %I: memref<8xindex>",
     )
-    told = stride(of.accesses[1], of.accesses[1].ivs[0], of.scope)
+    told = stride(of.all[1], of.all[1].ivs[0], of.scope)
     assert (told.motion, told.reason) == ("unknown", "%k is not affine")
     of = of_text(
         "affine.for %i = 0 to 8 { %a = memref.load %A[] : memref<f32>  func.call @g(%A) : (memref<f32>) -> () }",
         "%A: memref<f32>",
     )
-    assert [str(stride(a, a.ivs[0], of.scope)) for a in of.accesses] == ["invariant", "unknown", "unknown"]
-    assert (
-        stride(of.accesses[1], of.accesses[1].ivs[0], of.scope).reason == "which elements of A it touches is not known"
-    )
+    assert [str(stride(a, a.ivs[0], of.scope)) for a in of.all] == ["invariant", "unknown", "unknown"]
+    assert stride(of.all[1], of.all[1].ivs[0], of.scope).reason == "which elements of A it touches is not known"
 
 
 def test_a_step_known_at_run_time_is_not_guessed() -> None:
     loop = "scf.for %i = %n to %m step %s {{ %a = memref.load %A[{}] : memref<?xf32> }}"
     arguments = "%A: memref<?xf32>, %n: index, %m: index, %s: index"
     of = of_text(loop.format("%i"), arguments)
-    told = stride(of.accesses[0], of.accesses[0].ivs[0], of.scope)
+    told = stride(of.all[0], of.all[0].ivs[0], of.scope)
     assert (told.motion, told.reason) == ("unknown", "the step is known only at run time")
     assert shown(loop.format("%n"), arguments) == ["invariant"]
 
@@ -219,9 +217,9 @@ def test_an_allocation_in_a_loop_is_another_array_each_time() -> None:
            }""",
         "%x: f32",
     )
-    i, j = of.accesses[0].ivs
-    assert stride(of.accesses[0], i, of.scope).reason == "each iteration of %i makes another T"
-    assert stride(of.accesses[0], j, of.scope) == Stride("contiguous", (1,), 1)
+    i, j = of.all[0].ivs
+    assert stride(of.all[0], i, of.scope).reason == "each iteration of %i makes another T"
+    assert stride(of.all[0], j, of.scope) == Stride("contiguous", (1,), 1)
 
 
 def test_a_loop_elsewhere_is_refused() -> None:
@@ -231,14 +229,14 @@ def test_a_loop_elsewhere_is_refused() -> None:
         "%A: memref<8xf32>",
     )
     with pytest.raises(ValueError, match="%j is no loop around the read of A"):
-        stride(of.accesses[0], of.accesses[1].ivs[0], of.scope)
+        stride(of.all[0], of.all[1].ivs[0], of.scope)
 
 
 def test_isl_out_of_its_budget_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("passes.analysis.boxes.BUDGET", 10)
     of = of_text("affine.for %i = 0 to 77 { %a = affine.load %A[%i floordiv 79] : memref<8xf32> }", "%A: memref<8xf32>")
     with pytest.warns(AnalysisWarning, match="isl needs more than 10 operations, for the read of A"):
-        told = stride(of.accesses[0], of.accesses[0].ivs[0], of.scope)
+        told = stride(of.all[0], of.all[0].ivs[0], of.scope)
     assert told.motion == "unknown"
     assert told.reason.startswith("isl needs too long for the read of A")
 
@@ -270,5 +268,5 @@ def test_strides_of_layouts_are_those_of_mlir_opt() -> None:
         for axis in range(rank):
             index = ", ".join("%i" if k == axis else "0" for k in range(rank))
             of = of_text(f"affine.for %i = 0 to 3 {{ %a = affine.load %A[{index}] : {type} }}", f"%A: {type}")
-            seen.append(stride(of.accesses[0], of.accesses[0].ivs[0], of.scope).elements)
+            seen.append(stride(of.all[0], of.all[0].ivs[0], of.scope).elements)
         assert seen == expected, type

@@ -271,7 +271,7 @@ def test_distances_of_a_symbolic_nest_have_their_symbol() -> None:
           return
         }""")
     )
-    store, load = of.accesses
+    store, load = of.compared
     carried = of.at(store, load, 1)
     assert carried is not None
     assert str(carried) == "flow dependence of A at depth 1: [1, +inf]"

@@ -92,7 +92,7 @@ def compare(of: Recipe, report: Report) -> None:
         report.wrong.append(f"seed {of.seed}: loops {verdicts[0]} and {verdicts[1]}")
     kernels = Kernel(body, {}, program=linear), Kernel(other, {}, program=dimensions)
     _compare_steps(of, *kernels, report)
-    _compare_regions(of, first.of, second.of, report)
+    _compare_regions(of, first.accesses, second.accesses, report)
     _compare_copies(of, *kernels, report)
     _compare_proofs(of, *kernels, report)
     _compare_witnesses(of, first, report)
@@ -101,7 +101,7 @@ def compare(of: Recipe, report: Report) -> None:
 
 
 def _shown(found: Dependences) -> Iterator[tuple[tuple[int, int, str, int], tuple[str, bool]]]:
-    place = {access: k for k, access in enumerate(found.accesses)}
+    place = {access: k for k, access in enumerate(found.compared)}
     for each in found.all(inputs=True):
         key = (place[each.source], place[each.sink], each.kind, each.depth)
         yield key, ("".join(map(str, each.distances)), each.is_exact)
@@ -247,7 +247,7 @@ def _compare_witnesses(of: Recipe, found: Dependences, report: Report) -> None:
         for access, iteration in ((each.source, witness.source), (each.sink, witness.sink)):
             op = access.op
             assert isinstance(op, Load | Store)
-            numbers = {v: witness.params.get(v.hint, 1) for v in found.of.function.args}
+            numbers = {v: witness.params.get(v.hint, 1) for v in found.accesses.function.args}
             numbers |= dict(zip(access.ivs, iteration, strict=True))
             if tuple(e.evaluate(numbers) for e in op.index) != witness.element:
                 report.wrong.append(f"seed {of.seed}: {each}: {witness}")
@@ -261,7 +261,7 @@ def _compare_with_pairs(
     if seen is None:
         return
     brute = Brute(seen)
-    by_op = {(access.op, access.kind): access for access in found.accesses}
+    by_op = {(access.op, access.kind): access for access in found.compared}
     for query in brute.queries():
         first, second = ROLES[query.kind]
         each = found.at(by_op[query.source, first], by_op[query.sink, second], query.depth)

@@ -61,7 +61,7 @@ def test_the_region_of_a_row():
 
 def test_strides_along_a_row_and_from_row_to_row():
     of = Accesses(matmul.func)
-    found = {a.buffer.name: [str(s) for s in strides(a, of.scope).values()] for a in of.accesses}
+    found = {a.buffer.name: [str(s) for s in strides(a, of.scope).values()] for a in of.all}
     assert found == {
         "A": ["stride (1, 0)", "invariant", "contiguous"],
         "B": ["invariant", "contiguous", "stride (1, 0)"],

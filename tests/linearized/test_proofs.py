@@ -77,7 +77,7 @@ def test_a_read_sees_the_row_above():
     assert [str(last.instances()).partition("-> ")[2] for last in flow.all()] == [
         "{ [i, j] -> [i' = 1 + i, j' = j] : N >= 0 and M >= 0 and 0 < i <= -2 + N and 0 <= j < M }"
     ]
-    (read,) = (a for a in flow.dependences.accesses if a.kind == "read")
+    (read,) = (a for a in flow.dependences.compared if a.kind == "read")
     assert flow.live_in(read) is not None
 
 

@@ -194,7 +194,9 @@ def test_triangles_do_the_same(name: str, separate: bool, grid: bool) -> None:
     bands = [band(op) for op in walk(before) if isinstance(op, affine.For)]
     for ivs in bands:
         for sizes in ((3, 4, 5),) if grid else ((2, 2, 2), (3, 4, 5)):
-            after = tile(before, ivs, sizes[: len(ivs)], separate=separate, module=dependences.of.module, grid=grid)
+            after = tile(
+                before, ivs, sizes[: len(ivs)], separate=separate, module=dependences.accesses.module, grid=grid
+            )
             assert_same(before, after, (0, 1, 2, 3, 5, 11))
 
 
@@ -446,7 +448,7 @@ def test_random_programs_do_the_same_by_hand() -> None:
         ivs = band(loop)[: random.randint(1, 4)]
         sizes = [random.randint(1, 5) for _ in ivs]
         separate = random.random() < 0.5
-        return tile(dependences.of.function, ivs, sizes, separate=separate, module=dependences.of.module)
+        return tile(dependences.accesses.function, ivs, sizes, separate=separate, module=dependences.accesses.module)
 
     assert done_to_random_programs(range(25), step) > 40
 

@@ -178,7 +178,7 @@ def test_triangles(name: str, legal: str) -> None:
     for hint, iv in loops(before).items():
         for factor in (2, 3):
             try:
-                after = unroll_jam(before, iv, factor, module=dependences.of.module)
+                after = unroll_jam(before, iv, factor, module=dependences.accesses.module)
             except IllegalTransform:
                 continue
             accepted.append((hint, factor))
@@ -511,6 +511,8 @@ def test_sums_of_floats_where_that_is_allowed() -> None:
 
 def test_random_programs_do_the_same() -> None:
     def step(loop: affine.For, random: Random, dependences: Dependences) -> func.Func:
-        return unroll_jam(dependences.of.function, loop.iv, random.choice((2, 3, 4)), module=dependences.of.module)
+        return unroll_jam(
+            dependences.accesses.function, loop.iv, random.choice((2, 3, 4)), module=dependences.accesses.module
+        )
 
     assert done_to_random_programs(some(range(100, 135), 18), step) > 12

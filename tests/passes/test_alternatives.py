@@ -483,8 +483,8 @@ WAVEFRONT = """func.func @f(%A: memref<?x?xf64>, %M: index, %N: index, %steps: i
 def test_there_are_two_iterations_where_steps_meet():
     (f,) = parse(WAVEFRONT).functions
     of = Dependences(f)
-    reads = [a for a in of.accesses if a.kind == "read"]
-    (write,) = [a for a in of.accesses if a.kind == "write"]
+    reads = [a for a in of.compared if a.kind == "read"]
+    (write,) = [a for a in of.compared if a.kind == "write"]
     for read_of in reads:
         for source, sink in ((read_of, write), (write, read_of)):
             dependence = of.at(source, sink, 1)

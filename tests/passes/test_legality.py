@@ -32,7 +32,7 @@ def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n
 
 
 def outer(of: Dependences) -> affine.For:
-    return loops(of.of.function)[0]
+    return loops(of.accesses.function)[0]
 
 
 def backwards(of: Dependences) -> Callable[[Access], Sequence[Affine]]:
@@ -57,7 +57,7 @@ SUM = """affine.for %i = 0 to %n {
 
 def test_a_violation_has_the_two_iterations():
     of = read(SWEEP)
-    i, j = (loop.iv for loop in loops(of.of.function))
+    i, j = (loop.iv for loop in loops(of.accesses.function))
     found = new_order(of, outer(of), lambda a: (j, i, a.order))
     assert found is not None
     assert found.witness is not None
@@ -71,7 +71,7 @@ def test_a_violation_has_the_two_iterations():
 
 def test_a_dependence_that_outer_loops_carry_does_not_count():
     of = read(SWEEP)
-    inner = loops(of.of.function)[1]
+    inner = loops(of.accesses.function)[1]
     assert new_order(of, inner, lambda a: (-inner.iv, a.order)) is None
 
 
@@ -90,7 +90,7 @@ def test_several_operations_of_a_block_may_change_places():
     of = read("""affine.for %i = 0 to %n { affine.store %x, %B[%i] : memref<?xf32> }
       affine.for %j = 0 to %n { affine.store %x, %A[%j, 0] : memref<?x?xf32> }
       affine.for %k = 0 to %n { affine.store %x, %B[%k + 1] : memref<?xf32> }""")
-    first, second, third = loops(of.of.function)
+    first, second, third = loops(of.accesses.function)
     place = {first.iv: 1, second.iv: 0, third.iv: 2}
     assert new_order(of, (first, second, third), lambda a: (place[a.ivs[0]], a.ivs[0])) is None
     place = {first.iv: 1, second.iv: 1, third.iv: 0}
@@ -148,7 +148,7 @@ def test_what_may_do_anything_keeps_its_order():
 def test_no_time_left_is_not_legal():
     of = read(SWEEP)
     of.budget = 10
-    i, j = (loop.iv for loop in loops(of.of.function))
+    i, j = (loop.iv for loop in loops(of.accesses.function))
     found = new_order(of, outer(of), lambda a: (i * 3 + j * 5, j, i, a.order, 17))
     assert found is not None
     assert found.dependence.unknown == ("isl needs more than 10 operations",)
@@ -156,7 +156,7 @@ def test_no_time_left_is_not_legal():
 
 def test_a_time_that_is_not_affine_is_not_legal():
     of = read(SUM)
-    found = new_order(of, outer(of), lambda a: (a.ivs[0] * of.of.function.args[2], a.order))
+    found = new_order(of, outer(of), lambda a: (a.ivs[0] * of.accesses.function.args[2], a.order))
     assert found is not None
     assert found.dependence.unknown == ("n * i is semi-affine",)
 
@@ -208,7 +208,7 @@ def test_two_arguments_that_a_call_makes_one_buffer():
 
 def test_the_message_names_the_first_alternative_that_is_legal():
     of = read(SWEEP)
-    i, j = (loop.iv for loop in loops(of.of.function))
+    i, j = (loop.iv for loop in loops(of.accesses.function))
 
     def tiled(access: Access) -> tuple[Affine, ...]:
         return i // 4, j // 4, *text_time(of, access)
@@ -251,9 +251,9 @@ def test_a_refusal_for_another_reason():
 )  # fmt: skip
 def test_each_kind_has_its_words(statement, text):
     of = read(f"affine.for %i = 0 to %n {{ affine.for %j = 0 to %n {{ {statement} }} }}")
-    i, j = (loop.iv for loop in loops(of.of.function))
+    i, j = (loop.iv for loop in loops(of.accesses.function))
     with pytest.raises(IllegalTransform) as refused:
-        interchange(of.of.function, i, j)
+        interchange(of.accesses.function, i, j)
     assert text in str(refused.value)
 
 
@@ -283,7 +283,7 @@ def _compared(function: func.Func, module: func.Module, trace: Trace, random: Ra
     for instance in trace.instances:
         instances.setdefault(instance.op, []).append(instance)
     for root in loops(function):
-        around = len(of.of.domains[root].ivs)
+        around = len(of.accesses.domains[root].ivs)
         chosen: dict[tuple[Value, ...], tuple[Affine, ...]] = {}
 
         def time(
@@ -293,7 +293,7 @@ def _compared(function: func.Func, module: func.Module, trace: Trace, random: Ra
                 chosen[access.ivs] = _random_time(access.ivs[around:], random)
             return (*chosen[access.ivs], Affine.of(access.order))
 
-        inside = [a for a in of.accesses if root in a.domain.loops]
+        inside = [a for a in of.compared if root in a.domain.loops]
         found = new_order(of, root, time)
         if found is not None and isinstance(found.dependence.source.op, affine.Yield):
             continue  # a number that a loop carries: the trace has only memory
@@ -371,11 +371,11 @@ def test_two_iterations_are_looked_for_once_in_what_is_read(monkeypatch):
 
     monkeypatch.setattr(_Order, "_witness", counted)
     of = read(SWEEP)
-    i, j = (loop.iv for loop in loops(of.of.function))
+    i, j = (loop.iv for loop in loops(of.accesses.function))
     assert not is_legal(of, backwards(of))
     assert looked == []
     with pytest.raises(IllegalTransform) as refused:
-        asked("interchange", of.of.function, i, j)
+        asked("interchange", of.accesses.function, i, j)
     assert refused.value.alternative == "skew(func, i, j, 1) first"
     assert looked == []
     assert refused.value.witness is not None

@@ -20,7 +20,7 @@ def test_the_page_is_what_the_analyses_find():
 @pytest.mark.parametrize("benchmark", SUITE, ids=lambda b: b.name)
 def test_nothing_is_unknown(benchmark):
     found = Dependences(benchmark.kernel.func, benchmark.kernel.module)
-    assert all(access.is_exact for access in found.accesses)
+    assert all(access.is_exact for access in found.compared)
     assert all(dependence.is_exact for dependence in found.all())
     assert all(edge.is_exact for edge in MemRefDependenceGraph(found).edges)
     assert not bounds(benchmark.kernel.func, benchmark.kernel.module).unknown

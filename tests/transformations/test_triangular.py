@@ -64,11 +64,11 @@ def variants(name: str) -> dict[str, func.Func]:
                     continue
         for sizes, separate in zip(TILES, (True, False), strict=True):
             said = f"tile {' '.join(v.hint for v in ivs)} {sizes[: len(ivs)]}{' separate' if separate else ''}"
-            made[said] = tile(before, ivs, sizes[: len(ivs)], separate=separate, module=dependences.of.module)
+            made[said] = tile(before, ivs, sizes[: len(ivs)], separate=separate, module=dependences.accesses.module)
     for hint, iv in loops(before).items():
         for factor in FACTORS:
             try:
-                made[f"jam {hint} {factor}"] = unroll_jam(before, iv, factor, module=dependences.of.module)
+                made[f"jam {hint} {factor}"] = unroll_jam(before, iv, factor, module=dependences.accesses.module)
             except IllegalTransform:
                 continue
     for said, function in list(made.items()):
@@ -177,7 +177,7 @@ def separated(name: str) -> Iterator[tuple[str, func.Func, int]]:
     before = triangle(name)
     dependences = Dependences(before)
     for ivs in bands(before):
-        made = tile(before, ivs, (4,) * len(ivs), separate=True, module=dependences.of.module)
+        made = tile(before, ivs, (4,) * len(ivs), separate=True, module=dependences.accesses.module)
         yield " ".join(v.hint for v in ivs), made, len(ivs)
 
 

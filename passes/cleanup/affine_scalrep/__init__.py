@@ -68,10 +68,10 @@ def _without_loads_and_stores(op: Op, module: func.Module) -> Op:
         warnings.simplefilter("ignore", AnalysisWarning)
         found = Dependences(op, module)
         values = forwarded(found)
-        loads = {access.op for access in found.accesses if values and any(v in values for v in access.op.defines())}
+        loads = {access.op for access in found.compared if values and any(v in values for v in access.op.defines())}
         dead = dead_stores(found, loads)
         op = renamed(_without(op, loads | dead), values)
-        return _without(op, write_only_buffers(op, found.of.storage))
+        return _without(op, write_only_buffers(op, found.accesses.storage))
 
 
 def _without(function: func.Func, dead: set[Op]) -> func.Func:

@@ -34,7 +34,7 @@ def dead_stores(dependences: Dependences, without: Collection[Op] = ()) -> set[O
     It is asked of the function without some loads.
     """
     search = _Search(dependences, without)
-    stores = [a for a in dependences.accesses if isinstance(a.op, affine.Store | affine.VectorStore)]
+    stores = [a for a in dependences.compared if isinstance(a.op, affine.Store | affine.VectorStore)]
     return {store.op for store in stores if search.is_dead(store)}
 
 
@@ -58,18 +58,18 @@ class _Search:
 
     def __init__(self, dependences: Dependences, without: Collection[Op]) -> None:
         self._dependences = copy(dependences)
-        self._dependences.accesses = tuple(a for a in dependences.accesses if a.op not in without)
+        self._dependences.compared = tuple(a for a in dependences.compared if a.op not in without)
         self._flow = Flow(self._dependences, FLOW_BUDGET)
         self._final: dict[Buffer, set[Access] | None] = {}
         touching: dict[tuple[str, Buffer], list[Access]] = defaultdict(list)
-        for access in self._dependences.accesses:
+        for access in self._dependences.compared:
             touching[access.kind, access.buffer].append(access)
         self._nearby = {key: Nearby(accesses) for key, accesses in touching.items()}
         buffers = {buffer for _, buffer in touching}
-        others = dependences.of.storage.others
+        others = dependences.accesses.storage.others
         self._shared = {a for a in buffers if not buffers.isdisjoint(others(a))}
-        self._at = {a.op: a for a in self._dependences.accesses if a.kind == "write"}
-        self._after = _next_stores(dependences.of.function.body)
+        self._at = {a.op: a for a in self._dependences.compared if a.kind == "write"}
+        self._after = _next_stores(dependences.accesses.function.body)
 
     def is_dead(self, store: Access) -> bool:
         """Whether nobody sees what a store writes."""
@@ -142,7 +142,7 @@ class _Search:
 
     def _start(self, access: Access) -> int:
         """Where the outermost loop around an access begins in the text."""
-        return self._dependences.of.order[access.domain.loops[0]] if access.domain.loops else access.order
+        return self._dependences.accesses.order[access.domain.loops[0]] if access.domain.loops else access.order
 
     def _reaches(self, first: Access, second: Access) -> bool:
         if not self._dependences.common(first, second) and first.order > second.order:

@@ -52,17 +52,17 @@ class _Forwarding:
         self.found: dict[Value, Value] = {}
         self._dependences = dependences
         self._flow = Flow(dependences, FLOW_BUDGET)
-        self._at = {a.op: a for a in dependences.accesses if isinstance(a.op, _AFFINE)}
+        self._at = {a.op: a for a in dependences.compared if isinstance(a.op, _AFFINE)}
         self._of_buffer: dict[Buffer, list[Access]] = defaultdict(list)
         self._writes: dict[Buffer, Nearby] = {}
         self._stored: dict[Buffer, _Stored] = {}
-        for access in dependences.accesses:
+        for access in dependences.compared:
             if access.kind == "write":
                 self._of_buffer[access.buffer].append(access)
         self._known: dict[Hashable, _Known] = {}
-        self._depths: dict[Value, int] = dict.fromkeys(dependences.of.function.args, 0)
+        self._depths: dict[Value, int] = dict.fromkeys(dependences.accesses.function.args, 0)
         """The values that are known here, and how many loops stand around what defines them."""
-        self._block(dependences.of.function.body, 0)
+        self._block(dependences.accesses.function.body, 0)
 
     def _block(self, block: Block, loops: int) -> None:
         undo: list[tuple[Hashable, _Known | None]] = []
@@ -117,7 +117,7 @@ class _Forwarding:
         access = self._at[op]
         type = op.value.type if isinstance(op, affine.Store | affine.VectorStore) else op.result.type
         yield op.memref, op.index, type
-        composed, domain = self._dependences.of.scope.exprs(op.index, self._dependences.of.domains[op])
+        composed, domain = self._dependences.accesses.scope.exprs(op.index, self._dependences.accesses.domains[op])
         if not domain.locals:
             yield op.memref, composed, type
         if access.index is not None and not access.domain.locals and access.buffer.type.element == type:
@@ -129,10 +129,10 @@ class _Forwarding:
         nearby = self._writes.get(buffer)
         if nearby is None:
             found = self._of_buffer[buffer]
-            others = [b for b in self._dependences.of.storage.others(buffer) if b in self._of_buffer]
+            others = [b for b in self._dependences.accesses.storage.others(buffer) if b in self._of_buffer]
             if others:
                 able = {buffer, *others}
-                found = [a for a in self._dependences.accesses if a.kind == "write" and a.buffer in able]
+                found = [a for a in self._dependences.compared if a.kind == "write" and a.buffer in able]
             nearby = self._writes[buffer] = Nearby(found)
         return nearby.to(load)
 
@@ -165,7 +165,7 @@ class _Forwarding:
         if value is None or value.type != result.type or load.buffer.type.element != result.type:
             return None
         try:
-            is_exact = self._dependences.of.by_dimensions(load).is_exact
+            is_exact = self._dependences.accesses.by_dimensions(load).is_exact
             if not is_exact or (before := self._flow.live_in(load)) is None or not before.is_empty():
                 return None
             depth = self._depths[value]

@@ -154,7 +154,7 @@ class Place:
         earlier = {inner for op in self._before for inner in walk(op)}
         writes = [
             a
-            for a in self.of.accesses
+            for a in self.of.all
             if a.buffer is self.buffer and a.kind == "write" and a.is_exact and a.op in earlier
             if not isinstance(
                 a.op, memref.Dealloc | affine.DmaStart | affine.DmaWait | memref.DmaStart | memref.DmaWait

@@ -62,7 +62,7 @@ class Request:
         self._require_whole()
         inside = {inner for root in roots for inner in walk(root)}
         around = {*inside, *(inner for inner in walk(before))}
-        touching = [a for a in of.accesses if of.storage.may_alias(a.buffer, self.array)]
+        touching = [a for a in of.all if of.storage.may_alias(a.buffer, self.array)]
         self.accesses = [of.by_dimensions(a) for a in touching if a.op in inside and self._is_redirected(a)]
         self.reads = [a for a in self.accesses if a.kind == "read"]
         self.writes = [a for a in self.accesses if a.kind == "write"]

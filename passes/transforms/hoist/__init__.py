@@ -72,12 +72,12 @@ class Motion:
     """
 
     def __init__(self, function: func.Func, module: func.Module | None, *, explains: bool = False) -> None:
-        self.of = Accesses(function, module)
-        self._faults = Faults(self.of, module)
+        self.accesses = Accesses(function, module)
+        self._faults = Faults(self.accesses, module)
         self._summaries = Summaries(module)
         self._at: dict[Op, tuple[Access, ...]] = {}
         self._explains = explains
-        for access in self.of.accesses:
+        for access in self.accesses.all:
             self._at[access.op] = (*self._at.get(access.op, ()), access)
 
     def block(self, block: Block) -> Block:
@@ -150,7 +150,7 @@ class Motion:
             return False
         if all(e.is_constant for e in (*loop.lower, *loop.upper)):
             return max(e.constant for e in loop.lower) < min(e.constant for e in loop.upper)
-        return trip_count(loop, loop.iv, self.of).runs
+        return trip_count(loop, loop.iv, self.accesses).runs
 
     def _stopping(self, op: Op) -> str:
         """What inside of an operation may go on for ever, or end the program; empty if nothing does."""
@@ -173,13 +173,13 @@ class Motion:
             used = next((v for v in inner.mentions() if v in varying), None)
             if used is not None:
                 return f"it uses {shown(used)}, which the loop defines"
-        around = len(self.of.domains[loop].ivs)
+        around = len(self.accesses.domains[loop].ivs)
         own = set(part.accesses)
         for mine in part.accesses:
             for other in everything:
                 if "write" not in (mine.kind, other.kind) or (other in own and mine.kind == other.kind):
                     continue
-                if may_meet(self.of, mine, other, around):
+                if may_meet(self.accesses, mine, other, around):
                     of_what = mine.buffer.name
                     said = f"it {mine.kind}s elements of {of_what} that {_named(other.op)} {other.kind}s"
                     return f"{said}, {self._meeting(mine, other, around) or 'or may'}"

@@ -40,10 +40,10 @@ class Faults:
 
     def __init__(self, accesses: Accesses, module: func.Module | None = None) -> None:
         self._of = accesses
-        calls = any(isinstance(a.op, func.Call) for a in accesses.accesses)
+        calls = any(isinstance(a.op, func.Call) for a in accesses.all)
         functions = {f.symbol: f for f in module.functions} if module is not None and calls else {}
         self._constants = {op.result: op.value for op in walk(accesses.function) if isinstance(op, arith.Constant)}
-        self._frees = [a for a in accesses.accesses if a.kind == "write" and _may_free(a.op, functions, frozenset())]
+        self._frees = [a for a in accesses.all if a.kind == "write" and _may_free(a.op, functions, frozenset())]
 
     def are_impossible(self, op: Op, loop: affine.For | scf.For) -> bool:
         """Whether an operation in the body of a loop may run before it too, though the loop may not run at all."""

@@ -88,7 +88,7 @@ class _Pipelined:
     ) -> None:
         self.function, self.loop, self.incoming, self.found, self.what = function, loop, incoming, found, what
         buffers = dict.fromkeys((*(i.start.target for i in incoming), *(i.start.tag for i in incoming)))
-        makers = found.of.scope.makers
+        makers = found.accesses.scope.makers
         self.allocations = {buffer: makers[buffer] for buffer in buffers}
         self.doubled = {buffer: _doubled(buffer) for buffer in buffers}
         self.half = (Affine.of(loop.iv) // loop.step) % 2
@@ -142,7 +142,7 @@ class _Pipelined:
 
     def _ends(self) -> _Ends:
         loop = self.loop
-        trips = trip_count(loop, loop.iv, self.found.of)
+        trips = trip_count(loop, loop.iv, self.found.accesses)
         if trips.runs_at_most_once:
             raise refusal(loop, self.what, f"the loop {name(loop.iv)} never runs twice: there is no iteration before")
         number = constant_trips(loop)

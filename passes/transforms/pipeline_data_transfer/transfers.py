@@ -74,7 +74,7 @@ class _Candidate:
     """One DMA, and all that must hold for it."""
 
     def __init__(self, found: Dependences, loop: affine.For, start: affine.DmaStart, what: str) -> None:
-        self.found, self.of, self.loop, self.start, self.what = found, found.of, loop, start, what
+        self.found, self.of, self.loop, self.start, self.what = found, found.accesses, loop, start, what
         self.users = users(self.of.function)
         self.place = {op: k for k, outer in enumerate(loop.body) for op in walk(outer)}
         """The position in the body of the operation, or of the one around it."""
@@ -163,7 +163,7 @@ class _Candidate:
         buffer = self.of.storage.buffer(self.start.target)
         reads = [
             a
-            for a in self.of.accesses
+            for a in self.of.all
             if a.buffer is buffer and a.kind == "read" and a.op in self.place and not isinstance(a.op, affine.DmaWait)
         ]
         if not reads:
@@ -221,7 +221,7 @@ class _Candidate:
         """That the DMA may run before the rest of the iteration before, if its buffer and its tag are its own."""
         own = {self.of.storage.buffer(v) for v in (self.start.target, self.start.tag)}
         others = copy.copy(self.found)
-        others.accesses = tuple(a for a in self.found.accesses if a.buffer not in own)
+        others.compared = tuple(a for a in self.found.compared if a.buffer not in own)
         around = len(self.of.domains[self.loop].ivs)
         first = {self.start}
 

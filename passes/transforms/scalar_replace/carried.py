@@ -133,14 +133,14 @@ class _Search:
         self.reasons: list[str] = []
         self._dependences = dependences
         self._loop = loop
-        self._around = len(dependences.of.domains[loop].ivs)
-        self._accesses = [a for a in dependences.accesses if loop.iv in a.ivs]
+        self._around = len(dependences.accesses.domains[loop].ivs)
+        self._accesses = [a for a in dependences.compared if loop.iv in a.ivs]
         self._at = {a.op: a for a in self._accesses if isinstance(a.op, Load | Store)}
         self._inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
         self._index = _written_out(loop)
-        self._faults = Faults(dependences.of)
+        self._faults = Faults(dependences.accesses)
         self._is_parallel = any(
-            isinstance(around, affine.Parallel | scf.Parallel) for around in dependences.of.domains[loop].loops
+            isinstance(around, affine.Parallel | scf.Parallel) for around in dependences.accesses.domains[loop].loops
         )
         self._writes: dict[Buffer, list[Access]] = defaultdict(list)
         self._touching: dict[Buffer, list[Access]] = defaultdict(list)
@@ -210,7 +210,7 @@ class _Search:
     def _writers(self, load: Load) -> list[Access]:
         """The accesses in the loop that may write what a load of the same run of the loop gives: two, if more do."""
         access = self._at[load]
-        may_alias = self._dependences.of.storage.may_alias
+        may_alias = self._dependences.accesses.storage.may_alias
         found = (
             a
             for buffer, writes in self._writes.items()
@@ -251,7 +251,7 @@ class _Search:
     @cached_property
     def _trips(self) -> TripCount:
         assert isinstance(self._loop, affine.For)
-        return trip_count(self._loop, self._loop.iv, self._dependences.of)
+        return trip_count(self._loop, self._loop.iv, self._dependences.accesses)
 
     def _is_moving(self, index: Index) -> bool:
         return self._loop.iv in {v for e in index for v in e.values()}
@@ -261,7 +261,7 @@ class _Search:
 
     def _sinking(self, chains: Sequence[_Chain]) -> dict[Op, _Chain]:
         """The stores of chains that may stand behind the loop: nothing else in it needs to see them."""
-        of = self._dependences.of
+        of = self._dependences.accesses
         replaced = {chain.load for chain in chains}
         found: dict[Op, _Chain] = {}
         for chain in chains:

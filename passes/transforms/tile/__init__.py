@@ -117,7 +117,7 @@ def tile(
 
 def trips_of(dependences: Dependences) -> Trips:
     """Counts how often loops run, each once."""
-    return cache(lambda loop: trip_count(loop, loop.iv, dependences.of))
+    return cache(lambda loop: trip_count(loop, loop.iv, dependences.accesses))
 
 
 # --- Below: how
@@ -310,7 +310,7 @@ def _check(
     if len(band) == 1:  # the order stays
         return
     root, ivs = band[0], [loop.iv for loop in band]
-    inside = len(dependences.of.domains[root].ivs) + len(band)
+    inside = len(dependences.accesses.domains[root].ivs) + len(band)
 
     def then(first: Sequence[Affine]) -> Time:
         def time(access: Access) -> tuple[Affine, ...]:
@@ -361,7 +361,7 @@ def _tile_numbers(
         origin = lower[0]
         if len(lower) > 1:
             first = Value(INDEX)
-            dependences.of.scope.add(affine.Max(first, lower), inside)
+            dependences.accesses.scope.add(affine.Max(first, lower), inside)
             origin = Affine.of(first)
         number = (each.loop.iv - origin) // each.outer.step
         starts[each.outer.iv] = origin + number * each.outer.step

@@ -120,7 +120,7 @@ def jammed_loop(
     With `one_upper`, a loop of whose several upper bounds something may be left over is refused.
     """
     what = f"unroll and jam the loop {shown(loop.iv)} by {factor}"
-    trips = trip_count(loop, loop.iv, dependences.of)
+    trips = trip_count(loop, loop.iv, dependences.accesses)
     if trips.number is not None and trips.number < factor:
         raise refusal(loop, what, f"it runs {trips.number} times, fewer than {factor}", "a factor that is not larger")
     size = sum(1 for _ in walk(loop))
@@ -217,7 +217,7 @@ def _check(
     what: str,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
-    around = len(dependences.of.domains[loop].ivs)
+    around = len(dependences.accesses.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
     _number(loop.body, (), places)
     fixed: dict[Atom, Value] = {}  # bounds are the same for all iterations of the loop, also where they are semi-affine
@@ -238,7 +238,7 @@ def _check(
         if new_order(dependences, loop, time) is None:  # legal even if the rest were jammed, which is quicker to ask
             return
         rest = Value(INDEX)
-        dependences.of.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
+        dependences.accesses.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
         time = jammed(number, Affine.of(rest))  # 0 in the whole groups; each iteration of the rest is alone
 
     def alternatives() -> Iterator[Candidate]:
