@@ -9,9 +9,9 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite
 from passes.analysis.access import Accesses
 from passes.analysis.dependence import AnalysisWarning
-from passes.mlir_opt.copy_ranges import Choice, copies
+from passes.mlir_opt.copy_ranges import CopyPolicy, copies
 from passes.transforms.data_copy import with_copies
-from passes.transforms.data_copy.request import Wish
+from passes.transforms.data_copy.request import CopyOptions
 
 
 def affine_data_copy_generate(
@@ -48,8 +48,8 @@ def affine_data_copy_generate(
     """
     around = module if context is None else context
     capacity = fast_mem_capacity if fast_mem_capacity >= 2**64 - 1 else fast_mem_capacity * 1024
-    wish = Wish(fast_mem_space, dma=generate_dma, tag_space=tag_mem_space, only_static=True)
-    choice = Choice(wish, capacity, skip_non_unit_stride_loops, slow_mem_space)
+    options = CopyOptions(fast_mem_space, dma=generate_dma, tag_space=tag_mem_space, only_static=True)
+    choice = CopyPolicy(options, capacity, skip_non_unit_stride_loops, slow_mem_space)
 
     def copied(op: Op) -> Op | None:
         if not isinstance(op, Func) or op.external:

@@ -20,21 +20,21 @@ from passes.legality.refusal import IllegalTransform
 from passes.legality.words import name
 from passes.transforms.data_copy import Placed
 from passes.transforms.data_copy.plan import planned
-from passes.transforms.data_copy.request import Accessing, Wish
+from passes.transforms.data_copy.request import Accessing, CopyOptions
 
 
 @dataclass(frozen=True)
-class Choice:
+class CopyPolicy:
     """What decides where copies are made: see `affine_data_copy_generate`."""
 
-    wish: Wish
+    options: CopyOptions
     capacity: int
     """In bytes."""
     skip_non_unit_steps: bool = False
     slow_space: int = 0
 
 
-def copies(of: Accesses, choice: Choice) -> Iterator[list[Placed]]:
+def copies(of: Accesses, choice: CopyPolicy) -> Iterator[list[Placed]]:
     """The copies of a function, by range."""
     by_op: dict[Op, list[Access]] = {}
     for access in of.all:
@@ -44,7 +44,7 @@ def copies(of: Accesses, choice: Choice) -> Iterator[list[Placed]]:
 
 
 class _Ranges:
-    def __init__(self, of: Accesses, choice: Choice, by_op: dict[Op, list[Access]]) -> None:
+    def __init__(self, of: Accesses, choice: CopyPolicy, by_op: dict[Op, list[Access]]) -> None:
         self.of, self.choice, self.by_op = of, choice, by_op
 
     def of_block(self, block: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
@@ -129,17 +129,17 @@ class _Ranges:
         self, buffer: Value, accesses: Sequence[Access], roots: Block, around: tuple[affine.For, ...]
     ) -> Placed | None:
         """The copy of one buffer, before the outermost loop on which it does not depend; None where it is refused."""
-        wish = self.choice.wish
-        wish = replace(wish, name=wish.name or (f"{buffer.hint}_fast" if buffer.hint else ""))
+        options = self.choice.options
+        options = replace(options, name=options.name or (f"{buffer.hint}_fast" if buffer.hint else ""))
         order = _first(accesses, "read"), _first(accesses, "write")
         what = f"copy {name(buffer)}"
         for loop in self._invariant(accesses, len(around), around):
             try:
-                return Placed(loop, loop, planned(self.of, roots, loop, buffer, wish, what), *order)
+                return Placed(loop, loop, planned(self.of, roots, loop, buffer, options, what), *order)
             except IllegalTransform:
                 pass
         try:
-            return Placed(roots[0], roots[-1], planned(self.of, roots, roots[0], buffer, wish, what), *order)
+            return Placed(roots[0], roots[-1], planned(self.of, roots, roots[0], buffer, options, what), *order)
         except IllegalTransform:
             return None
 

@@ -20,12 +20,12 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.legality.refusal import IllegalTransform
-from passes.transforms.data_copy import data_copy, plan, ways
+from passes.transforms.data_copy import candidates, data_copy, plan
+from passes.transforms.data_copy.candidates import Candidates, Copies
 from passes.transforms.data_copy.nests import Copied, arranged
-from passes.transforms.data_copy.place import Place
 from passes.transforms.data_copy.plan import _Operations
-from passes.transforms.data_copy.request import Request
-from passes.transforms.data_copy.ways import Found, Ways
+from passes.transforms.data_copy.point import CopyPoint
+from passes.transforms.data_copy.request import CopyRequest
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.passes.affine_data_copy_programs import CASES, PRODUCT, Case
@@ -478,7 +478,7 @@ def test_a_size_that_is_not_known_before_the_loop() -> None:
 
 
 def test_sets_that_isl_needs_too_long_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ways, "BUDGET", 1)
+    monkeypatch.setattr(candidates, "BUDGET", 1)
     f = function(CASES["stencil in tiles, static"].text)
     with pytest.raises(IllegalTransform, match="what is touched of A cannot be said: isl needs more than 1 operations"):
         data_copy(f, f.args[0], by_name(f, "i"))
@@ -599,21 +599,21 @@ def failures() -> list[str]:
     return found
 
 
-def nothing(place: Place, *_: object) -> tuple[object, object]:
+def nothing(place: CopyPoint, *_: object) -> tuple[object, object]:
     return place.nothing(), place.nothing()
 
 
-def both_as_the_first(place: Place, *given: object) -> tuple[object, object]:
-    may, _ = ORIGINAL[Place, "touched"](place, *given)
+def both_as_the_first(place: CopyPoint, *given: object) -> tuple[object, object]:
+    may, _ = ORIGINAL[CopyPoint, "touched"](place, *given)
     return may, may
 
 
-def one_less(ways: Ways, *given: object) -> tuple[Affine, Affine]:
-    offset, size = ORIGINAL[Ways, "_extent"](ways, *given)
+def one_less(candidates: Candidates, *given: object) -> tuple[Affine, Affine]:
+    offset, size = ORIGINAL[Candidates, "_extent"](candidates, *given)
     return offset, size - 1
 
 
-def without_way_back(operations: _Operations, found: Found) -> object:
+def without_way_back(operations: _Operations, found: Copies) -> object:
     return ORIGINAL[_Operations, "plan"](operations, replace(found, back=None))
 
 
@@ -622,14 +622,14 @@ def without_offsets(copied: Copied, index: tuple[Affine, ...]) -> tuple[Affine, 
 
 
 FAULTS: dict[str, tuple[object, str, object]] = {
-    "nothing is brought": (Place, "exposed", nothing),
-    "all that may be touched is touched": (Place, "touched", both_as_the_first),
-    "all elements exist": (Place, "inside", lambda place: place.all_of(())),
-    "new buffers hold values": (Place, "initialised", Place.inside),
-    "other accesses do not count": (Request, "_require_own", lambda request, *_: request.place.nothing()),
-    "other accesses are all apart": (Request, "_is_apart", lambda *_: True),
-    "what lies behind what is touched exists": (Place, "up_to", lambda place, _: place.all_of(())),
-    "the buffer is too small": (Ways, "_extent", one_less),
+    "nothing is brought": (CopyPoint, "exposed", nothing),
+    "all that may be touched is touched": (CopyPoint, "touched", both_as_the_first),
+    "all elements exist": (CopyPoint, "inside", lambda place: place.all_of(())),
+    "new buffers hold values": (CopyPoint, "initialised", CopyPoint.inside),
+    "other accesses do not count": (CopyRequest, "_require_own", lambda request, *_: request.place.nothing()),
+    "other accesses are all apart": (CopyRequest, "_is_apart", lambda *_: True),
+    "what lies behind what is touched exists": (CopyPoint, "up_to", lambda place, _: place.all_of(())),
+    "the buffer is too small": (Candidates, "_extent", one_less),
     "nothing is taken back": (_Operations, "plan", without_way_back),
     "the box starts at zero": (Copied, "place", without_offsets),
     "rows lie behind each other": (plan, "chunks", lambda sizes, extents: [(prod(extents), 1)]),

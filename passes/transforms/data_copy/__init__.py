@@ -11,8 +11,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks
 from passes.analysis.access import Accesses
 from passes.legality.words import name as called
-from passes.transforms.data_copy.plan import Plan, planned
-from passes.transforms.data_copy.request import Wish
+from passes.transforms.data_copy.plan import CopyPlan, planned
+from passes.transforms.data_copy.request import CopyOptions
 from passes.transforms.loops.nests import loop_of
 
 
@@ -22,7 +22,7 @@ class Placed:
 
     first: Op
     last: Op
-    plan: Plan
+    plan: CopyPlan
     first_read: int | None = None
     """The place in the text of the first read inside; None if nothing reads the buffer."""
     first_write: int | None = None
@@ -115,10 +115,10 @@ def data_copy(
       return
     }
     """
-    wish = Wish(space, tuple(layout), dict(panels or {}), dma, tag_space, name)
+    options = CopyOptions(space, tuple(layout), dict(panels or {}), dma, tag_space, name)
     what = f"copy {called(buffer)} for loop {called(iv)}"
     loop = loop_of(function, iv, what)
-    plan = planned(Accesses(function, module), (loop,), loop, buffer, wish, what)
+    plan = planned(Accesses(function, module), (loop,), loop, buffer, options, what)
     return with_copies(function, [[Placed(loop, loop, plan)]])
 
 

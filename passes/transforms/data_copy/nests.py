@@ -86,7 +86,7 @@ def over_box(copied: Copied, sides: Sides, *, copy_in: bool) -> Block:
 
 
 def over_set(copied: Copied, points: Set, params: Sequence[Value], *, copy_in: bool) -> Block:
-    """Loops that copy the elements of a set, as `Place.as_set` gives it.
+    """Loops that copy the elements of a set, as `CopyPoint.as_set` gives it.
 
     Raises
     ------

@@ -16,13 +16,13 @@ from passes.analysis.polyhedral import UnknownError
 from passes.analysis.relations import map_from
 from passes.legality.refusal import refusal
 from passes.legality.words import name
+from passes.transforms.data_copy.candidates import Candidates, Copies
 from passes.transforms.data_copy.nests import Copied, Transfer, arranged_sizes, chunks
-from passes.transforms.data_copy.request import Accessing, Request, Wish
-from passes.transforms.data_copy.ways import Found, Ways
+from passes.transforms.data_copy.request import Accessing, CopyOptions, CopyRequest
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class CopyPlan:
     """The copy of one buffer.
 
     Attributes
@@ -48,7 +48,7 @@ class Plan:
     elements: int | None
 
 
-def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, wish: Wish, what: str) -> Plan:
+def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, options: CopyOptions, what: str) -> CopyPlan:
     """The copy of what some operations of one block, or a loop around them, touch of a buffer.
 
     Parameters
@@ -64,8 +64,8 @@ def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, wish: 
         Where a copy would change what the program does, may touch what the program does not, or cannot be said.
     """
     try:
-        request = Request(of, roots, before, buffer, wish, what)
-        return _Operations(request).plan(Ways(request).found())
+        request = CopyRequest(of, roots, before, buffer, options, what)
+        return _Operations(request).plan(Candidates(request).found())
     except UnknownError as error:
         raise refusal(before, what, f"what is touched of {name(buffer)} cannot be said: {error}") from error
 
@@ -76,29 +76,29 @@ def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, wish: 
 class _Operations:
     """Builds the operations of a copy."""
 
-    def __init__(self, request: Request) -> None:
-        self.request, self.place, self.wish = request, request.place, request.wish
+    def __init__(self, request: CopyRequest) -> None:
+        self.request, self.place, self.options = request, request.place, request.options
         self.value, self.before, self.refuse = request.value, request.before, request.refuse
 
-    def plan(self, found: Found) -> Plan:
+    def plan(self, found: Copies) -> CopyPlan:
         """All operations."""
         bring, back = found.bring, found.back
         at, old = self.before.location, self.value.type
         assert isinstance(old, MemRefType)
-        sizes = arranged_sizes(found.extents, self.request.layout, self.wish.panels)
+        sizes = arranged_sizes(found.extents, self.request.layout, self.options.panels)
         shape = tuple(size.constant if size.is_constant else None for size in sizes)
-        hint = self.wish.name or (f"{self.value.hint}_fast" if self.value.hint else "")
-        fast = Value(MemRefType(shape, old.element, None, self.wish.space), hint, self.value.location)
+        hint = self.options.name or (f"{self.value.hint}_fast" if self.value.hint else "")
+        fast = Value(MemRefType(shape, old.element, None, self.options.space), hint, self.value.location)
         computed: list[Op] = []
         operands = tuple(self._operand(size, computed) for size in sizes if not size.is_constant)
         copied = Copied(
-            self.value, fast, self.place.dimensions, found.offsets, self.request.layout, self.wish.panels, at
+            self.value, fast, self.place.dimensions, found.offsets, self.request.layout, self.options.panels, at
         )
         redirected = {a.op: self._redirected(a.op, copied) for a in self.request.accesses}
         allocation: Block = (*computed, memref.Alloc(fast, operands, location=at))
         end: Block = (memref.Dealloc(fast, location=at),)
         tags: Block = ()
-        if self.wish.dma:
+        if self.options.dma:
             transfer = self._transfer(copied, [size.constant for size in sizes])
             tag_in, tag_out = (self._tag() for _ in range(2))
             copy_in = transfer.made(tag_in.result, copy_in=True) if bring else ()
@@ -116,7 +116,7 @@ class _Operations:
             copy_out = back.make(copied, False) if back is not None else ()
         parts = (*allocation, *copy_in, *copy_out, *redirected.values())
         dims, new = self.place.sizes({v for part in parts for op in walk(part) for v in op.reads()})
-        return Plan(
+        return CopyPlan(
             (*dims, *_with_sizes(allocation, new)), _with_sizes(copy_in, new), tags, _with_sizes(copy_out, new), end,
             {old_op: substitute(op, new) for old_op, op in redirected.items()},
             prod(n for n in shape if n is not None) if None not in shape else None,
@@ -149,7 +149,7 @@ class _Operations:
         return with_fields(op, memref=copied.fast, index=copied.place(index), written=None)
 
     def _tag(self) -> memref.Alloc:
-        type = MemRefType((1,), IntegerType(32), None, self.wish.tag_space)
+        type = MemRefType((1,), IntegerType(32), None, self.options.tag_space)
         hint = f"{self.value.hint}_tag" if self.value.hint else "tag"
         return memref.Alloc(Value(type, hint), location=self.before.location)
 
@@ -167,8 +167,8 @@ class _Operations:
             raise self.refuse("a DMA has one stride, but the box needs several", "dma=False")
         if len(parts) == 1:
             return Transfer(copied, prod(extents), None)
-        if not isinstance(type.space, int) or type.space >= self.wish.space:
-            spaces = f"{name(self.value)} lies in the space {type.space}, the fast buffer in {self.wish.space}"
+        if not isinstance(type.space, int) or type.space >= self.options.space:
+            spaces = f"{name(self.value)} lies in the space {type.space}, the fast buffer in {self.options.space}"
             reason = f"the end of a DMA that has a stride is that in the memory space of the lower number, but {spaces}"
             raise self.refuse(reason, f"space={type.space + 1}" if isinstance(type.space, int) else "dma=False")
         (count, _), (_, distance) = parts

@@ -16,14 +16,14 @@ from passes.analysis.polyhedral import Map
 from passes.analysis.storage import is_injective
 from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.words import name
-from passes.transforms.data_copy.place import Place
+from passes.transforms.data_copy.point import CopyPoint
 
 Accessing = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore
 """What can be redirected to a fast buffer."""
 
 
 @dataclass(frozen=True)
-class Wish:
+class CopyOptions:
     """How the fast buffer is to be; see `data_copy`."""
 
     space: int = 0
@@ -36,7 +36,7 @@ class Wish:
     """Whether sizes that are known only at run time are refused."""
 
 
-class Request:
+class CopyRequest:
     """The copy of what some operations of one block touch of a buffer.
 
     Attributes
@@ -56,8 +56,10 @@ class Request:
         For a layout that is none.
     """
 
-    def __init__(self, of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, wish: Wish, what: str) -> None:
-        self.of, self.before, self.value, self.wish, self.what = of, before, buffer, wish, what
+    def __init__(
+        self, of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, options: CopyOptions, what: str
+    ) -> None:
+        self.of, self.before, self.value, self.options, self.what = of, before, buffer, options, what
         self.array = of.storage.buffer(buffer)
         self._require_whole()
         inside = {inner for root in roots for inner in walk(root)}
@@ -66,7 +68,7 @@ class Request:
         self.accesses = [of.by_dimensions(a) for a in touching if a.op in inside and self._is_redirected(a)]
         self.reads = [a for a in self.accesses if a.kind == "read"]
         self.writes = [a for a in self.accesses if a.kind == "write"]
-        self.place = Place(of, before, self.array)
+        self.place = CopyPoint(of, before, self.array)
         self.beside = self._require_own(touching, inside, around)
         self.rank = self.place.dimensions.rank
         self._require_defined(inside)
@@ -165,20 +167,20 @@ class Request:
         return all(holder is self.of.function or self.before in set(walk(holder)) for holder in holders)
 
     def _require_layout(self) -> None:
-        wish, rank = self.wish, self.rank
-        layout = wish.layout or tuple(range(rank))
+        options, rank = self.options, self.rank
+        layout = options.layout or tuple(range(rank))
         if sorted(layout) != list(range(rank)):
             raise ValueError(f"the layout of {rank} dimensions is a permutation of {tuple(range(rank))}, got {layout}")
-        if any(k not in range(rank) or width < 1 for k, width in wish.panels.items()):
-            raise ValueError(f"panels give dimensions below {rank} a positive width, got {dict(wish.panels)}")
+        if any(k not in range(rank) or width < 1 for k, width in options.panels.items()):
+            raise ValueError(f"panels give dimensions below {rank} a positive width, got {dict(options.panels)}")
         self.layout = layout
-        is_plain = layout == tuple(range(rank)) and not wish.panels
-        if wish.dma and not is_plain:
+        is_plain = layout == tuple(range(rank)) and not options.panels
+        if options.dma and not is_plain:
             raise self.refuse("a DMA copies elements in the order in which they lie", "dma=False")
         vector = next((a.op for a in self.accesses if isinstance(a.op, affine.VectorLoad | affine.VectorStore)), None)
         if vector is not None and not is_plain:
             lanes = _vector(vector)
-            kept = layout[rank - lanes :] == tuple(range(rank - lanes, rank)) and not wish.panels
+            kept = layout[rank - lanes :] == tuple(range(rank - lanes, rank)) and not options.panels
             if not kept:
                 raise self.refuse("the elements of a vector would lie apart in this layout", at=vector)
 

@@ -16,7 +16,7 @@ from passes.legality.refusal import IllegalTransform
 from passes.legality.words import name
 from passes.simplify import Context, simplify
 from passes.transforms.data_copy.nests import Copied, Sides, over_box, over_set
-from passes.transforms.data_copy.request import Request
+from passes.transforms.data_copy.request import CopyRequest
 
 BUDGET = 2_000_000
 """How many operations isl may spend on the sets of one copy: up to some seconds."""
@@ -24,34 +24,34 @@ Make = Callable[[Copied, bool], Block]
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """One way to copy: the elements, and what makes the operations."""
+class Candidate:
+    """A candidate for a copy: the elements, and what makes the operations."""
 
     elements: Map
     make: Make
 
 
-Find = Callable[[], Way | None]
+Find = Callable[[], Candidate | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Copies:
     """What brings elements and what takes them back, where there are any; where the fast buffer begins in the array,
     and how many elements it has in each dimension."""
 
-    bring: Way | None
-    back: Way | None
+    bring: Candidate | None
+    back: Candidate | None
     offsets: tuple[Affine, ...]
     extents: tuple[Affine, ...]
 
 
-class Ways:
-    """Looks for legal ways to copy.
+class Candidates:
+    """Looks for legal candidates.
 
     Raises IllegalTransform where there is none, and UnknownError where isl needs too long.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: CopyRequest) -> None:
         self.request, self.place, self.value = request, request.place, request.value
         self.refuse = request.refuse
         self.rank = request.rank
@@ -63,20 +63,20 @@ class Ways:
             raise self.refuse(f"nothing of {name(self.value)} is ever touched")
         self.sides = self._sides()
 
-    def found(self) -> Found:
-        """The first legal ways, dense boxes first."""
+    def found(self) -> Copies:
+        """The first legal candidates, dense boxes first."""
         with spending(BUDGET):
-            bring, back = self._ways()
+            bring, back = self._candidates()
             everything = self.touched
             for way in (bring, back):
                 if way is not None:
                     everything = everything.union(way.elements.intersect(self.place.possible()))
-            return Found(bring, back, *self._box(everything))
+            return Copies(bring, back, *self._box(everything))
 
-    def _ways(self) -> tuple[Way | None, Way | None]:
+    def _candidates(self) -> tuple[Candidate | None, Candidate | None]:
         """How elements are brought, and how they are taken back; None where there are none."""
         boxes: list[Find] = [lambda: self._loops(self.sides), self._clamped]
-        if self.request.wish.dma:
+        if self.request.options.dma:
             boxes = [self._full_box, self._whole_array]
         exposed, surely = self.place.exposed(self.request.reads, self.request.writes)
         written, rewritten, beside = self.written, self.rewritten, self.request.beside
@@ -85,17 +85,17 @@ class Ways:
         back = self._first(boxes, rewritten) if self.request.writes else None
         if not needs and back is not None:
             return None, back
-        if not self.request.wish.dma and not needs and not written.is_empty() and written.is_subset(rewritten):
+        if not self.request.options.dma and not needs and not written.is_empty() and written.is_subset(rewritten):
             return None, self._pieces(written)
         bring = self._first(boxes, readable)
         if bring is not None:
             allowed = bring.elements.subtract(beside).union(rewritten) if writable is None else writable
             # A DMA takes back all that was brought.
-            backs = [lambda: bring] if self.request.wish.dma else [lambda: bring, *boxes]
+            backs = [lambda: bring] if self.request.options.dma else [lambda: bring, *boxes]
             back = self._first(backs, allowed) if self.request.writes else None
             if back is not None or not self.request.writes:
                 return bring, back
-        if self.request.wish.dma:
+        if self.request.options.dma:
             what = "a box of constant size holds more than what the program certainly touches"
             raise self.refuse(f"a DMA copies boxes, but {what} of {name(self.value)}, or there is none", "dma=False")
         if exposed.is_subset(surely) and written.is_subset(rewritten):
@@ -122,7 +122,7 @@ class Ways:
         """
         if self.request.is_shared():
             return surely
-        if not self.request.has_values() and not self.request.wish.dma:
+        if not self.request.has_values() and not self.request.options.dma:
             return surely.union(self.initialised.intersect(self.place.inside()))
         assert isinstance(self.request.array.type, MemRefType)
         existing = self.place.inside().union(self.certain)
@@ -130,8 +130,8 @@ class Ways:
             return existing  # the last of rows may end before an index that others have
         return existing.union(self.place.up_to(self.certain))
 
-    def _first(self, ways: Sequence[Find], allowed: Map) -> Way | None:
-        made = (way() for way in ways)
+    def _first(self, found: Sequence[Find], allowed: Map) -> Candidate | None:
+        made = (find() for find in found)
         return next((way for way in made if way is not None and way.elements.is_subset(allowed)), None)
 
     # --- Boxes
@@ -173,7 +173,7 @@ class Ways:
             )
         return size
 
-    def _clamped(self) -> Way | None:
+    def _clamped(self) -> Candidate | None:
         """The box, as far as it lies inside of the array; None where the size of that is not known here."""
         lower, upper = [], []
         whole = self._elements(self.sides)
@@ -191,10 +191,10 @@ class Ways:
         high = [Constraint(e - 1 - x) for x, exprs in zip(index, sides.upper, strict=True) for e in exprs]
         return self.place.all_of((*low, *high), index)
 
-    def _loops(self, sides: Sides) -> Way:
-        return Way(self._elements(sides), lambda copied, copy_in: over_box(copied, sides, copy_in=copy_in))
+    def _loops(self, sides: Sides) -> Candidate:
+        return Candidate(self._elements(sides), lambda copied, copy_in: over_box(copied, sides, copy_in=copy_in))
 
-    def _full_box(self) -> Way | None:
+    def _full_box(self) -> Candidate | None:
         """The box of constant size that a DMA copies; None where the size varies."""
         try:
             offsets, extents = self._box(self.touched)
@@ -206,17 +206,17 @@ class Ways:
         upper = tuple((offset + number,) for offset, number in zip(offsets, numbers, strict=True))
         return self._dma(Sides(tuple((offset,) for offset in offsets), upper))
 
-    def _whole_array(self) -> Way | None:
+    def _whole_array(self) -> Candidate | None:
         """All elements of an array whose type says how many there are."""
         sizes = [size for size in self.place.dimensions.shape if size is not None]
         if len(sizes) < self.rank:
             return None
         return self._dma(Sides(((Affine(),),) * self.rank, tuple((Affine.of(size),) for size in sizes)))
 
-    def _dma(self, sides: Sides) -> Way:
-        return Way(self._elements(sides), lambda _copied, _in: ())
+    def _dma(self, sides: Sides) -> Candidate:
+        return Candidate(self._elements(sides), lambda _copied, _in: ())
 
-    def _pieces(self, elements: Map) -> Way:
+    def _pieces(self, elements: Map) -> Candidate:
         """Loops over some elements and no others."""
         params = self._params()
         points = self.place.as_set(elements)
@@ -224,7 +224,7 @@ class Ways:
         for k in range(points.dim(Dim.param)):
             if points.get_dim_name(Dim.param, k) not in names and points.involves_dims(Dim.param, k, 1):
                 raise self.refuse(f"what is touched of {name(self.value)} depends on what no affine map can read there")
-        return Way(elements, lambda copied, copy_in: over_set(copied, points, params, copy_in=copy_in))
+        return Candidate(elements, lambda copied, copy_in: over_set(copied, points, params, copy_in=copy_in))
 
     def _params(self) -> tuple[Value, ...]:
         symbols = {v for a in self.request.accesses for v in a.relation.params}
@@ -251,7 +251,7 @@ class Ways:
         if numbers:
             size, offset = min(numbers, key=lambda pair: pair[0])
             return offset, Affine.of(size)
-        if self.request.wish.only_static:
+        if self.request.options.only_static:
             raise self.refuse(f"how much of {name(self.value)} is touched along dimension {axis} has no constant limit")
         return self._symbolic_extent(elements, axis)
 

@@ -17,7 +17,7 @@ from passes.analysis.relations import at_depth, map_from, same_element
 from passes.analysis.storage import Buffer
 
 
-class Place:
+class CopyPoint:
     """The point of a block before one operation, whose copies are functions of the loops around.
 
     Sets of elements are isl maps from the iterations of these loops to the indices of one array, by the dimensions that
