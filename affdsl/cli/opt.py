@@ -104,7 +104,7 @@ def passes_text() -> str:
 
 def _optimise(line: CommandLine) -> int:
     name = line.only_word()
-    plan = _Plan(line)
+    plan = _Requested(line)
     text, file = read_input(name)
     marker = line.given("split-input-file")
     outputs: list[str] = []
@@ -154,7 +154,7 @@ def split(text: str, marker: str | None) -> Iterator[str]:
         start += len(part) + len(marker)
 
 
-class _Plan:
+class _Requested:
     """What a command line asks to be done with each part of the input; made once, before any input is read."""
 
     def __init__(self, line: CommandLine) -> None:

@@ -21,7 +21,7 @@ class Shaped(FrozenValue):
     element: str
 
 
-class Scalar(FrozenValue):
+class NumberKind(FrozenValue):
     """What a number is: "integer", "index", "float" or "complex"; its width; the sign of an integer type."""
 
     kind: str
@@ -71,21 +71,21 @@ def _before_comma(text: str) -> str:
     return text
 
 
-def scalar(element: str) -> Scalar | None:
+def scalar(element: str) -> NumberKind | None:
     """What the numbers of an element type are; None where it has none, or is not known.
 
     >>> scalar("ui8"), scalar("f8E5M2")
     (Scalar(kind='integer', width=8, sign='u'), Scalar(kind='float', width=8, sign=''))
     """
     if element == "index":
-        return Scalar("index", 64)
+        return NumberKind("index", 64)
     if found := _INTEGER.fullmatch(element):
-        return Scalar("integer", int(found[2]), found[1])
+        return NumberKind("integer", int(found[2]), found[1])
     if found := _FLOAT.fullmatch(element):
-        return Scalar("float", int(found[1] or 19))  # tf32 has 19 bits
+        return NumberKind("float", int(found[1] or 19))  # tf32 has 19 bits
     if found := _COMPLEX.fullmatch(element):
         part = scalar(found[1])
-        return None if part is None else Scalar("complex", 2 * part.width, part.sign)
+        return None if part is None else NumberKind("complex", 2 * part.width, part.sign)
     return None
 
 

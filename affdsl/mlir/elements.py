@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from affdsl.ir.opaque_types import Scalar, complex_part, scalar, shaped
+from affdsl.ir.opaque_types import NumberKind, complex_part, scalar, shaped
 from affdsl.ir.types import Type
 
 _ITEM = re.compile(
@@ -109,12 +109,12 @@ def _listed(items: Iterator[str], shape: tuple[int, ...], pairs: bool) -> Iterat
         raise NotNumbersError("a list of numbers is not closed")
 
 
-def _check_bytes(text: str, count: int, kind: Scalar, type: Type) -> None:
+def _check_bytes(text: str, count: int, kind: NumberKind, type: Type) -> None:
     """Elements as hexadecimal bytes: those of all elements, or of one for all."""
     if re.fullmatch(r'"0x(?:[0-9A-Fa-f]{2})*"', text) is None:
         raise NotNumbersError('elements as text are bytes, "0x" with two hexadecimal digits for each')
     given, one = (len(text) - 4) // 2, (kind.width + 7) // 8
-    every = (count + 7) // 8 if kind == Scalar("integer", 1) else one * count
+    every = (count + 7) // 8 if kind == NumberKind("integer", 1) else one * count
     if given not in (one, every):
         raise NotNumbersError(f"{given} bytes are given, but {type} has {every}")
 
@@ -183,7 +183,7 @@ def value_of(text: str) -> int:
     return -value if text.startswith("-") else value
 
 
-def _check_float(text: str, kind: Scalar, element: str) -> None:
+def _check_float(text: str, kind: NumberKind, element: str) -> None:
     if "0x" in text:
         if text.startswith("-"):
             raise NotNumbersError(f"the bits of a number have no sign before them: {text}")
@@ -193,7 +193,7 @@ def _check_float(text: str, kind: Scalar, element: str) -> None:
         raise NotNumbersError(f"a number of type {element} needs a decimal point, got {text}")
 
 
-def _check_integer(value: int, kind: Scalar, element: str) -> None:
+def _check_integer(value: int, kind: NumberKind, element: str) -> None:
     if kind.sign == "u" and value < 0:
         raise NotNumbersError(f"{value} does not fit into {element}, which has no negative numbers")
     lowest = 0 if kind.sign == "u" else -(1 << kind.width >> 1)

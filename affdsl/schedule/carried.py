@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.traverse import walk
-from affdsl.schedule.history import Step
-from affdsl.schedule.verbs import VERBS, Call
+from affdsl.schedule.history import Entry
+from affdsl.schedule.verbs import VERBS, VerbCall
 
 
-def carrying(call: Call, now: Step) -> str:
+def carrying(call: VerbCall, now: Entry) -> str:
     """The first loop that carries a value and that a step names, or that is inside of one that it names.
 
     Empty if there is none, or if the verb asks for nothing of what loops carry.

@@ -11,12 +11,12 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.schedule.loops import tree_of
-from affdsl.schedule.verbs import Call
+from affdsl.schedule.verbs import VerbCall
 from passes.transforms.settle import Fate
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class Entry:
     """A step that was taken, with the program after it; or that was refused: then `error` says why.
 
     Attributes
@@ -35,7 +35,7 @@ class Step:
         Of the names of loops that this step or one before left out, because they run once or never: that in words.
     """
 
-    call: Call
+    call: VerbCall
     location: Location
     module: Module = field(repr=False)
     names: Mapping[Value, str] = field(repr=False)
@@ -52,7 +52,7 @@ class Step:
         return self.call.text
 
 
-def explained(start: Step, history: Sequence[Step]) -> str:
+def explained(start: Entry, history: Sequence[Entry]) -> str:
     """What each step did to which loop, what was refused and why, and the loops as they are in the end.
 
     Parameters
@@ -99,7 +99,7 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def with_gone(before: Step, call: Call, names: Mapping[Value, str], gone: Mapping[Value, Fate]) -> dict[str, str]:
+def with_gone(before: Entry, call: VerbCall, names: Mapping[Value, str], gone: Mapping[Value, Fate]) -> dict[str, str]:
     """What became of the loops that are gone after a step, which those that are new may be, too, by their names."""
     said = dict(before.gone)
     for iv, fate in gone.items():
@@ -108,7 +108,7 @@ def with_gone(before: Step, call: Call, names: Mapping[Value, str], gone: Mappin
     return said
 
 
-def changes(before: Step, after: Step) -> Iterator[tuple[str, str]]:
+def changes(before: Entry, after: Entry) -> Iterator[tuple[str, str]]:
     """Which loop was made, changed, moved or taken away, by its name, and that in words."""
     old, new = _rows(before), _rows(after)
     for name, (text, around) in new.items():
@@ -132,14 +132,14 @@ def changes(before: Step, after: Step) -> Iterator[tuple[str, str]]:
             yield name, f"{name} carries no values any more"
 
 
-def _carrying(at: Step) -> Iterator[str]:
+def _carrying(at: Entry) -> Iterator[str]:
     """The loops that carry values."""
     for op in walk(at.function):
         if isinstance(op, affine.For | scf.For) and op.results:
             yield at.names[op.iv]
 
 
-def _rows(at: Step) -> dict[str, tuple[str, tuple[str, ...]]]:
+def _rows(at: Entry) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Each loop in words, with the names of those around it."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     around: list[str] = []

@@ -31,7 +31,7 @@ class ScheduleError(ProgramError):
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class LoopRow:
     """One loop of a tree.
 
     Attributes
@@ -68,9 +68,9 @@ class Row:
 class Tree:
     """The loops of a function in the order of the text; printed a line for each, those inside of it below."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[LoopRow, ...]
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[LoopRow]:
         return iter(self.rows)
 
     def __len__(self) -> int:
@@ -167,14 +167,14 @@ def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
     def name(value: Value) -> str:
         return names.get(value, value.hint or "?")
 
-    def rows(op: Op, depth: int) -> Iterator[Row]:
+    def rows(op: Op, depth: int) -> Iterator[LoopRow]:
         for block in op.blocks():
             for inner in block:
                 if isinstance(inner, Loop):
                     ivs = _ivs(inner)
                     bounds = tuple(_bounds(inner, k, name, computed) for k in range(len(ivs)))
                     parallel = isinstance(inner, affine.Parallel | scf.Parallel)
-                    yield Row(tuple(map(name, ivs)), ivs[0], depth, bounds, parallel, inner.location)
+                    yield LoopRow(tuple(map(name, ivs)), ivs[0], depth, bounds, parallel, inner.location)
                 yield from rows(inner, depth + isinstance(inner, Loop))
 
     return Tree(tuple(rows(function, 0)))

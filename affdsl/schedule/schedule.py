@@ -22,12 +22,12 @@ from affdsl.kernel import Kernel
 from affdsl.lang.indices import Index
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.schedule.carried import carrying
-from affdsl.schedule.history import Step, counted, explained, with_gone
+from affdsl.schedule.history import Entry, counted, explained, with_gone
 from affdsl.schedule.loops import ScheduleError as ScheduleError
 from affdsl.schedule.loops import Tree, find, named, names_of, tree_of, unused
 from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal
-from affdsl.schedule.verbs import OF_PRIMITIVE, Call, filled, taken
+from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, taken
 from affdsl.schedule.words import called, refused
 from affdsl.shown import ShownAsText, Text
 from passes.advice.alternatives import with_alternative
@@ -104,9 +104,9 @@ class Schedule(ShownAsText):
         self._kernel = kernel
         self._validate = validate
         self._name = assigned_name() or "s"
-        self._start = Step(Call("start", ()), here(), _with_last(module, function), names_of(function))
-        self._steps: list[Step] = []
-        self._history: list[Step] = []
+        self._start = Entry(VerbCall("start", ()), here(), _with_last(module, function), names_of(function))
+        self._steps: list[Entry] = []
+        self._history: list[Entry] = []
 
     # --- Steps
 
@@ -288,12 +288,12 @@ class Schedule(ShownAsText):
     # --- What there is
 
     @property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[Entry, ...]:
         """The steps that were taken and not undone."""
         return tuple(self._steps)
 
     @property
-    def refusals(self) -> tuple[Step, ...]:
+    def refusals(self) -> tuple[Entry, ...]:
         """The steps that were refused, with the reason as their `error`; also before steps that were undone."""
         return tuple(step for step in self._history if step.error)
 
@@ -370,7 +370,7 @@ class Schedule(ShownAsText):
     # --- How
 
     @property
-    def _now(self) -> Step:
+    def _now(self) -> Entry:
         return self._steps[-1] if self._steps else self._start
 
     def _take(self, verb: str, *arguments: object, **options: object) -> Schedule:
@@ -381,11 +381,11 @@ class Schedule(ShownAsText):
             if not isinstance(value, kind):
                 what = f"cannot {self._name}.{verb}(...): {key} is {words}, got {literal(value)}"
                 raise problem(ScheduleError, what)
-        call, now = Call(verb, given, tuple(frozen.items())), self._now
+        call, now = VerbCall(verb, given, tuple(frozen.items())), self._now
         try:
             steps = self._done(call, now)
         except IllegalTransform as refusal:
-            self._history.append(Step(call, here(), now.module, now.names, str(refusal), now.gone))
+            self._history.append(Entry(call, here(), now.module, now.names, str(refusal), now.gone))
             raise refusal from None
         except ValueError as error:
             if isinstance(error, AffdslError):
@@ -402,13 +402,13 @@ class Schedule(ShownAsText):
         self._history += steps
         return self
 
-    def _done(self, call: Call, now: Step) -> list[Step]:
+    def _done(self, call: VerbCall, now: Entry) -> list[Entry]:
         """A step after another, if need be after those that keep carried values in memory.
 
         Loops that the step names come first, then those inside of them. Raises IllegalTransform, in the words of the
         schedule, and ValueError for wrong numbers.
         """
-        steps: list[Step] = []
+        steps: list[Entry] = []
         errors: list[IllegalTransform] = []
         while True:
             before = steps[-1] if steps else now
@@ -420,7 +420,7 @@ class Schedule(ShownAsText):
             if not loop:
                 break
             try:
-                steps.append(self._done_once(Call("demote", (loop,)), before))
+                steps.append(self._done_once(VerbCall("demote", (loop,)), before))
             except IllegalTransform:
                 break
         if len(errors) > 1:
@@ -429,7 +429,7 @@ class Schedule(ShownAsText):
                 raise last
         raise self._refused(errors[0], call, now, now)
 
-    def _done_once(self, call: Call, now: Step) -> Step:
+    def _done_once(self, call: VerbCall, now: Entry) -> Entry:
         """A step after another. Raises as the transformation does."""
         place = Place(now.function, now.module, now.names, f"{self._name}.{call.text}", now.gone)
         whole = filled(place, call)
@@ -437,14 +437,14 @@ class Schedule(ShownAsText):
             made = taken(place, whole)
         names = names_of(made.function, now.names)
         gone = with_gone(now, whole, names, made.gone)
-        return Step(whole, here(), _with_last(now.module, made.function), names, gone=gone)
+        return Entry(whole, here(), _with_last(now.module, made.function), names, gone=gone)
 
-    def _refused(self, error: IllegalTransform, call: Call, at: Step, now: Step) -> IllegalTransform:
+    def _refused(self, error: IllegalTransform, call: VerbCall, at: Entry, now: Entry) -> IllegalTransform:
         """The refusal of a step after `at`, with what is legal instead, in the words of the schedule as it is `now`."""
         with calling(called(at.function, at.names)):
             return refused(with_alternative(error), call, self._name, self._kernel.name, now.names)
 
-    def _check(self, before: Step, steps: Sequence[Step], replay: str) -> None:
+    def _check(self, before: Entry, steps: Sequence[Entry], replay: str) -> None:
         reassociated = any(dict(step.call.options).get("reassociate") for step in steps)
         states = [(f"{self._name}.{step}", step.module) for step in steps]
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")

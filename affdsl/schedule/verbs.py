@@ -21,7 +21,7 @@ from passes.transforms.settle import Settled, settled
 
 
 @dataclass(frozen=True, eq=False)
-class Call:
+class VerbCall:
     """A step as the user wrote it: a verb, its arguments, and its options, all of which are nothing by default."""
 
     verb: str
@@ -42,7 +42,7 @@ class Call:
         """The names of the symbols that its arguments are written with."""
         return tuple(dict.fromkeys(name for value in self.arguments for name in symbols_in(value)))
 
-    def given(self, **options: object) -> Call:
+    def given(self, **options: object) -> VerbCall:
         """The same step with some options given in another way."""
         return replace(self, options=tuple({**dict(self.options), **options}.items()))
 
@@ -74,7 +74,7 @@ class Verb:
     ordered: bool = False
 
 
-def filled(place: Place, call: Call) -> Call:
+def filled(place: Place, call: VerbCall) -> VerbCall:
     """A step with names for the loops over tiles and strips, and for the arrays, that it makes."""
     match call.verb:
         case "tile":
@@ -88,7 +88,7 @@ def filled(place: Place, call: Call) -> Call:
     return call
 
 
-def taken(place: Place, call: Call) -> Settled:
+def taken(place: Place, call: VerbCall) -> Settled:
     """The function after a step, and what became of loops that it leaves out.
 
     Raises IllegalTransform as the transformation does, and ScheduleError for what is no loop, size or number.

@@ -15,14 +15,14 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
-from affdsl.schedule.verbs import OF_PRIMITIVE, Call
+from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import IllegalTransform
 from passes.legality.words import accessed_element
 
 
 def refused(
-    error: IllegalTransform, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]
+    error: IllegalTransform, call: VerbCall, schedule: str, symbol: str, names: Mapping[Value, str]
 ) -> IllegalTransform:
     """The refusal of a step in the words of its schedule.
 
@@ -50,7 +50,7 @@ def refused(
     return error.instead(error.proposal or alternative, _SIGIL.sub("", "\n".join(lines)), alternative)
 
 
-def advice(error: IllegalTransform, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
+def advice(error: IllegalTransform, call: VerbCall, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
     """What can be done instead, as steps of the schedule."""
     if error.proposal is None:
         return error.alternative
@@ -89,7 +89,7 @@ def _defined(function: Func) -> Iterator[Value]:
         yield from op.defines()
 
 
-def _proposed(proposal: Proposal, call: Call, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
+def _proposed(proposal: Proposal, call: VerbCall, schedule: str, symbol: str, names: Mapping[Value, str]) -> str:
     steps = "".join(f".{_step(step, names).text}" for step in proposal.steps)
     again = f".{call.given(**dict(proposal.options)).text}" if proposal.asks_again else ""
     if proposal.assumes:
@@ -99,10 +99,10 @@ def _proposed(proposal: Proposal, call: Call, schedule: str, symbol: str, names:
     return f"{schedule}{steps}{again}"
 
 
-def _step(step: Step, names: Mapping[Value, str]) -> Call:
+def _step(step: Step, names: Mapping[Value, str]) -> VerbCall:
     options = tuple((key, _named(value, names)) for key, value in step.options)
     arguments = tuple(_named(value, names) for value in step.arguments)
-    return Call(OF_PRIMITIVE.get(step.verb, step.verb), arguments, options)
+    return VerbCall(OF_PRIMITIVE.get(step.verb, step.verb), arguments, options)
 
 
 def _named(argument: object, names: Mapping[Value, str]) -> object:

@@ -55,7 +55,7 @@ def computed(expr: Affine, at: Op, before: list[Op], positions: Positions) -> Va
     return result
 
 
-class Names:
+class PositionNames:
     """Names for values in trees that are put together from several places."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ def _respelled(op: OpT, where: Positions) -> OpT | None:
         return None
     new: dict[str, Applied] = {}
     for field, old in op.written.items():
-        names = Names()
+        names = PositionNames()
         trees = names.trees(written(op, field)) if op.spelling(field) is not None else None
         if trees is not None:
             new[field] = spelled(trees, names.values, where, old.equalities)

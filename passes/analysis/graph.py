@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
     nx = lazy_loader.load("networkx")  # who only builds kernels does not wait for it
 
-__all__ = ["Edge", "EdgeKind", "GraphError", "MemRefDependenceGraph", "Node", "Positions", "dependence_graph"]
+__all__ = ["Edge", "EdgeKind", "GraphError", "InsertionPoints", "MemRefDependenceGraph", "Node", "dependence_graph"]
 
 
 class GraphError(AffdslError):
@@ -35,7 +35,7 @@ class GraphError(AffdslError):
 
 
 @dataclass(frozen=True)
-class Positions:
+class InsertionPoints:
     """Where in its block something may be inserted: before the operation at any position from first to last."""
 
     first: int
@@ -207,7 +207,7 @@ class MemRefDependenceGraph:
         place = {node: k for k, node in enumerate(nodes)}
         return set(place) == set(self.nodes) and all(place[a] < place[b] for a, b in self._ordered.edges)
 
-    def insertion_point(self, source: Node, sink: Node) -> Positions | None:
+    def insertion_point(self, source: Node, sink: Node) -> InsertionPoints | None:
         """Where in the block two nodes could meet while all others stay where they are; None if nowhere.
 
         Both move to one place between them: what must stay behind the source remains behind that place, and what the
@@ -219,7 +219,7 @@ class MemRefDependenceGraph:
         behind = [n.position for n in between if self._ordered.has_edge(source, n)]
         first = max(before, default=source.position) + 1
         last = min(behind, default=sink.position)
-        return Positions(first, last) if first <= last else None
+        return InsertionPoints(first, last) if first <= last else None
 
     def together(self, source: Node, sink: Node) -> tuple[Node, ...] | None:
         """An order of all nodes in which the sink stands right behind the source; None if there is none.

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import definitions, rewrite
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.ir.written import Tree, add, mul, positions
-from passes.affine.positions import Names, are_valid, exprs_of, positions_of, spelled
+from passes.affine.positions import PositionNames, are_valid, exprs_of, positions_of, spelled
 
 MOST_TERMS = 64
 """An index with more terms stays one value: sums of products could grow without end."""
@@ -70,7 +70,7 @@ class _Raising:
     def __init__(self, positions: Positions, makers: Mapping[Value, Op]) -> None:
         self.positions = positions
         self._makers = makers
-        self._names = Names()
+        self._names = PositionNames()
         self._known: dict[Value, Tree | None] = {}
 
     def spelled(self, trees: Sequence[Tree]) -> Applied:

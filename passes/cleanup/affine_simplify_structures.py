@@ -13,7 +13,7 @@ from passes.affine import maps as affine_maps
 from passes.cleanup.canonicalize import TABLES
 from passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
 from passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
-from passes.cleanup.canonicalize.graph import AFFINE_FIELDS, Graph, Node
+from passes.cleanup.canonicalize.graph import AFFINE_FIELDS, Graph, OpNode
 from passes.cleanup.canonicalize.rules import Fold, Known, Rule
 from passes.simplify import Context, rewrite_within, simplify, simplify_bounds, simplify_constraints
 
@@ -105,7 +105,7 @@ def _is_empty(bounds: Sequence[tuple[Sequence[Affine], Sequence[Affine]]], conte
     return len(pairs) <= MOST_PAIRS and context.excludes([Constraint(high - low - 1) for low, high in pairs])
 
 
-def _flatten_maps(graph: Graph, node: Node) -> bool:
+def _flatten_maps(graph: Graph, node: OpNode) -> bool:
     """Write every map and set of an operation as sums."""
     made = {name: affine_maps.flattened(m) for name, m in node.maps.items()}
     changes = any(made[name] != m for name, m in node.maps.items())
@@ -114,7 +114,7 @@ def _flatten_maps(graph: Graph, node: Node) -> bool:
     return changes
 
 
-def _without_iterations(graph: Graph, node: Node, op: affine.For) -> bool:
+def _without_iterations(graph: Graph, node: OpNode, op: affine.For) -> bool:
     """What a loop that does not run hands on is what it was given."""
     lower, upper = node.maps["lower"].constants, node.maps["upper"].constants
     if lower is None or upper is None or max(lower) < min(upper):

@@ -11,7 +11,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from passes.analysis.effects import effects
-from passes.cleanup.canonicalize.graph import Body, Graph, Node
+from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 
 _COMMUTATIVE = frozenset({
     "addi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui",
@@ -58,11 +58,11 @@ class _Scope:
 
     def __init__(self, outer: _Scope | None) -> None:
         self.outer = outer
-        self.pure: dict[Key, Node] = {}
-        self.reading: dict[Key, tuple[Node, int]] = {}
+        self.pure: dict[Key, OpNode] = {}
+        self.reading: dict[Key, tuple[OpNode, int]] = {}
         self.writes = 0
 
-    def find(self, key: Key, *, reads: bool) -> Node | None:
+    def find(self, key: Key, *, reads: bool) -> OpNode | None:
         """An equal operation that has the same results."""
         if reads:
             node, writes = self.reading.get(key, (None, 0))
@@ -74,7 +74,7 @@ class _Scope:
             scope = scope.outer
         return None
 
-    def note(self, key: Key, node: Node, *, reads: bool) -> None:
+    def note(self, key: Key, node: OpNode, *, reads: bool) -> None:
         """Remember an operation."""
         if reads:
             self.reading[key] = (node, self.writes)
@@ -118,7 +118,7 @@ def _sweep(graph: Graph) -> None:
             graph.erase(node)
 
 
-def _key(node: Node, inside: dict[Value, int]) -> Key:
+def _key(node: OpNode, inside: dict[Value, int]) -> Key:
     """What operations have in common that compute the same; values of their blocks count by their numbers in inside."""
     op, role = node.op, roles(type(node.op))
     bound, results = tuple(op.binds()), tuple(op.defines())

@@ -11,7 +11,7 @@ from affdsl.ir.types import MemRefType
 from passes.analysis.dependence import Distance
 from passes.analysis.nodes import Edge, EdgeKind, Node
 from passes.analysis.storage import Buffer
-from passes.drawing.summary import Summaries, wrap
+from passes.drawing.summary import OpSummaries, wrap
 
 LABEL = 26
 """How many characters a line beside an arrow has at most."""
@@ -152,7 +152,7 @@ class _Words:
     """Says what the nodes and edges of one function are."""
 
     def __init__(self, function: func.Func) -> None:
-        self.summaries = Summaries(function)
+        self.summaries = OpSummaries(function)
 
     def box(self, node: Node) -> Box:
         title, lines = self.summaries.of(node.op)

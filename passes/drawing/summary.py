@@ -24,7 +24,7 @@ INDENT = "  "
 _STORES = (affine.Store, affine.VectorStore, memref.Store, vector.Store, vector.TransferWrite)
 
 
-class Summaries:
+class OpSummaries:
     """Summaries of the operations of one function."""
 
     def __init__(self, function: func.Func) -> None:

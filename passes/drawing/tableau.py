@@ -19,7 +19,7 @@ from passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, 
 
 
 @dataclass(frozen=True)
-class Row:
+class Coefficients:
     """The coefficients of a constraint, the constant last: their sum is 0, or at least 0."""
 
     numbers: tuple[int, ...]
@@ -40,7 +40,7 @@ class Tableau:
     named: tuple[bool, ...]
     symbols: int
     locals: int
-    systems: tuple[tuple[Row, ...], ...]
+    systems: tuple[tuple[Coefficients, ...], ...]
 
     def __str__(self) -> str:
         head = f"Domain: 0, Range: {len(self.named)}, Symbols: {self.symbols}, Locals: {self.locals}"
@@ -222,7 +222,7 @@ def _collect(expr: Affine, divisions: dict[Atom, None]) -> None:
             divisions[atom] = None
 
 
-def _rows(constraints: Sequence[Constraint], columns: Mapping[Atom, int]) -> Iterator[Row]:
+def _rows(constraints: Sequence[Constraint], columns: Mapping[Atom, int]) -> Iterator[Coefficients]:
     """The equalities, the inequalities, and what each division that occurs is."""
     divisions: dict[Atom, None] = {}
     for c in constraints:
@@ -234,16 +234,16 @@ def _rows(constraints: Sequence[Constraint], columns: Mapping[Atom, int]) -> Ite
             case FloorDiv(dividend, int() as divisor):
                 rest = _row(dividend, columns, False).numbers
                 floor = columns[atom]
-                yield Row((*rest[:floor], -divisor, *rest[floor + 1 :]), False)
+                yield Coefficients((*rest[:floor], -divisor, *rest[floor + 1 :]), False)
                 minus = [-n for n in rest]
-                yield Row((*minus[:floor], divisor, *minus[floor + 1 : -1], minus[-1] + divisor - 1), False)
+                yield Coefficients((*minus[:floor], divisor, *minus[floor + 1 : -1], minus[-1] + divisor - 1), False)
 
 
-def _row(expr: Affine, columns: Mapping[Atom, int], equality: bool) -> Row:
+def _row(expr: Affine, columns: Mapping[Atom, int], equality: bool) -> Coefficients:
     numbers = [0] * len(columns)
     for atom, c in expr.terms:
         numbers[columns[atom]] += c
-    return Row((*numbers, expr.constant), equality)
+    return Coefficients((*numbers, expr.constant), equality)
 
 
 def _of_isl(points: Set) -> Tableau:
@@ -263,7 +263,7 @@ def _of_isl(points: Set) -> Tableau:
             numbers.append(constraint.get_constant_val().to_python())
             equality = bool(constraint.is_equality())
             sign = -1 if equality and next((n for n in numbers if n), 0) < 0 else 1
-            rows.append(Row(tuple(n * sign for n in numbers), equality))
+            rows.append(Coefficients(tuple(n * sign for n in numbers), equality))
         systems.append(
             tuple(sorted(rows, key=lambda row: (not row.equality, [-abs(n) for n in row.numbers], row.numbers)))
         )

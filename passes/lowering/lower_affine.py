@@ -82,14 +82,14 @@ class _Lowering:
             if rule is None:
                 out.append(map_blocks(op, self.block))
                 continue
-            step = _Step(self, op)
+            step = _Replacement(self, op)
             rule(step, op)
             out += step.arithmetic.ops
         same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
         return block if same else tuple(out)
 
 
-class _Step:
+class _Replacement:
     """One operation on its way."""
 
     def __init__(self, lowering: _Lowering, op: Op) -> None:
@@ -126,19 +126,19 @@ class _Step:
             yield self.arithmetic.extreme("maxsi" if name == "lower" else "minsi", group, bounds.values)
 
 
-def _for(step: _Step, op: affine.For) -> None:
+def _for(step: _Replacement, op: affine.For) -> None:
     (lower,), (upper,) = step.bounds("lower", [len(op.lower)]), step.bounds("upper", [len(op.upper)])
     by = step.arithmetic.number(op.step)
     step.emit(scf.For(op.iv, lower, upper, by, step.lowering.block(op.body), op.inits, op.carried, op.results))
 
 
-def _if(step: _Step, op: affine.If) -> None:
+def _if(step: _Replacement, op: affine.If) -> None:
     holds = step.arithmetic.holds(written(op, "condition"))
     block = step.lowering.block
     step.emit(scf.If(holds, block(op.then), block(op.orelse), op.results))
 
 
-def _parallel(step: _Step, op: affine.Parallel) -> None:
+def _parallel(step: _Replacement, op: affine.Parallel) -> None:
     # Both bounds of a counter are computed before those of the next one, as mlir-opt does it.
     groups = step.bounds("lower", [*map(len, op.lower)]), step.bounds("upper", [*map(len, op.upper)])
     bounds = list(zip(*groups, strict=True))
@@ -159,7 +159,7 @@ def _parallel(step: _Step, op: affine.Parallel) -> None:
     step.emit(scf.Parallel(ivs, lower, upper, steps, body, inits, op.results))
 
 
-def _neutral(step: _Step, op: affine.Parallel, kind: str, result: Value) -> Value:
+def _neutral(step: _Replacement, op: affine.Parallel, kind: str, result: Value) -> Value:
     type = result.type
     if kind == "assign" or not isinstance(type, IndexType | IntegerType | FloatType):
         raise UnsupportedError(
@@ -177,29 +177,29 @@ def _combiner(op: affine.Parallel, kind: str, value: Value) -> scf.Combiner:
     return scf.Combiner(left, right, (combine, scf.ReduceReturn((result,), location=op.location)), location=op.location)
 
 
-def _yield(step: _Step, op: affine.Yield) -> None:
+def _yield(step: _Replacement, op: affine.Yield) -> None:
     step.emit(scf.Yield(op.values))
 
 
-def _apply(step: _Step, op: affine.Apply) -> None:
+def _apply(step: _Replacement, op: affine.Apply) -> None:
     step.become(op.result, step.indices("expr")[0])
 
 
-def _extreme(step: _Step, op: affine.Min | affine.Max) -> None:
+def _extreme(step: _Replacement, op: affine.Min | affine.Max) -> None:
     exprs = written(op, "exprs")
     computed = step.arithmetic.extreme("minsi" if isinstance(op, affine.Min) else "maxsi", exprs.trees, exprs.values)
     step.become(op.result, computed)
 
 
-def _load(step: _Step, op: affine.Load) -> None:
+def _load(step: _Replacement, op: affine.Load) -> None:
     step.emit(memref.Load(op.result, op.memref, step.indices()))
 
 
-def _store(step: _Step, op: affine.Store) -> None:
+def _store(step: _Replacement, op: affine.Store) -> None:
     step.emit(memref.Store(op.value, op.memref, step.indices()))
 
 
-def _vector_load(step: _Step, op: affine.VectorLoad) -> None:
+def _vector_load(step: _Replacement, op: affine.VectorLoad) -> None:
     _must_fit(op, op.result, op.memref)
     step.emit(vector.Load(op.result, op.memref, step.indices()))
 
@@ -214,30 +214,30 @@ def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
             )
 
 
-def _vector_store(step: _Step, op: affine.VectorStore) -> None:
+def _vector_store(step: _Replacement, op: affine.VectorStore) -> None:
     _must_fit(op, op.value, op.memref)
     step.emit(vector.Store(op.value, op.memref, step.indices()))
 
 
-def _prefetch(step: _Step, op: affine.Prefetch) -> None:
+def _prefetch(step: _Replacement, op: affine.Prefetch) -> None:
     step.emit(memref.Prefetch(op.memref, step.indices(), op.is_write, op.locality, op.is_data))
 
 
-def _dma_start(step: _Step, op: affine.DmaStart) -> None:
+def _dma_start(step: _Replacement, op: affine.DmaStart) -> None:
     source, target, tag = (step.indices(f"{end}_index") for end in ("source", "target", "tag"))
     step.emit(memref.DmaStart(op.source, source, op.target, target, op.elements, op.tag, tag, op.stride))
 
 
-def _dma_wait(step: _Step, op: affine.DmaWait) -> None:
+def _dma_wait(step: _Replacement, op: affine.DmaWait) -> None:
     step.emit(memref.DmaWait(op.tag, step.indices("tag_index"), op.elements))
 
 
-def _delinearize(step: _Step, op: affine.DelinearizeIndex) -> None:
+def _delinearize(step: _Replacement, op: affine.DelinearizeIndex) -> None:
     for result, computed in zip(op.results, digits(op, step.arithmetic), strict=True):
         step.become(result, computed)
 
 
-def _linearize(step: _Step, op: affine.LinearizeIndex) -> None:
+def _linearize(step: _Replacement, op: affine.LinearizeIndex) -> None:
     step.become(op.result, sum_of_digits(op, step.arithmetic))
 
 

@@ -16,7 +16,7 @@ from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, mul
 from passes.affine.arithmetic import written
 from passes.affine.maps import Map, flattened
-from passes.affine.positions import Names, exprs_of, positions_of, spelled
+from passes.affine.positions import PositionNames, exprs_of, positions_of, spelled
 from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import loop_of
@@ -62,7 +62,7 @@ def normalized_loop(op: affine.For, positions: Positions) -> affine.For | None:
     """A loop that counts from 0 in steps of 1; None where it does so, or has several lower bounds."""
     if len(op.lower) > 1 or (op.step == 1 and op.lower[0] == Affine()):
         return None
-    names = Names()
+    names = PositionNames()
     upper, (lower,) = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
     bounds = _flattened(spelled([_trips(lower, bound, op.step) for bound in upper], names.values, positions))
     body = _with_counters(op, [(op.iv, lower, op.step)], names, op.body, positions)
@@ -75,7 +75,7 @@ def normalized_band(op: affine.Parallel, positions: Positions) -> affine.Paralle
         return None
     if all(step == 1 for step in op.steps) and all(low == Affine() for (low,) in op.lower):
         return None
-    names = Names()
+    names = PositionNames()
     upper, lower = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
     loops = list(zip(lower, upper, op.steps, strict=True))
     bounds = _flattened(spelled([_trips(*loop) for loop in loops], names.values, positions))
@@ -96,7 +96,7 @@ def _flattened(map: Applied) -> Applied:
 
 
 def _with_counters(
-    op: Op, counters: Iterable[tuple[Value, Tree, int]], names: Names, body: Block, positions: Positions
+    op: Op, counters: Iterable[tuple[Value, Tree, int]], names: PositionNames, body: Block, positions: Positions
 ) -> Block:
     """body where each counter is computed by an affine.apply of what it was, if it is read at all and not the same."""
     read = set(reads_in(body))

@@ -98,7 +98,7 @@ class Validator:
         halves: Collection[Half] = HALVES,
     ) -> None:
         self.before = before
-        self._plan = _Plan(seed, most_iterations, tuple(halves))
+        self._plan = _Checks(seed, most_iterations, tuple(halves))
         self._sides: dict[Module, _Side] = {}
 
     def validate(self, after: Module, *, reassociated: bool = False) -> Report:
@@ -177,7 +177,7 @@ class _Side:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _Checks:
     """How functions are checked."""
 
     seed: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from passes.analysis.polyhedral import Map, Set, UnknownError
-from passes.validation.nodes import Cases, Node, Step
+from passes.validation.nodes import Cases, FlowNode, Meaning
 
 MOST_PARTS = 24
 """Of more parts it would take longer to make fewer than it helps."""
@@ -36,17 +36,17 @@ NOT_ASKED = Answer("unknown")
 
 
 @dataclass(frozen=True, eq=False)
-class Claim:
+class Equality:
     """That x before and y after are equal in pairs of instances.
 
     `is_exact` is whether this is needed for the result to be the same; `around` are the claims that rest on this one.
     """
 
-    x: Node
-    y: Node
+    x: FlowNode
+    y: FlowNode
     pairs: Map
     is_exact: bool = True
-    around: Claim | None = None
+    around: Equality | None = None
 
     def rests_on_itself(self) -> bool:
         """Whether one of the claims that rest on this one is about the same nodes."""
@@ -79,7 +79,7 @@ def simpler(pairs: Map) -> Map:
     return pairs.coalesce() if pairs.n_basic_map() <= MOST_PARTS else pairs
 
 
-def parts_of(node: Node, step: Step, pairs: Map) -> Sequence[tuple[Map, Node]]:
+def parts_of(node: FlowNode, step: Meaning, pairs: Map) -> Sequence[tuple[Map, FlowNode]]:
     """The nodes that a node is in the inputs of some pairs, each with a map to its instance. Raises UnknownError."""
     if not isinstance(step, Cases):
         return ((pairs.domain().identity(), node),)

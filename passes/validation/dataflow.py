@@ -19,7 +19,7 @@ from passes.analysis.linearized import Chain
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, space_of, spending
 from passes.analysis.relations import domain_of, iterator, last_of, map_from
 from passes.analysis.storage import Buffer
-from passes.validation.nodes import Cases, Cell, Computed, Final, Node, Number, Step, Undefined
+from passes.validation.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
 from passes.validation.symbols import Symbols, signature
 
 BUDGET = 3_000_000
@@ -51,7 +51,7 @@ class Dataflow:
         self._binders = {v: op for op in self.accesses.domains for v in op.binds()}
         self.has_open_sums = any(isinstance(op, affine.Parallel) and op.results for op in self.accesses.domains)
         """Whether something is combined in an order that is left open."""
-        self._steps: dict[Node, Step | UnknownError] = {}
+        self._steps: dict[FlowNode, Meaning | UnknownError] = {}
 
     @property
     def outputs(self) -> dict[str, Buffer]:
@@ -85,7 +85,7 @@ class Dataflow:
         rank = 0 if buffer is None else self.accesses.dimensions(buffer).rank
         return Set.universe(space_of([iterator(k) for k in range(rank)]))
 
-    def form(self, node: Node, depth: int = 3) -> object:
+    def form(self, node: FlowNode, depth: int = 3) -> object:
         """How a value is computed, as far as its operations show it."""
         match self.maker(node) if isinstance(node, Value) else None:
             case affine.Load(memref=source) | memref.Load(memref=source):
@@ -134,14 +134,14 @@ class Dataflow:
                 found += self._all_ops(inner)
         return found
 
-    def domain(self, node: Node) -> Set | None:
+    def domain(self, node: FlowNode) -> Set | None:
         """The instances of a node, if they are limited: it may have fewer. Raises UnknownError."""
         match node:
             case Value():
                 return self.points(self.around(node))
         return None
 
-    def step(self, node: Node) -> Step:
+    def step(self, node: FlowNode) -> Meaning:
         """Where the value of a node comes from. Raises UnknownError, where it cannot be said."""
         found = self._steps.get(node)
         if found is None:
@@ -154,7 +154,7 @@ class Dataflow:
             raise found.with_traceback(None)
         return found
 
-    def _step(self, node: Node) -> Step:
+    def _step(self, node: FlowNode) -> Meaning:
         match node:
             case Cell() | Undefined():
                 return node
@@ -192,20 +192,20 @@ class Dataflow:
             parts.append(self._before(buffer, untouched.identity()))
             return Cases(tuple((self.symbols.renamed(pairs), node) for pairs, node in parts))
 
-    def _before(self, buffer: Buffer, pairs: Map) -> tuple[Map, Node]:
+    def _before(self, buffer: Buffer, pairs: Map) -> tuple[Map, FlowNode]:
         """What was in a buffer before."""
         if buffer.kind == "local":
             return pairs, Undefined()
         return pairs, Cell(self.key(buffer))
 
-    def _written(self, write: Access, pairs: Map) -> tuple[Map, Node]:
+    def _written(self, write: Access, pairs: Map) -> tuple[Map, FlowNode]:
         """What a write stores: pairs are from whatever to its iterations."""
         match write.op:
             case affine.Store(value=value) | memref.Store(value=value):
                 return self.prefix(pairs, value), value
         raise UnknownError(f"what {write.op.name} writes is not followed")
 
-    def _value(self, value: Value) -> Step:
+    def _value(self, value: Value) -> Meaning:
         if value in self.function.args:
             if isinstance(value.type, IndexType):
                 return self._number(value)

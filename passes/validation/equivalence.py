@@ -19,9 +19,9 @@ from affdsl.ir.expr import Value
 from passes.analysis.polyhedral import Map, Set, UnknownError, spending
 from passes.analysis.relations import some_point
 from passes.analysis.storage import Buffer
-from passes.validation.claims import Answer, Claim, DiffersError, parts_of, require_among, simpler, wider
+from passes.validation.claims import Answer, DiffersError, Equality, parts_of, require_among, simpler, wider
 from passes.validation.dataflow import BUDGET, Dataflow
-from passes.validation.nodes import Cases, Cell, Computed, Final, Node, Number, Step, Undefined
+from passes.validation.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
 from passes.validation.sums import Sum, matched, sum_of
 
 PATIENCE = 20
@@ -44,11 +44,11 @@ class Equivalence:
     before: Dataflow
     after: Dataflow
     reassociated: bool = False
-    assumed: dict[tuple[Node, Node], Map] = field(default_factory=dict)
+    assumed: dict[tuple[FlowNode, FlowNode], Map] = field(default_factory=dict)
     divided: dict[Value, Set] = field(default_factory=dict)
-    _left: list[Claim] = field(default_factory=list)
+    _left: list[Equality] = field(default_factory=list)
     _end: float = 0.0
-    _widened: dict[tuple[Node, Node], int] = field(default_factory=dict)
+    _widened: dict[tuple[FlowNode, FlowNode], int] = field(default_factory=dict)
 
     def answer(self) -> Answer:
         """Whether all that the functions leave is the same."""
@@ -78,9 +78,9 @@ class Equivalence:
         first = min(doubts, key=lambda doubt: doubt.verdict)  # "differs" comes first
         return Answer(first.verdict, first.why, tuple(sizes for doubt in doubts for sizes in doubt.sizes))
 
-    def _goals(self) -> list[Claim]:
+    def _goals(self) -> list[Equality]:
         """What must be equal in the end."""
-        found: list[Claim] = []
+        found: list[Equality] = []
         old, new = self.before.outputs, self.after.outputs
         if _shared(old) != _shared(new):
             raise UnknownError("two results are one buffer in one of the functions only")
@@ -106,12 +106,12 @@ class Equivalence:
                 raise UnknownError(f"{key} is used by one of the functions only")
             x, y = Final(ours), Final(theirs)
             with spending(BUDGET):
-                found.append(Claim(x, y, self.before.elements(ours).identity()))
+                found.append(Equality(x, y, self.before.elements(ours).identity()))
         pairs = zip(self.before.results, self.after.results, strict=True)
         for a, b in ((a, b) for a, b in pairs if f"result{self.before.results.index(a)}" not in old):
             with spending(BUDGET):
                 once = self.before.elements(None).identity()
-            found.append(Claim(a, b, once))
+            found.append(Equality(a, b, once))
         return found
 
     def _is_whole_or_same(self, x: Value, y: Value) -> bool:
@@ -127,7 +127,7 @@ class Equivalence:
             waiting += () if maker is None or isinstance(maker, memref.Alloc | memref.Alloca) else maker.mentions()
         return x is y
 
-    def _prove(self, claim: Claim) -> None:
+    def _prove(self, claim: Equality) -> None:
         """Make the claims on which a claim rests. Raises DiffersError, UnknownError."""
         if isinstance(claim.x, Undefined):
             return
@@ -145,7 +145,7 @@ class Equivalence:
             with spending(BUDGET):
                 self._compare(new, ours, theirs)
 
-    def _not_yet_claimed(self, claim: Claim) -> Claim | None:
+    def _not_yet_claimed(self, claim: Equality) -> Equality | None:
         """The part of a claim that nobody has made, from now on claimed; wider where it rests on itself."""
         x, y, is_exact = claim.x, claim.y, claim.is_exact
         known = self.assumed.get((x, y))
@@ -166,9 +166,9 @@ class Equivalence:
                 rest = wider(known.union(rest), *domains).subtract(known)
             rest = simpler(rest)
             self.assumed[x, y] = simpler(known.union(rest))
-        return Claim(x, y, rest, is_exact, claim.around)
+        return Equality(x, y, rest, is_exact, claim.around)
 
-    def _compare(self, claim: Claim, ours: Step, theirs: Step) -> None:
+    def _compare(self, claim: Equality, ours: Meaning, theirs: Meaning) -> None:
         rest = claim.pairs
         if isinstance(ours, Undefined):
             return
@@ -193,9 +193,9 @@ class Equivalence:
             case _:
                 raise DiffersError(f"{_described(theirs)} stands for {_described(ours)}", rest)
 
-    def _push(self, claim: Claim, x: Node, y: Node, pairs: Map) -> None:
+    def _push(self, claim: Equality, x: FlowNode, y: FlowNode, pairs: Map) -> None:
         if not self._is_empty(pairs):
-            self._left.append(Claim(x, y, pairs, claim.is_exact, claim))
+            self._left.append(Equality(x, y, pairs, claim.is_exact, claim))
 
     def _is_empty(self, pairs: Map) -> bool:
         """Whether there are no pairs. Many pieces are asked one by one: isl may think about hundreds for minutes."""
@@ -211,7 +211,7 @@ class Equivalence:
         if process_time() > self._end:
             raise UnknownError(f"it takes more than {PATIENCE} seconds")
 
-    def _sums(self, x: Node, y: Node) -> tuple[Sum, Sum] | None:
+    def _sums(self, x: FlowNode, y: FlowNode) -> tuple[Sum, Sum] | None:
         """Two values as sums, if the order of one is open and may be so; None if they are compared as they are made."""
         if not (self.before.has_open_sums or self.after.has_open_sums):
             return None
@@ -222,7 +222,7 @@ class Equivalence:
             return None
         return (ours, theirs) if self.reassociated or ours.is_open or not ours.rounds else None
 
-    def _compare_sums(self, claim: Claim, ours: Sum, theirs: Sum) -> None:
+    def _compare_sums(self, claim: Equality, ours: Sum, theirs: Sum) -> None:
         """Claim that two sums have equal terms. Which stand for which is a guess: what differs may be only that."""
         if len(ours.terms) != len(theirs.terms):
             raise UnknownError("a sum has other terms")
@@ -231,9 +231,9 @@ class Equivalence:
                 pairs = matched(claim.pairs, a, b)
                 pairs = self.after.prefix(self.before.prefix(pairs.reverse(), a.value).reverse(), b.value)
             if not pairs.is_empty():
-                self._left.append(Claim(a.value, b.value, pairs, is_exact=False, around=claim))
+                self._left.append(Equality(a.value, b.value, pairs, is_exact=False, around=claim))
 
-    def _in_order(self, ours: Computed, theirs: Computed) -> tuple[tuple[Map, Node], ...]:
+    def _in_order(self, ours: Computed, theirs: Computed) -> tuple[tuple[Map, FlowNode], ...]:
         """The operands after, in the order of those before where it makes no difference."""
         match ours.op, theirs.op:
             case arith.Binary(kind=kind), arith.Binary() if kind in COMMUTATIVE:
@@ -244,7 +244,7 @@ class Equivalence:
                     return theirs.operands[::-1]
         return theirs.operands
 
-    def _note_division(self, y: Node, theirs: Computed, pairs: Map) -> None:
+    def _note_division(self, y: FlowNode, theirs: Computed, pairs: Map) -> None:
         """Take down in which instances a division after is one before too, which does not fail."""
         if isinstance(y, Value) and _may_fail(theirs.op):
             done = pairs.range()
@@ -283,7 +283,7 @@ def _shared(outputs: Mapping[str, Buffer]) -> dict[str, str]:
     return {key: next(k for k, other in results.items() if other is buffer) for key, buffer in results.items()}
 
 
-def _rests_on_others(step: Step) -> bool:
+def _rests_on_others(step: Meaning) -> bool:
     """Whether a value is compared by comparing others."""
     return isinstance(step, Cases) or (isinstance(step, Computed) and bool(step.operands))
 
@@ -292,7 +292,7 @@ def _may_fail(op: Op | None) -> bool:
     return isinstance(op, arith.Binary) and op.kind in DIVISIONS
 
 
-def _described(step: Step) -> str:
+def _described(step: Meaning) -> str:
     match step:
         case Cell(key):
             return f"what was in {key}"

@@ -35,14 +35,14 @@ class Undefined:
     """What nobody wrote: it may be anything, in each instance."""
 
 
-Node = Value | Final | Cell | Undefined
+FlowNode = Value | Final | Cell | Undefined
 
 
 @dataclass(frozen=True, eq=False)
 class Cases:
     """The instances of a node are those of others: each map is from its instances to those of the node with it."""
 
-    parts: tuple[tuple[Map, Node], ...]
+    parts: tuple[tuple[Map, FlowNode], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ class Computed:
     """What an operation computes from nodes, each with the map to its instance; `signature` says what it computes."""
 
     signature: tuple[object, ...]
-    operands: tuple[tuple[Map, Node], ...] = ()
+    operands: tuple[tuple[Map, FlowNode], ...] = ()
     op: Op | None = None
 
 
-Step = Cases | Number | Computed | Cell | Undefined
+Meaning = Cases | Number | Computed | Cell | Undefined

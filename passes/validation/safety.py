@@ -46,14 +46,14 @@ def _is_atomic(of: Dependence) -> bool:
 
 
 @dataclass(frozen=True)
-class Outside:
+class OutOfBounds:
     """An access that may leave its buffer, with numbers for the symbols with which it does if it does."""
 
     what: str
     sizes: tuple[dict[str, int], ...] = ()
 
 
-def outside(before: Dataflow, after: Dataflow) -> Iterator[Outside]:
+def outside(before: Dataflow, after: Dataflow) -> Iterator[OutOfBounds]:
     """The accesses after that are not certainly within their buffers.
 
     Those before count as such: the elements that they touch are there, and nothing is asked of sizes for which they
@@ -76,21 +76,23 @@ def outside(before: Dataflow, after: Dataflow) -> Iterator[Outside]:
                         wrong = wrong.subtract(before.symbols.renamed(elements_of(other.relation)))
             there = ()
             if wrong is None or not (is_known or wrong.is_empty()):
-                yield Outside(f"which elements {access.buffer.name} has, or which are touched, is not known")
+                yield OutOfBounds(f"which elements {access.buffer.name} has, or which are touched, is not known")
                 continue
             if not wrong.is_empty():
                 wrong = _meaningful(before, wrong)
             if not wrong.is_empty():
                 with spending(BUDGET):
                     point = some_point(wrong)
-                yield Outside(f"{access.buffer.name} is accessed out of bounds", () if point is None else (point[0],))
+                yield OutOfBounds(
+                    f"{access.buffer.name} is accessed out of bounds", () if point is None else (point[0],)
+                )
     for op, negative in _negative_sizes(after):
         wrong = None if negative is None else _meaningful(before, negative)
         if wrong is None or not wrong.is_empty():
             with spending(BUDGET):
                 point = None if wrong is None else some_point(wrong)
             name = op.result.hint or "a buffer"
-            yield Outside(f"{name} may have a negative size", () if point is None else (point[0],))
+            yield OutOfBounds(f"{name} may have a negative size", () if point is None else (point[0],))
 
 
 def used_after_end(of: Dataflow) -> str | None:

@@ -18,7 +18,7 @@ from passes.drawing.layout import DrawingError, layout
 from passes.drawing.picture import ADVANCE, FONTS, Curve, Picture, Rectangle, Text, Triangle
 from passes.drawing.png import png
 from passes.drawing.style import STYLES
-from passes.drawing.summary import MOST_LINES, WIDEST, Summaries, wrap
+from passes.drawing.summary import MOST_LINES, WIDEST, OpSummaries, wrap
 from passes.drawing.svg import svg
 from tests.analysis.graph_oracle import blocks_of
 from tests.analysis.programs import generate
@@ -256,7 +256,7 @@ STATEMENTS = {
 def test_statements(statement):
     text = f"func.func @f(%A: memref<9x9xf32>, %x: f32) {{\naffine.for %i = 0 to 4 {{\n{statement}\n}}\nreturn\n}}"
     (function,) = parse(text).functions
-    title, lines = Summaries(function).of(function.body[0])
+    title, lines = OpSummaries(function).of(function.body[0])
     assert title == ("for i, j" if "%j =" in statement else "for i")
     assert lines == ((STATEMENTS[statement],) if STATEMENTS[statement] else ())
 
@@ -277,7 +277,7 @@ def test_long_nests_are_cut():
     store = "affine.store %x, %A[%i] : memref<9xf32>\n"
     (function,) = parse(f"func.func @f(%A: memref<9xf32>, %x: f32) {{\naffine.for %i = 0 to 4 {{\n{store * 9}}}\n"
                         "return\n}").functions  # fmt: skip
-    lines = Summaries(function).of(function.body[0])[1]
+    lines = OpSummaries(function).of(function.body[0])[1]
     assert lines == (*["A[i] = x"] * (MOST_LINES - 1), "... 4 more lines")
 
 

@@ -11,7 +11,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis import relations
 from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.graph import GraphError, MemRefDependenceGraph, Positions, dependence_graph
+from passes.analysis.graph import GraphError, InsertionPoints, MemRefDependenceGraph, dependence_graph
 from tests.analysis.graph_oracle import Report, compare_blocks, compare_swaps
 from tests.effort import some
 
@@ -113,7 +113,7 @@ def test_the_chain_of_products_has_one_edge():
     assert graph.producers(second) == (first,)
     assert graph.consumers(first, "C") == (second,)
     assert graph.consumers(first, "E") == ()
-    assert graph.insertion_point(first, second) == Positions(1, 1)
+    assert graph.insertion_point(first, second) == InsertionPoints(1, 1)
 
 
 NESTS = """
@@ -192,9 +192,9 @@ def test_paths_and_order():
 def test_insertion_points_leave_all_others_where_they_are():
     graph = of(NESTS)
     _, first, second, third, fourth, _ = graph.nodes
-    assert graph.insertion_point(first, third) == Positions(2, 3)
-    assert graph.insertion_point(third, first) == Positions(2, 3)
-    assert graph.insertion_point(second, fourth) == Positions(4, 4)
+    assert graph.insertion_point(first, third) == InsertionPoints(2, 3)
+    assert graph.insertion_point(third, first) == InsertionPoints(2, 3)
+    assert graph.insertion_point(second, fourth) == InsertionPoints(4, 4)
     assert graph.insertion_point(first, fourth) is None
     assert ids(graph.together(first, third)) == [0, 1, 3, 2, 4, 5]
     assert ids(graph.together(second, fourth)) == [0, 1, 3, 2, 4, 5]

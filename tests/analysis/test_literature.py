@@ -14,7 +14,7 @@ from passes.analysis.polyhedral import Dim, Map
 
 N, T = af.symbols("N T")
 
-Row = tuple[str, str]
+Coefficients = tuple[str, str]
 """A kind of dependence, and its distances."""
 
 
@@ -23,7 +23,7 @@ def dependences_of(kernel: af.Kernel) -> Dependences:
     return Dependences(kernel.func, kernel.module)
 
 
-def rows(of: Dependences) -> set[Row]:
+def rows(of: Dependences) -> set[Coefficients]:
     """Every dependence between two iterations, or within one: all of them must be exact."""
     found = list(of.all())
     assert all(d.is_exact for d in found)

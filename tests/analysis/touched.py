@@ -11,13 +11,13 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.bounds import evaluator_of
-from affdsl.ir.interpreter.buffers import Buffer, Index
+from affdsl.ir.interpreter.buffers import BufferView, Index
 from affdsl.ir.interpreter.environment import Env
 from affdsl.ir.types import MemRefType, UnrankedMemRefType, VectorType
 
 Role = Literal["read", "write"]
 ROLES: tuple[Role, ...] = ("read", "write")
-Access: TypeAlias = tuple[Role, Buffer, list[Index]]
+Access: TypeAlias = tuple[Role, BufferView, list[Index]]
 Touched: TypeAlias = Callable[[Env], Iterator[Access]]
 
 
@@ -123,7 +123,7 @@ def _transfer(role: Role, op: vector.TransferRead | vector.TransferWrite, value:
     return touched
 
 
-def every(buffer: Buffer) -> list[Index]:
+def every(buffer: BufferView) -> list[Index]:
     """All indices of a buffer."""
     return list(product(*map(range, buffer.shape)))
 
@@ -146,7 +146,7 @@ def _dma_start(op: affine.DmaStart | memref.DmaStart) -> Touched:
     return touched
 
 
-def _following(buffer: Buffer, start: Index, count: int) -> list[Index]:
+def _following(buffer: BufferView, start: Index, count: int) -> list[Index]:
     """`count` elements that lie one behind the other in memory."""
     at = dict(zip(buffer.positions().tolist(), every(buffer), strict=True))
     first = buffer.position(start)

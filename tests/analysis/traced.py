@@ -16,7 +16,7 @@ import numpy as np
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter.buffers import Buffer, Index, Storage
+from affdsl.ir.interpreter.buffers import Allocation, BufferView, Index
 from affdsl.ir.interpreter.contract import Argument, argument, check_contract
 from affdsl.ir.interpreter.environment import Env, Step
 from affdsl.ir.interpreter.externals import External
@@ -86,7 +86,7 @@ def trace(
     with quiet():
         given = [argument(function, k, arg) for k, arg in enumerate(args)]
         for value, number in zip(function.args, given, strict=True):
-            if isinstance(number, Buffer):
+            if isinstance(number, BufferView):
                 tracer.made(value, number)
         env: Env = dict(zip(function.args, given, strict=True))
         check_contract(function, env)
@@ -138,7 +138,7 @@ class _RowMajor:
         return tuple(index[::-1])
 
 
-def _elements_at(buffer: Buffer, size: int) -> _RowMajor | dict[int, Index]:
+def _elements_at(buffer: BufferView, size: int) -> _RowMajor | dict[int, Index]:
     """The element at each address of a new buffer."""
     if 0 in buffer.shape:
         return {}
@@ -159,7 +159,7 @@ class _Elements:
     at: _RowMajor | dict[int, Index]
     size: int
 
-    def of(self, buffer: Buffer, index: Iterable[Index]) -> frozenset[Index]:
+    def of(self, buffer: BufferView, index: Iterable[Index]) -> frozenset[Index]:
         """The elements that some elements of a view are; several for each where the view joins bytes."""
         base: int = buffer.cells.__array_interface__["data"][0]
         width = buffer.cells.itemsize
@@ -173,12 +173,12 @@ class _Tracer(_Program):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         self.instances: list[Instance] = []
-        self.storages: dict[Storage, _Elements] = {}
+        self.storages: dict[Allocation, _Elements] = {}
         self.executions: dict[Value | str, int] = {}
         self.around: tuple[Value, ...] = ()
         self.execution = 0
         self.caller: tuple[Op, Index] | None = None
-        self.copies: dict[tuple[Storage, Index], list[Access]] = {}
+        self.copies: dict[tuple[Allocation, Index], list[Access]] = {}
 
     # What is compiled: the loops around an operation are known here
 
@@ -255,7 +255,7 @@ class _Tracer(_Program):
 
     # What is noted as it runs
 
-    def made(self, origin: Value | str, buffer: Buffer) -> None:
+    def made(self, origin: Value | str, buffer: BufferView) -> None:
         """A buffer is seen for the first time, or again if it is a global one."""
         if buffer.storage in self.storages:
             return
@@ -273,7 +273,7 @@ class _Tracer(_Program):
             return [*self.copies.pop((tag.storage, place), []), *accesses]
         return accesses
 
-    def note(self, op: Op, role: Role, ivs: Index, buffer: Buffer, index: Iterable[Index]) -> None:
+    def note(self, op: Op, role: Role, ivs: Index, buffer: BufferView, index: Iterable[Index]) -> None:
         """An access, which is one of the call if a called function makes it."""
         known = self.storages[buffer.storage]
         elements = known.of(buffer, index)

@@ -15,7 +15,7 @@ from affdsl.ir.dialects import affine, arith, func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.interpreter import transfers as interpreted
-from affdsl.ir.interpreter.buffers import Buffer
+from affdsl.ir.interpreter.buffers import BufferView
 from affdsl.ir.traverse import definitions, rewrite, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
@@ -355,7 +355,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets DMAs of the interpreter copy when they are waited for; before, their targets hold no number."""
     begun: list[tuple[object, ...]] = []
 
-    def begin(op: object, source: Buffer, reads: object, target: Buffer, writes: object) -> None:
+    def begin(op: object, source: BufferView, reads: object, target: BufferView, writes: object) -> None:
         begun.append((op, source, reads, target, writes))
         target.cells[writes] = np.nan
 

@@ -8,7 +8,7 @@ import pytest
 from affdsl.mlir.readers import parse
 from benchmarks.straight import PROGRAMS
 from passes.analysis import region
-from passes.cleanup.canonicalize.graph import Node
+from passes.cleanup.canonicalize.graph import OpNode
 from passes.pipeline.language import run_pipeline
 
 
@@ -37,7 +37,7 @@ def calls(do: Callable[[], object]) -> int:
     ],
 )
 def test_a_program_twice_as_long_takes_at_most_a_bit_more_than_twice_the_calls(program, pipeline, size, monkeypatch):
-    monkeypatch.setattr(Node, "__eq__", lambda a, b: a is b)  # a comparison is a call, too
+    monkeypatch.setattr(OpNode, "__eq__", lambda a, b: a is b)  # a comparison is a call, too
     counts = []
     for n in (size, 2 * size):
         module = parse(PROGRAMS[program].text(n))

@@ -30,11 +30,11 @@ class Transfer:
     writes: NDArray[np.int64]
     size: int
     """Bytes of an element; `reads` and `writes` have the address of the first of them, for each element."""
-    storages: tuple[Storage, ...]
+    storages: tuple[Allocation, ...]
 
 
 @dataclass(eq=False, slots=True)
-class Storage:
+class Allocation:
     """What all views of one buffer share.
 
     `origin` is "an argument", "memref.alloc", "memref.alloca" or "memref.global"; `dead` says why it must not be used
@@ -48,7 +48,7 @@ class Storage:
     tags: dict[int, Transfer] = field(default_factory=dict)
 
 
-class Buffer:
+class BufferView:
     """The elements that one memref, a view perhaps, gives access to.
 
     `array` holds them as they are stored: integers signed, i1 as bytes, bf16 as bits, vectors as records of `lanes`.
@@ -64,7 +64,7 @@ class Buffer:
 
     def __init__(
         self,
-        storage: Storage,
+        storage: Allocation,
         cells: Array,
         marks: Marks | None,
         shape: Index,
@@ -96,17 +96,17 @@ class Buffer:
         """Where in the whole buffer the first element stands."""
         return None if self.start is None else self.start + self.place
 
-    def view(self, shape: Index, strides: Index, place: int) -> Buffer:
+    def view(self, shape: Index, strides: Index, place: int) -> BufferView:
         """Other elements of the same cells."""
-        return Buffer(self.storage, self.cells, self.marks, shape, strides, place, start=self.start, per=self.per)
+        return BufferView(self.storage, self.cells, self.marks, shape, strides, place, start=self.start, per=self.per)
 
-    def bytes_as(self, element: ScalarType | VectorType, shape: Index, shift: int) -> Buffer:
+    def bytes_as(self, element: ScalarType | VectorType, shape: Index, shift: int) -> BufferView:
         """The bytes from number `shift` on as elements of another type, contiguous; the buffer is one of i8."""
         size = stored(element).itemsize
         first, count = self.place + shift, prod(shape)
         cells = self.cells[first : first + count * size].view(stored(element))
         marks = None if self.marks is None else self.marks[first : first + count * size]
-        return Buffer(self.storage, cells, marks, shape, _numbers(row_major(shape)), 0, per=size)
+        return BufferView(self.storage, cells, marks, shape, _numbers(row_major(shape)), 0, per=size)
 
     def holds(self, index: Index) -> bool:
         """Whether something was stored in an element."""
@@ -146,7 +146,7 @@ class Buffer:
         return self.address(0) + positions * self.cells.itemsize
 
 
-def wrap_array(array: Array, type: ScalarType, offset: int | None) -> Buffer | None:
+def wrap_array(array: Array, type: ScalarType, offset: int | None) -> BufferView | None:
     """A caller's array as a buffer: a view, so that what is stored is seen in it. None if no strides describe it."""
     held = array.view(stored(type))
     size = held.itemsize
@@ -165,17 +165,17 @@ def wrap_array(array: Array, type: ScalarType, offset: int | None) -> Buffer | N
     corner = held[ends_at] if ends_at else held
     cells = np.lib.stride_tricks.as_strided(corner, (high - low + 1,), (size,), writeable=held.flags.writeable)
     start = None if offset is None else offset + low
-    return Buffer(Storage("an argument"), cells, None, held.shape, strides, -low, start=start, is_view=False)
+    return BufferView(Allocation("an argument"), cells, None, held.shape, strides, -low, start=start, is_view=False)
 
 
-def unwrap_array(buffer: Buffer, type: ScalarType, *, unsigned: bool) -> Array:
+def unwrap_array(buffer: BufferView, type: ScalarType, *, unsigned: bool) -> Array:
     """The array of a buffer as the caller sees it."""
     return buffer.array.view(dtype(type, unsigned=unsigned))
 
 
 def allocate(
     shape: Index, type: ScalarType | VectorType, origin: str, layout: StridedLayout | None, *, tracked: bool
-) -> Buffer:
+) -> BufferView:
     """A new buffer full of poison: NaN, or integers with the bit pattern 0xA5A5...
 
     Raises ValueError if an element would lie before its start, and MemoryError if there is no room.
@@ -193,7 +193,7 @@ def allocate(
     numbers = cells["lanes"] if isinstance(type, VectorType) else cells
     numbers[...] = to_bits(poison, scalar) if _is_bf16(scalar) else poison
     marks = np.zeros(span, np.bool_) if tracked else None
-    return Buffer(Storage(origin), cells, marks, shape, strides, place, is_view=False)
+    return BufferView(Allocation(origin), cells, marks, shape, strides, place, is_view=False)
 
 
 def reader(type: ScalarType | VectorType) -> Callable[..., Any]:
@@ -228,7 +228,7 @@ def writer(type: ScalarType | VectorType) -> Callable[..., None]:
     return operator.setitem
 
 
-def layout_mismatch(buffer: Buffer, type: MemRefType) -> str:
+def layout_mismatch(buffer: BufferView, type: MemRefType) -> str:
     """How the shape, strides or offset of a buffer break what a type says of them; empty if they do not."""
     for axis, (size, wanted) in enumerate(zip(buffer.shape, type.shape, strict=True)):
         if wanted is not None and size != wanted:

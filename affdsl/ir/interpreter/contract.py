@@ -8,7 +8,7 @@ import numpy as np
 
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
-from affdsl.ir.interpreter.buffers import Array, Buffer, layout_mismatch, unwrap_array, wrap_array
+from affdsl.ir.interpreter.buffers import Array, BufferView, layout_mismatch, unwrap_array, wrap_array
 from affdsl.ir.interpreter.environment import Env, InterpreterError, element_type, listed
 from affdsl.ir.messages import shown
 from affdsl.ir.numeric import Number, dtype, number_of, width
@@ -30,7 +30,7 @@ Argument: TypeAlias = int | float | np.generic | Array
 Result: TypeAlias = int | float | np.generic | Array
 
 
-def argument(function: func.Func, position: int, given: Argument) -> Number | Buffer:
+def argument(function: func.Func, position: int, given: Argument) -> Number | BufferView:
     """What the caller gave for an argument, as the function sees it."""
     value = function.args[position]
     what = f"@{function.symbol}: argument {shown(value)}"
@@ -71,9 +71,9 @@ def _scalar_argument(what: str, given: Argument, type: ScalarType, *, is_unsigne
     return number_of(number, type)
 
 
-def result_of(type: Type, result: Number | Buffer, what: str, *, unsigned: bool = False) -> Result:
+def result_of(type: Type, result: Number | BufferView, what: str, *, unsigned: bool = False) -> Result:
     """A result as the caller sees it; `unsigned` is how it means integers that have no sign."""
-    if isinstance(result, Buffer):
+    if isinstance(result, BufferView):
         if result.dead:
             raise InterpreterError(f"{what} is a buffer that cannot be used: {result.dead}")
         element = type.element if isinstance(type, MemRefType | UnrankedMemRefType) else None
@@ -109,7 +109,7 @@ def check_contract(function: func.Func, env: Env) -> None:
     for position, value in enumerate(function.args):
         if not isinstance(value.type, MemRefType):
             continue
-        buffer: Buffer = env[value]
+        buffer: BufferView = env[value]
         what = f"@{function.symbol}: argument {shown(value)}"
         if mismatch := layout_mismatch(buffer, value.type):
             raise InterpreterError(f"{what} has {mismatch}")

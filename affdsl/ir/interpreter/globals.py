@@ -6,13 +6,13 @@ import numpy as np
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
-from affdsl.ir.interpreter.buffers import Buffer, allocate, writer
+from affdsl.ir.interpreter.buffers import BufferView, allocate, writer
 from affdsl.ir.interpreter.environment import error, scalar_type
 from affdsl.ir.numeric import number_of
 from affdsl.ir.types import StridedLayout
 
 
-def global_buffer(definition: memref.Global, op: Op, *, tracked: bool) -> Buffer:
+def global_buffer(definition: memref.Global, op: Op, *, tracked: bool) -> BufferView:
     """The buffer of a definition; `op` is what its errors name."""
     if definition.external:
         raise error(op, f"the global buffer @{definition.symbol} is defined elsewhere")
@@ -32,7 +32,7 @@ def global_buffer(definition: memref.Global, op: Op, *, tracked: bool) -> Buffer
             buffer.written[...] = True
     if definition.constant:
         buffer.cells.flags.writeable = False
-        buffer = Buffer(
+        buffer = BufferView(
             buffer.storage, buffer.cells, buffer.marks, buffer.shape, buffer.strides, buffer.place, is_view=False
         )
     return buffer

@@ -12,7 +12,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.bounds import evaluator_of
-from affdsl.ir.interpreter.buffers import Buffer, Index, allocate, layout_mismatch, reader, writer
+from affdsl.ir.interpreter.buffers import BufferView, Index, allocate, layout_mismatch, reader, writer
 from affdsl.ir.interpreter.environment import (
     Env,
     InterpreterError,
@@ -47,7 +47,7 @@ def load(op: affine.Load | memref.Load) -> Step:
     source, result, index_of, read = op.memref, op.result, subscripts(op), reader(held_type(op.memref, op))
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[source]
+        buffer: BufferView = env[source]
         index = index_of(env)
         for i, size in zip(index, buffer.shape, strict=True):
             if not 0 <= i < size:
@@ -66,7 +66,7 @@ def store(op: affine.Store | memref.Store) -> Step:
     target, value, index_of, write = op.memref, op.value, subscripts(op), writer(held_type(op.memref, op))
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[target]
+        buffer: BufferView = env[target]
         index = index_of(env)
         for i, size in zip(index, buffer.shape, strict=True):
             if not 0 <= i < size:
@@ -150,7 +150,7 @@ def dealloc(op: memref.Dealloc) -> Step:
     """Give a buffer back."""
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         if buffer.dead:
             raise dead(op, op.memref, buffer)
         origin = buffer.storage.origin
@@ -187,8 +187,8 @@ def copy(op: memref.Copy) -> Step:
     """target[...] = source[...]"""
 
     def step(env: Env) -> None:
-        source: Buffer = env[op.source]
-        target: Buffer = env[op.target]
+        source: BufferView = env[op.source]
+        target: BufferView = env[op.target]
         names = f"{shown(op.source)} and {shown(op.target)}"
         for value, buffer in ((op.source, source), (op.target, target)):
             must_be_usable(op, value, buffer, written=buffer is target)
@@ -214,7 +214,7 @@ def cast(op: memref.Cast) -> Step:
     type = op.result.type
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.source]
+        buffer: BufferView = env[op.source]
         if isinstance(type, MemRefType):
             if len(buffer.shape) != type.rank:
                 raise error(op, f"{shown(op.source)} has rank {len(buffer.shape)}, which is no {type}")
@@ -225,7 +225,9 @@ def cast(op: memref.Cast) -> Step:
     return step
 
 
-def must_be_usable(op: Op, value: Value, buffer: Buffer, index: Index | None = None, *, written: bool = False) -> None:
+def must_be_usable(
+    op: Op, value: Value, buffer: BufferView, index: Index | None = None, *, written: bool = False
+) -> None:
     """Raise an error if an element, or all, of a buffer must not be used: it is gone, or being copied at the moment."""
     if buffer.storage.dead:
         raise dead(op, value, buffer)
@@ -235,7 +237,7 @@ def must_be_usable(op: Op, value: Value, buffer: Buffer, index: Index | None = N
     must_be_free(op, value, buffer, positions, written=written)
 
 
-def must_be_free(op: Op, value: Value, buffer: Buffer, positions: NDArray[np.int64], *, written: bool) -> None:
+def must_be_free(op: Op, value: Value, buffer: BufferView, positions: NDArray[np.int64], *, written: bool) -> None:
     """Raise an error if one of some cells is the target of a copy under way, or its source and would be written."""
     first = buffer.addresses(positions)
     for transfer in buffer.storage.transfers:
@@ -253,7 +255,7 @@ def _overlap(some: NDArray[np.int64], size: int, others: NDArray[np.int64], othe
     return bool(np.any(others[at[inside]] < some[inside] + size))
 
 
-def read_only(value: Value, buffer: Buffer) -> str:
+def read_only(value: Value, buffer: BufferView) -> str:
     """What is wrong with writing to a buffer that is only read."""
     if buffer.storage.origin == "memref.global":
         return f"{shown(value)} is written, but is a constant"
@@ -261,12 +263,12 @@ def read_only(value: Value, buffer: Buffer) -> str:
 
 
 def _out_of_bounds(
-    op: affine.Load | affine.Store | memref.Load | memref.Store, index: Index, buffer: Buffer
+    op: affine.Load | affine.Store | memref.Load | memref.Store, index: Index, buffer: BufferView
 ) -> Exception:
     name = shown(op.memref)
     return error(op, f"{name}[{listed(index)}] is out of bounds: {name} has sizes ({listed(buffer.shape)})")
 
 
-def dead(op: Op, value: Value, buffer: Buffer) -> InterpreterError:
+def dead(op: Op, value: Value, buffer: BufferView) -> InterpreterError:
     """What is raised where a buffer is used that is gone."""
     return error(op, f"{shown(value)} must not be used any more: {buffer.dead}")

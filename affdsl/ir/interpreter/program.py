@@ -14,7 +14,7 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.bounds import affine_range, box, conjunction, scf_box, scf_range
-from affdsl.ir.interpreter.buffers import Buffer, Index
+from affdsl.ir.interpreter.buffers import BufferView, Index
 from affdsl.ir.interpreter.contract import Argument, Result, argument, check_contract, given_back, result_of
 from affdsl.ir.interpreter.environment import (
     Env,
@@ -155,7 +155,7 @@ class _Program:
         """Start a run: nothing of the one before is left."""
         self.order = order
         self.random = Random(seed)
-        self._made: dict[str, Buffer] = {}
+        self._made: dict[str, BufferView] = {}
 
     def compiled(self, function: func.Func) -> _Function:
         """A function as steps: compiled when it is first called."""

@@ -12,7 +12,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.bounds import evaluator_of
-from affdsl.ir.interpreter.buffers import Buffer, Index, Transfer
+from affdsl.ir.interpreter.buffers import BufferView, Index, Transfer
 from affdsl.ir.interpreter.environment import Env, Step, error, listed, memref_type, taker
 from affdsl.ir.interpreter.evaluation import tuple_of
 from affdsl.ir.interpreter.memory import must_be_free, must_be_usable, read_only
@@ -97,7 +97,7 @@ def _jumps(op: Op, elements: int, stride: Index) -> NDArray[np.int64]:
     return steps // count * distance + steps % count
 
 
-def _cells(op: Op, value: Value, buffer: Buffer, start: Index, steps: NDArray[np.int64]) -> NDArray[np.int64]:
+def _cells(op: Op, value: Value, buffer: BufferView, start: Index, steps: NDArray[np.int64]) -> NDArray[np.int64]:
     """The cells that lie some steps behind an element, all of which must be elements of the buffer."""
     if len(steps) == 0:
         return steps
@@ -113,7 +113,7 @@ def _cells(op: Op, value: Value, buffer: Buffer, start: Index, steps: NDArray[np
     return cells
 
 
-def _cell(op: Op, value: Value, buffer: Buffer, index: Index) -> int:
+def _cell(op: Op, value: Value, buffer: BufferView, index: Index) -> int:
     """The cell of an element of the buffer."""
     for i, size in zip(index, buffer.shape, strict=True):
         if not 0 <= i < size:
@@ -124,9 +124,9 @@ def _cell(op: Op, value: Value, buffer: Buffer, index: Index) -> int:
 
 def _copy(
     op: affine.DmaStart | memref.DmaStart,
-    source: Buffer,
+    source: BufferView,
     reads: NDArray[np.int64],
-    target: Buffer,
+    target: BufferView,
     writes: NDArray[np.int64],
 ) -> None:
     if len(np.unique(writes)) < len(writes):
@@ -142,14 +142,14 @@ def _copy(
     target.cells[writes] = source.cells[reads]
 
 
-def _ready(op: Op, value: Value, env: Env) -> Buffer:
-    buffer: Buffer = env[value]
+def _ready(op: Op, value: Value, env: Env) -> BufferView:
+    buffer: BufferView = env[value]
     if buffer.dead:
         must_be_usable(op, value, buffer)
     return buffer
 
 
-def _tag(op: Op, value: Value, at: Subscripts, env: Env) -> tuple[Buffer, int]:
+def _tag(op: Op, value: Value, at: Subscripts, env: Env) -> tuple[BufferView, int]:
     buffer, index = _ready(op, value, env), at(env)
     return buffer, buffer.address(_cell(op, value, buffer, index))
 

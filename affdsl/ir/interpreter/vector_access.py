@@ -12,7 +12,7 @@ import numpy as np
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter.buffers import Buffer, Index, reader, writer
+from affdsl.ir.interpreter.buffers import BufferView, Index, reader, writer
 from affdsl.ir.interpreter.environment import Env, Step, error, listed, memref_type, scalar_type, taker
 from affdsl.ir.interpreter.lanes import Item, Lanes, known_lanes, put, vector_type
 from affdsl.ir.interpreter.memory import must_be_usable, read_only
@@ -37,7 +37,7 @@ class Elements:
             self.inner = ()
             self._read, self._write = reader(scalar_type(self.type, op)), writer(scalar_type(self.type, op))
 
-    def read(self, buffer: Buffer, index: Index, lane: Index) -> Item:
+    def read(self, buffer: BufferView, index: Index, lane: Index) -> Item:
         """The element at index, for a lane."""
         self._check(buffer, index, lane)
         if buffer.storage.dead or buffer.storage.transfers:
@@ -47,7 +47,7 @@ class Elements:
         item: Item = self._read(buffer.array, index)
         return item
 
-    def write(self, buffer: Buffer, index: Index, lane: Index, item: Item) -> None:
+    def write(self, buffer: BufferView, index: Index, lane: Index, item: Item) -> None:
         """The element at index = item, for a lane."""
         self._check(buffer, index, lane)
         if buffer.storage.dead or buffer.storage.transfers:
@@ -58,7 +58,7 @@ class Elements:
         if buffer.written is not None:
             buffer.written[index] = True
 
-    def linear(self, buffer: Buffer, start: Index, offset: int, lane: Index) -> Index:
+    def linear(self, buffer: BufferView, start: Index, offset: int, lane: Index) -> Index:
         """The element `offset` behind start, along the last dimension or, where memory is contiguous, beyond it."""
         if start and 0 <= start[-1] + offset < buffer.shape[-1]:
             return (*start[:-1], start[-1] + offset)
@@ -74,7 +74,7 @@ class Elements:
             raise error(self.op, text)
         return tuple(int(i) for i in np.unravel_index(position, buffer.shape))
 
-    def _check(self, buffer: Buffer, index: Index, lane: Index) -> None:
+    def _check(self, buffer: BufferView, index: Index, lane: Index) -> None:
         for i, size in zip(index, buffer.shape, strict=True):
             if not 0 <= i < size:
                 text = f"{self._place(index, lane)} is out of bounds"
@@ -94,7 +94,7 @@ def load(op: Op, result: Value, memref: Value, subscripts: Subscripts, mask: Val
     pass_thru = op.pass_thru if isinstance(op, vector.MaskedLoad) else None
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[memref]
+        buffer: BufferView = env[memref]
         start = subscripts(env)
         found = np.empty(shape, object)
         for lane in np.ndindex(*reach):
@@ -112,7 +112,7 @@ def store(op: Op, value: Value, memref: Value, subscripts: Subscripts, mask: Val
     elements, reach = Elements(op, memref), _reach(op, value, memref)
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[memref]
+        buffer: BufferView = env[memref]
         start = subscripts(env)
         for lane in np.ndindex(*reach):
             if mask is None or env[mask][lane]:
@@ -155,7 +155,7 @@ def transfer_read(op: vector.TransferRead) -> Step:
     places = _places(op, shape[: len(op.map.results)])
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         found = np.empty(shape, object)
         for lane, index, inside in places(env, buffer):
             put(found, lane, elements.read(buffer, index, lane) if inside else env[op.padding])
@@ -171,7 +171,7 @@ def transfer_write(op: vector.TransferWrite) -> Step:
     places = _places(op, shape[: len(op.map.results)])
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         for lane, index, inside in places(env, buffer):
             if inside:
                 elements.write(buffer, index, lane, env[op.value][lane])
@@ -181,7 +181,7 @@ def transfer_write(op: vector.TransferWrite) -> Step:
 
 def _places(
     op: vector.TransferRead | vector.TransferWrite, shape: Index
-) -> Callable[[Env, Buffer], Iterator[tuple[Index, Index, bool]]]:
+) -> Callable[[Env, BufferView], Iterator[tuple[Index, Index, bool]]]:
     """Each lane with the index of its element, and whether there is one: it is inside, and no mask leaves it out."""
     dims = vector.map_dims(op.map)
     assert dims is not None, "the verifier refuses other maps"
@@ -190,7 +190,7 @@ def _places(
     stay = [d for d in range(memref_type(op.memref, op).rank) if d not in dims]
     of_mask, indices = vector.mask_dims(op.map), taker(op.indices)
 
-    def places(env: Env, buffer: Buffer) -> Iterator[tuple[Index, Index, bool]]:
+    def places(env: Env, buffer: BufferView) -> Iterator[tuple[Index, Index, bool]]:
         start = indices(env)
         mask: Lanes | None = env[op.mask[0]] if op.mask else None
         if not all(0 <= start[d] < buffer.shape[d] for d in stay):
@@ -215,7 +215,7 @@ def gather(op: vector.Gather) -> Step:
     indices, distance = taker(op.indices), _distance(op.offsets, op)
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         start, found = indices(env), np.empty(shape, object)
         for lane in np.ndindex(*shape):
             if env[op.mask][lane]:
@@ -234,7 +234,7 @@ def scatter(op: vector.Scatter) -> Step:
     indices, distance = taker(op.indices), _distance(op.offsets, op)
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         start = indices(env)
         for lane in np.ndindex(*shape):
             if env[op.mask][lane]:
@@ -249,7 +249,7 @@ def expand_load(op: vector.ExpandLoad) -> Step:
     elements, shape, indices = Elements(op, op.memref), vector_type(op.result, op).shape, taker(op.indices)
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         start, found, offset = indices(env), np.empty(shape, object), 0
         for lane in np.ndindex(*shape):
             if env[op.mask][lane]:
@@ -267,7 +267,7 @@ def compress_store(op: vector.CompressStore) -> Step:
     elements, shape, indices = Elements(op, op.memref), vector_type(op.value, op).shape, taker(op.indices)
 
     def step(env: Env) -> None:
-        buffer: Buffer = env[op.memref]
+        buffer: BufferView = env[op.memref]
         start, offset = indices(env), 0
         for lane in np.ndindex(*shape):
             if env[op.mask][lane]:

@@ -9,7 +9,7 @@ from affdsl.ir import layouts
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Value
-from affdsl.ir.interpreter.buffers import Buffer, Index, layout_mismatch, stored
+from affdsl.ir.interpreter.buffers import BufferView, Index, layout_mismatch, stored
 from affdsl.ir.interpreter.environment import Env, Step, error, held_type, listed, memref_type
 from affdsl.ir.interpreter.memory import dead, load
 from affdsl.ir.messages import shown
@@ -118,7 +118,7 @@ def collapse_shape(op: memref.CollapseShape) -> Step:
     return step
 
 
-def _together(op: memref.CollapseShape, buffer: Buffer, group: Sequence[int]) -> int:
+def _together(op: memref.CollapseShape, buffer: BufferView, group: Sequence[int]) -> int:
     """The stride of a group of dimensions as one."""
     longer = [k for k in group if buffer.shape[k] != 1] or [group[-1]]
     stride = step = buffer.strides[longer[-1]]
@@ -199,14 +199,14 @@ def extract_strided_metadata(op: memref.ExtractStridedMetadata) -> Step:
     return step
 
 
-def _alive(env: Env, value: Value, op: Op) -> Buffer:
-    buffer: Buffer = env[value]
+def _alive(env: Env, value: Value, op: Op) -> BufferView:
+    buffer: BufferView = env[value]
     if buffer.dead:
         raise dead(op, value, buffer)
     return buffer
 
 
-def _checked(op: Op, value: Value, buffer: Buffer, type: MemRefType) -> Buffer:
+def _checked(op: Op, value: Value, buffer: BufferView, type: MemRefType) -> BufferView:
     """buffer, which must have what its type says of sizes and strides."""
     if mismatch := layout_mismatch(buffer, type):
         raise error(op, f"{shown(value)} would have {mismatch}")

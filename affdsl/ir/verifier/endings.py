@@ -14,7 +14,7 @@ from affdsl.ir.types import Type
 
 
 @dataclass(frozen=True)
-class Scope:
+class HeldBlock:
     """A block that an operation holds, and what is defined in it alone."""
 
     block: Block
@@ -27,40 +27,40 @@ class Scope:
     """Its place among the blocks of the operation."""
 
 
-def scopes(op: Op) -> Iterator[Scope]:
+def scopes(op: Op) -> Iterator[HeldBlock]:
     """The blocks of an operation."""
     match op:
         case affine.For() | scf.For():
             terminator = affine.Yield if isinstance(op, affine.For) else scf.Yield
-            yield Scope(op.body, (op.iv, *op.carried), terminator, _types(op.carried))
+            yield HeldBlock(op.body, (op.iv, *op.carried), terminator, _types(op.carried))
         case affine.If() | scf.If():
             terminator = affine.Yield if isinstance(op, affine.If) else scf.Yield
-            yield Scope(op.then, (), terminator, _types(op.results))
-            yield Scope(op.orelse, (), terminator, _types(op.results), "the else block", 1)
+            yield HeldBlock(op.then, (), terminator, _types(op.results))
+            yield HeldBlock(op.orelse, (), terminator, _types(op.results), "the else block", 1)
         case affine.Parallel():
-            yield Scope(op.body, op.ivs, affine.Yield, _types(op.results))
+            yield HeldBlock(op.body, op.ivs, affine.Yield, _types(op.results))
         case scf.Parallel():
-            yield Scope(op.body, op.ivs, scf.Reduce, _types(op.results))
+            yield HeldBlock(op.body, op.ivs, scf.Reduce, _types(op.results))
         case scf.While():
-            yield Scope(op.before, op.before_args, scf.Condition, _types(op.after_args))
-            yield Scope(op.after, op.after_args, scf.Yield, _types(op.before_args))
+            yield HeldBlock(op.before, op.before_args, scf.Condition, _types(op.after_args))
+            yield HeldBlock(op.after, op.after_args, scf.Yield, _types(op.before_args))
         case scf.Combiner():
-            yield Scope(op.body, (op.left, op.right), scf.ReduceReturn, (op.left.type,))
+            yield HeldBlock(op.body, (op.left, op.right), scf.ReduceReturn, (op.left.type,))
         case scf.IndexSwitch():
             for case in op.cases:
-                yield Scope(case.body if isinstance(case, scf.Case) else (case,), (), scf.Yield, _types(op.results))
-            yield Scope(op.default, (), scf.Yield, _types(op.results))
+                yield HeldBlock(case.body if isinstance(case, scf.Case) else (case,), (), scf.Yield, _types(op.results))
+            yield HeldBlock(op.default, (), scf.Yield, _types(op.results))
         case scf.ExecuteRegion():
-            yield Scope(op.body, (), scf.Yield, _types(op.results))
+            yield HeldBlock(op.body, (), scf.Yield, _types(op.results))
         case func.Func():
-            yield Scope(op.body, op.args, func.Return, op.result_types)
+            yield HeldBlock(op.body, op.args, func.Return, op.result_types)
         case _:
             arguments = tuple(op.binds())
             for block in op.blocks():
-                yield Scope(block, arguments)
+                yield HeldBlock(block, arguments)
 
 
-def ending(scope: Scope, parent: Op) -> Iterator[str]:
+def ending(scope: HeldBlock, parent: Op) -> Iterator[str]:
     """A block ends with the terminator of its operation, which hands on what that gives: if nothing, without one."""
     expected, block = scope.terminator, scope.block
     if expected is None:

@@ -16,7 +16,7 @@ from affdsl.ir.types import FunctionType
 from affdsl.ir.verifier.attributes import attributes
 from affdsl.ir.verifier.context import Context
 from affdsl.ir.verifier.dominance import dominators, is_ordered
-from affdsl.ir.verifier.endings import Scope, ending, misplaced, scopes
+from affdsl.ir.verifier.endings import HeldBlock, ending, misplaced, scopes
 from affdsl.ir.verifier.opaque import branches
 from affdsl.ir.verifier.opaque import ending as ends_of
 from affdsl.ir.verifier.positions import Positions
@@ -165,7 +165,7 @@ class _Walk:
             self.visible.update(op.defines())
             self.context.positions.define(op, top=True)
 
-    def scope(self, scope: Scope, parent: Op) -> None:
+    def scope(self, scope: HeldBlock, parent: Op) -> None:
         self.define(parent, scope.arguments)
         for op in scope.block:
             self.operation(op, parent)

@@ -7,7 +7,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.mixed import Mixed, unmixed
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 from passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
@@ -15,7 +15,7 @@ Digits = affine.DelinearizeIndex | affine.LinearizeIndex
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
-def constant_basis(graph: Graph, node: Node, op: Digits) -> bool:
+def constant_basis(graph: Graph, node: OpNode, op: Digits) -> bool:
     """Numbers of the basis that are constants become part of the operation."""
     known: Mixed = tuple([_known(graph, radix) for radix in op.radices])
     if known == op.radices:
@@ -35,7 +35,7 @@ def _inner(count: int, radices: Mixed) -> Mixed:
     return radices[1:] if len(radices) == count else radices
 
 
-def constant_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
+def constant_digits(graph: Graph, node: OpNode, op: affine.DelinearizeIndex) -> bool:
     """The digits of a constant, and the one digit of any number."""
     if len(op.results) == 1:
         graph.replace(node, (op.linear_index,))
@@ -53,7 +53,7 @@ def constant_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bo
     return True
 
 
-def digits_of_linearized(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
+def digits_of_linearized(graph: Graph, node: OpNode, op: affine.DelinearizeIndex) -> bool:
     """The digits that a number was made of, in the same basis, from the last one on."""
     made = graph.definition(op.linear_index)
     if not isinstance(made, affine.LinearizeIndex) or not made.disjoint:
@@ -82,7 +82,7 @@ def digits_of_linearized(graph: Graph, node: Node, op: affine.DelinearizeIndex) 
     return True
 
 
-def unit_digits(graph: Graph, node: Node, op: affine.DelinearizeIndex) -> bool:
+def unit_digits(graph: Graph, node: OpNode, op: affine.DelinearizeIndex) -> bool:
     """Digits of which there is only one are 0, but for the first: a number may be too large for it (decision 20)."""
     radices = op.radices
     outer = len(radices) == len(op.results)
@@ -115,7 +115,7 @@ def fold_linearize(graph: Graph, op: affine.LinearizeIndex) -> Folded:
     return Known(total) if total is not None and _LEAST <= total <= _MOST else None
 
 
-def leading_zero(graph: Graph, node: Node, op: affine.LinearizeIndex) -> bool:
+def leading_zero(graph: Graph, node: OpNode, op: affine.LinearizeIndex) -> bool:
     """A first digit that is 0 is left out."""
     if len(op.indices) < 2 or index_number(graph, op.indices[0]) != 0:
         return False
@@ -126,7 +126,7 @@ def leading_zero(graph: Graph, node: Node, op: affine.LinearizeIndex) -> bool:
     return True
 
 
-def linearized_digits(graph: Graph, node: Node, op: affine.LinearizeIndex) -> bool:
+def linearized_digits(graph: Graph, node: OpNode, op: affine.LinearizeIndex) -> bool:
     """All digits of a number, in its basis, are that number."""
     made = graph.definition(op.indices[0])
     if not isinstance(made, affine.DelinearizeIndex) or made.results != op.indices:
@@ -138,7 +138,7 @@ def linearized_digits(graph: Graph, node: Node, op: affine.LinearizeIndex) -> bo
     return True
 
 
-def unit_components(graph: Graph, node: Node, op: affine.LinearizeIndex) -> bool:
+def unit_components(graph: Graph, node: OpNode, op: affine.LinearizeIndex) -> bool:
     """Digits of which there is only one are left out, where they are known to be 0."""
     radices = op.radices
     outer = len(radices) == len(op.indices)

@@ -10,13 +10,13 @@ from passes.affine import maps as affine_maps
 from passes.affine.maps import Map
 from passes.cleanup.canonicalize.affine_values import compose_maps
 from passes.cleanup.canonicalize.facts import GraphFacts
-from passes.cleanup.canonicalize.graph import Body, Graph, Node
+from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 from passes.cleanup.canonicalize.rules import Rules
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 
-def simplify_bounds(graph: Graph, node: Node, op: affine.For) -> bool:
+def simplify_bounds(graph: Graph, node: OpNode, op: affine.For) -> bool:
     """Bounds that are constants, composed maps, and only those results that can decide."""
     lower, upper = _folded(graph, node, "lower"), _folded(graph, node, "upper")
     facts = GraphFacts(graph)
@@ -30,7 +30,7 @@ def simplify_bounds(graph: Graph, node: Node, op: affine.For) -> bool:
     return True
 
 
-def _folded(graph: Graph, node: Node, name: str) -> Map:
+def _folded(graph: Graph, node: OpNode, name: str) -> Map:
     """The bounds, or the number that decides if they are all constants."""
     map = node.maps[name]
     numbers = affine_maps.with_numbers(map, GraphFacts(graph)).constants
@@ -40,7 +40,7 @@ def _folded(graph: Graph, node: Node, name: str) -> Map:
     return Map((found,), (), ()) if _LEAST <= found <= _MOST else map
 
 
-def trip_count(node: Node) -> int | None:
+def trip_count(node: OpNode) -> int | None:
     """How often a loop with constant bounds runs."""
     op, lower, upper = node.op, node.maps["lower"], node.maps["upper"]
     assert isinstance(op, affine.For)
@@ -50,7 +50,7 @@ def trip_count(node: Node) -> int | None:
     return None
 
 
-def never_runs(graph: Graph, node: Node, op: affine.For) -> bool:
+def never_runs(graph: Graph, node: OpNode, op: affine.For) -> bool:
     """What a loop that does not run hands on is what it was given."""
     if op.results and trip_count(node) == 0:
         graph.replace(node, op.inits)
@@ -58,7 +58,7 @@ def never_runs(graph: Graph, node: Node, op: affine.For) -> bool:
     return False
 
 
-def empty_loop(graph: Graph, node: Node, op: affine.For) -> bool:
+def empty_loop(graph: Graph, node: OpNode, op: affine.For) -> bool:
     """A loop that only hands on values, where these are known."""
     body = node.region("body")
     if not op.results or not body.is_empty:
@@ -83,7 +83,7 @@ def empty_loop(graph: Graph, node: Node, op: affine.For) -> bool:
     return True
 
 
-def compose_condition(graph: Graph, node: Node, op: affine.If) -> bool:
+def compose_condition(graph: Graph, node: OpNode, op: affine.If) -> bool:
     """The set with affine.apply written out, where one of its operands is one, and its operands in order."""
     facts, old = GraphFacts(graph), node.maps["condition"]
     new = old
@@ -96,7 +96,7 @@ def compose_condition(graph: Graph, node: Node, op: affine.If) -> bool:
     return True
 
 
-def empty_else(graph: Graph, node: Node, op: affine.If | scf.If) -> bool:
+def empty_else(graph: Graph, node: OpNode, op: affine.If | scf.If) -> bool:
     """An else that does nothing is left out."""
     orelse = node.region("orelse")
     if op.results or orelse.first is None or not orelse.is_empty:
@@ -105,7 +105,7 @@ def empty_else(graph: Graph, node: Node, op: affine.If | scf.If) -> bool:
     return True
 
 
-def known_condition(graph: Graph, node: Node, op: affine.If) -> bool:
+def known_condition(graph: Graph, node: OpNode, op: affine.If) -> bool:
     """A condition that always holds, or never, leaves one block."""
     map = node.maps["condition"]
     assert map.equalities is not None
@@ -118,7 +118,7 @@ def known_condition(graph: Graph, node: Node, op: affine.If) -> bool:
     return False
 
 
-def only_block(graph: Graph, node: Node, body: Body) -> None:
+def only_block(graph: Graph, node: OpNode, body: Body) -> None:
     """Put the operations of a block in place of the node that holds it."""
     last = body.terminator
     values: Sequence[Value] = () if last is None else last.reads

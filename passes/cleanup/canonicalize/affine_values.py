@@ -8,7 +8,7 @@ from affdsl.ir.expr import Affine
 from passes.affine import maps as affine_maps
 from passes.affine.maps import Map
 from passes.cleanup.canonicalize.facts import GraphFacts
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
 Extreme = affine.Min | affine.Max
@@ -44,7 +44,7 @@ def fold_extreme(graph: Graph, op: Extreme) -> Folded:
     return _constant(map, is_max=isinstance(op, affine.Max))
 
 
-def with_constants(graph: Graph, node: Node, op: Extreme) -> bool:
+def with_constants(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """Constant operands become part of the map."""
     old = node.maps["exprs"]
     new = affine_maps.with_numbers(old, GraphFacts(graph))
@@ -54,7 +54,7 @@ def with_constants(graph: Graph, node: Node, op: Extreme) -> bool:
     return True
 
 
-def simplify_maps(graph: Graph, node: Node, op: object) -> bool:
+def simplify_maps(graph: Graph, node: OpNode, op: object) -> bool:
     """Every map of an operation composed, in order, flattened, and with what the enclosing loops decide left out."""
     facts = GraphFacts(graph)
     made = {name: simplify_map(m, facts) for name, m in node.maps.items()}
@@ -69,7 +69,7 @@ def simplify_map(map: Map, facts: GraphFacts) -> Map:
     return affine_maps.simplified(affine_maps.canonical(affine_maps.composed(map, facts), facts), facts)
 
 
-def compose_maps(graph: Graph, node: Node, op: object) -> bool:
+def compose_maps(graph: Graph, node: OpNode, op: object) -> bool:
     """Every map of an operation composed, in order, and flattened."""
     facts = GraphFacts(graph)
     made = {name: affine_maps.composed(m, facts) for name, m in node.maps.items()}
@@ -79,7 +79,7 @@ def compose_maps(graph: Graph, node: Node, op: object) -> bool:
     return True
 
 
-def without_duplicates(graph: Graph, node: Node, op: Extreme) -> bool:
+def without_duplicates(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """Each result of a minimum or maximum once."""
     map = node.maps["exprs"]
     new = affine_maps.unique(map)
@@ -89,7 +89,7 @@ def without_duplicates(graph: Graph, node: Node, op: Extreme) -> bool:
     return True
 
 
-def merge_nested(graph: Graph, node: Node, op: Extreme) -> bool:
+def merge_nested(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """A minimum of minima is one minimum, and likewise for maxima."""
     map = node.maps["exprs"]
     kept: list[written.Tree] = []
@@ -110,7 +110,7 @@ def merge_nested(graph: Graph, node: Node, op: Extreme) -> bool:
     return True
 
 
-def single_result(graph: Graph, node: Node, op: Extreme) -> bool:
+def single_result(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """The minimum or maximum of one expression is an affine.apply."""
     map = node.maps["exprs"]
     if len(map.trees) != 1:
@@ -119,7 +119,7 @@ def single_result(graph: Graph, node: Node, op: Extreme) -> bool:
     return True
 
 
-def sorted_results(graph: Graph, node: Node, op: Extreme) -> bool:
+def sorted_results(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """The results of a minimum or maximum in the order of their coefficients."""
     new = affine_maps.in_order(node.maps["exprs"])
     if new is None:

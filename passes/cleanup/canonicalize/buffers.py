@@ -7,7 +7,7 @@ from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.types import MemRefType
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 from passes.cleanup.canonicalize.rules import Folded, Known, Rule, Rules
 
@@ -25,7 +25,7 @@ _CAST_OPERANDS: dict[type[Op], tuple[str, ...]] = {
 """The buffers that each class of operations may as well take as they are before a memref.cast."""
 
 
-def through_cast(graph: Graph, node: Node, op: Op) -> bool:
+def through_cast(graph: Graph, node: OpNode, op: Op) -> bool:
     """The source of a memref.cast in the place of its result, where both have a known rank."""
     new: dict[str, object] = {}
     for name in _CAST_OPERANDS[type(op)]:
@@ -72,7 +72,7 @@ def fold_dim(graph: Graph, op: memref.Dim) -> Folded:
     return None
 
 
-def dim_of_cast(graph: Graph, node: Node, op: memref.Dim) -> bool:
+def dim_of_cast(graph: Graph, node: OpNode, op: memref.Dim) -> bool:
     """The size of a buffer before a cast."""
     match graph.definition(op.memref):
         case memref.Cast(source=source) if isinstance(source.type, MemRefType) and _known_axis(graph, op, source):
@@ -95,7 +95,7 @@ def fold_rank(graph: Graph, op: memref.Rank) -> Folded:
 Alloc = memref.Alloc | memref.Alloca
 
 
-def static_sizes(graph: Graph, node: Node, op: Alloc) -> bool:
+def static_sizes(graph: Graph, node: OpNode, op: Alloc) -> bool:
     """Sizes that are constants become part of the type."""
     type = op.result.type
     assert isinstance(type, MemRefType)
@@ -123,7 +123,7 @@ def type_of(op: Alloc) -> type[Alloc]:
     return memref.Alloc if isinstance(op, memref.Alloc) else memref.Alloca
 
 
-def never_read(graph: Graph, node: Node, op: Alloc) -> bool:
+def never_read(graph: Graph, node: OpNode, op: Alloc) -> bool:
     """A buffer that is only written by memref.store and freed: nobody misses it."""
     users = graph.users(op.result)
     for user in users:
@@ -140,7 +140,7 @@ def never_read(graph: Graph, node: Node, op: Alloc) -> bool:
     return True
 
 
-def useless_copy(graph: Graph, node: Node, op: memref.Copy) -> bool:
+def useless_copy(graph: Graph, node: OpNode, op: memref.Copy) -> bool:
     """A copy of a buffer to itself, or of no elements."""
     sizes = [v.type.shape for v in (op.source, op.target) if isinstance(v.type, MemRefType)]
     if op.source is op.target or any(0 in shape for shape in sizes):
@@ -149,7 +149,7 @@ def useless_copy(graph: Graph, node: Node, op: memref.Copy) -> bool:
     return False
 
 
-def copy_through_cast(graph: Graph, node: Node, op: memref.Copy) -> bool:
+def copy_through_cast(graph: Graph, node: OpNode, op: memref.Copy) -> bool:
     """A copy from and to buffers as they are before casts that only forget."""
     new: dict[str, Value] = {}
     for name in ("source", "target"):

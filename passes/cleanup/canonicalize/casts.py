@@ -11,7 +11,7 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number, to_bits
 from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType, Type
 from affdsl.mlir.literals import literal
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import all_lanes, element_of, integer, known, lanes, numbers
 from passes.cleanup.canonicalize.rules import Folded, Rules
 
@@ -89,7 +89,7 @@ def _width(type: Type) -> int:
     return 0
 
 
-def cast_of_cast(graph: Graph, node: Node, op: arith.Cast) -> bool:
+def cast_of_cast(graph: Graph, node: OpNode, op: arith.Cast) -> bool:
     """Two casts as one, where that is the same."""
     inner = graph.definition(op.operand)
     if not isinstance(inner, arith.Cast):
@@ -121,7 +121,7 @@ def _is_exact(source: Type, target: Type) -> bool:
     return isinstance(element, FloatType) and _width(source) <= _MANTISSA[element.name] and element.name != "f16"
 
 
-def truncated_shift(graph: Graph, node: Node, op: arith.Cast) -> bool:
+def truncated_shift(graph: Graph, node: OpNode, op: arith.Cast) -> bool:
     """The upper bits alone do not know whether what came in above them was the sign."""
     if op.kind != "trunci":
         return False

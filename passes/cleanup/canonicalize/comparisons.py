@@ -12,7 +12,7 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.numeric import nearest
 from affdsl.ir.types import I1, FloatType, IntegerType, Type, VectorType
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import element_of, integer, known, lanes, numbers
 from passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
@@ -68,7 +68,7 @@ def _is_nan(number: object) -> bool:
     return isinstance(number, np.floating) and bool(number != number)
 
 
-def constant_right(graph: Graph, node: Node, op: arith.Compare) -> bool:
+def constant_right(graph: Graph, node: OpNode, op: arith.Compare) -> bool:
     """`3 < x` as `x > 3`, for integers."""
     if op.kind == "cmpi" and graph.payload(op.left) is not None and graph.payload(op.right) is None:
         graph.set(node, predicate=_SWAPPED[op.predicate], left=op.right, right=op.left)
@@ -76,7 +76,7 @@ def constant_right(graph: Graph, node: Node, op: arith.Compare) -> bool:
     return False
 
 
-def compare_integer_as_float(graph: Graph, node: Node, op: arith.Compare) -> bool:
+def compare_integer_as_float(graph: Graph, node: OpNode, op: arith.Compare) -> bool:
     """An integer that was made a float and compared with a constant is compared as an integer."""
     if op.kind != "cmpf" or isinstance(op.left.type, VectorType):
         return False
@@ -172,7 +172,7 @@ def fold_select(graph: Graph, op: arith.Select) -> Folded:
     return None
 
 
-def nested_select(graph: Graph, node: Node, op: arith.Select) -> bool:
+def nested_select(graph: Graph, node: OpNode, op: arith.Select) -> bool:
     """`c ? (c ? a : b) : d` as `c ? a : d`, and likewise on the other side."""
     match graph.definition(op.if_true):
         case arith.Select(condition=condition, if_true=a) if condition is op.condition:
@@ -185,7 +185,7 @@ def nested_select(graph: Graph, node: Node, op: arith.Select) -> bool:
     return False
 
 
-def select_by_not(graph: Graph, node: Node, op: arith.Select) -> bool:
+def select_by_not(graph: Graph, node: OpNode, op: arith.Select) -> bool:
     """`!c ? a : b` as `c ? b : a`."""
     match graph.definition(op.condition):
         case arith.Binary(kind="xori", left=c, right=ones) if integer(graph, ones) == 1:
@@ -194,7 +194,7 @@ def select_by_not(graph: Graph, node: Node, op: arith.Select) -> bool:
     return False
 
 
-def select_of_flags(graph: Graph, node: Node, op: arith.Select) -> bool:
+def select_of_flags(graph: Graph, node: OpNode, op: arith.Select) -> bool:
     """`c ? 1 : 0` as extui(c), `c ? 0 : 1` as extui(!c), and `c ? false : true` as !c."""
     type: Type = op.result.type
     if not isinstance(type, IntegerType):

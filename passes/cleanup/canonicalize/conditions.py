@@ -7,7 +7,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1
 from passes.cleanup.canonicalize.affine_loops import empty_else, only_block
-from passes.cleanup.canonicalize.graph import Body, Graph, Node
+from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 from passes.cleanup.canonicalize.numbers import integer
 from passes.cleanup.canonicalize.rules import Rules
 
@@ -41,7 +41,7 @@ def _is_inside(graph: Graph, value: Value, body: Body) -> bool:
     return node is not None and node.body is body
 
 
-def swap_branches(graph: Graph, node: Node, op: scf.If) -> bool:
+def swap_branches(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """`if !c A else B` as `if c B else A`."""
     source = _negated(graph, op.condition)
     if source is None or node.region("orelse").first is None:
@@ -53,7 +53,7 @@ def swap_branches(graph: Graph, node: Node, op: scf.If) -> bool:
     return True
 
 
-def combine_with_previous(graph: Graph, node: Node, op: scf.If) -> bool:
+def combine_with_previous(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """Two conditions in sequence that look at one value are one."""
     before = node.before
     if before is None or not isinstance(before.op, scf.If):
@@ -100,8 +100,8 @@ def rename_inside(graph: Graph, old: Value, new: Value, body: Body) -> bool:
     return bool(inside)
 
 
-def _lies_in(node: Node, body: Body) -> bool:
-    current: Node | None = node
+def _lies_in(node: OpNode, body: Body) -> bool:
+    current: OpNode | None = node
     while current is not None and current.body is not None:
         if current.body is body:
             return True
@@ -109,7 +109,7 @@ def _lies_in(node: Node, body: Body) -> bool:
     return False
 
 
-def combine_with_nested(graph: Graph, node: Node, op: scf.If) -> bool:
+def combine_with_nested(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """`if c { if d A }` as `if c & d A`."""
     then, orelse = node.region("then"), node.region("orelse")
     inner = then.first
@@ -151,7 +151,7 @@ def combine_with_nested(graph: Graph, node: Node, op: scf.If) -> bool:
     return True
 
 
-def condition_inside(graph: Graph, node: Node, op: scf.If) -> bool:
+def condition_inside(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """The condition is true in the first block and false in the second."""
     if graph.payload(op.condition) is not None:
         return False
@@ -164,7 +164,7 @@ def condition_inside(graph: Graph, node: Node, op: scf.If) -> bool:
     return changed
 
 
-def hoist_as_select(graph: Graph, node: Node, op: scf.If) -> bool:
+def hoist_as_select(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """Results that are chosen between values from outside are arith.select."""
     then, orelse = node.region("then"), node.region("orelse")
     pairs = list(zip(op.results, yielded(then), yielded(orelse), strict=True)) if op.results else []
@@ -184,7 +184,7 @@ def hoist_as_select(graph: Graph, node: Node, op: scf.If) -> bool:
     return True
 
 
-def keep_results(graph: Graph, node: Node, kept: list[int]) -> None:
+def keep_results(graph: Graph, node: OpNode, kept: list[int]) -> None:
     """Let a condition have only some of its results."""
     op = node.op
     assert isinstance(op, scf.If)
@@ -197,7 +197,7 @@ def keep_results(graph: Graph, node: Node, kept: list[int]) -> None:
     graph.update(node, with_fields(op, results=tuple([op.results[k] for k in kept])))
 
 
-def static_condition(graph: Graph, node: Node, op: scf.If) -> bool:
+def static_condition(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """A condition that is known leaves one block."""
     truth = integer(graph, op.condition)
     if truth is None:
@@ -206,7 +206,7 @@ def static_condition(graph: Graph, node: Node, op: scf.If) -> bool:
     return True
 
 
-def unused_results(graph: Graph, node: Node, op: scf.If) -> bool:
+def unused_results(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """Results that nobody reads are left out."""
     kept = [k for k, result in enumerate(op.results) if graph.uses(result)]
     if len(kept) == len(op.results):
@@ -215,7 +215,7 @@ def unused_results(graph: Graph, node: Node, op: scf.If) -> bool:
     return True
 
 
-def results_of_condition(graph: Graph, node: Node, op: scf.If) -> bool:
+def results_of_condition(graph: Graph, node: OpNode, op: scf.If) -> bool:
     """Results that are the same in both blocks, or true in one and false in the other."""
     if not op.results:
         return False
@@ -241,7 +241,7 @@ def results_of_condition(graph: Graph, node: Node, op: scf.If) -> bool:
     return changed
 
 
-def known_case(graph: Graph, node: Node, op: scf.IndexSwitch) -> bool:
+def known_case(graph: Graph, node: OpNode, op: scf.IndexSwitch) -> bool:
     """A switch on a known number leaves one block."""
     number = integer(graph, op.argument)
     if number is None:
@@ -254,7 +254,7 @@ def known_case(graph: Graph, node: Node, op: scf.IndexSwitch) -> bool:
     return True
 
 
-def inline_region(graph: Graph, node: Node, op: scf.ExecuteRegion) -> bool:
+def inline_region(graph: Graph, node: OpNode, op: scf.ExecuteRegion) -> bool:
     """A block that runs once is part of the block around."""
     if op.no_inline:
         return False

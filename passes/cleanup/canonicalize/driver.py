@@ -11,7 +11,7 @@ from affdsl.ir.dialects.opaque import OpaqueBlock
 from affdsl.ir.expr import Value
 from affdsl.ir.types import VectorType
 from affdsl.mlir.literals import literal
-from passes.cleanup.canonicalize.graph import Body, Graph, Node
+from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 from passes.cleanup.canonicalize.rules import Known, Rule, Rules
 
 MOST_ROUNDS = 10
@@ -63,7 +63,7 @@ def drive(graph: Graph, tables: Iterable[Rules], limits: Limits = DEFAULT) -> bo
 
 def _visit(
     graph: Graph,
-    node: Node,
+    node: OpNode,
     folds: dict[type[Op], Callable[..., Value | Known | None]],
     rules: dict[type[Op], Sequence[Rule]],
 ) -> bool:
@@ -85,8 +85,8 @@ def hoist_constants(graph: Graph) -> None:
 
     Those that stand at the front already stay in order; each of the others goes before them all.
     """
-    unique: dict[Body, dict[object, Node]] = {}
-    at_front: set[Node] = set()
+    unique: dict[Body, dict[object, OpNode]] = {}
+    at_front: set[OpNode] = set()
     for node in list(graph.walk()):
         key = _key(node.op)
         if key is None:
@@ -103,7 +103,7 @@ def hoist_constants(graph: Graph) -> None:
         at_front.add(node)
 
 
-def _front(node: Node) -> Body:
+def _front(node: OpNode) -> Body:
     """The block at whose front a constant stands."""
     body = node.body
     assert body is not None

@@ -8,7 +8,7 @@ from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX, MemRefType
 from passes.affine.maps import Map
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 
 _SCOPES = (func.Func, func.Module, scf.ExecuteRegion)
@@ -123,7 +123,7 @@ class GraphFacts:
             return all(self._is_dim(v) for v in node.reads)
         return isinstance(node.op, memref.Dim) and self._is_top(node.op.memref)
 
-    def _is_counter(self, node: Node | None, value: Value) -> bool:
+    def _is_counter(self, node: OpNode | None, value: Value) -> bool:
         match None if node is None else node.op:
             case affine.For(iv=iv):
                 return iv is value

@@ -12,7 +12,7 @@ from affdsl.ir.attributes import OpaqueAttr
 from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number
 from affdsl.ir.types import FloatType
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import binary, element_of, known, lanes, numbers
 from passes.cleanup.canonicalize.rules import Folded
 
@@ -70,7 +70,7 @@ def fold_negate(graph: Graph, op: arith.Negate) -> Folded:
     return known(lanes(semantics.unary("negf", element), number), op.result.type)
 
 
-def both_negated(graph: Graph, node: Node, op: arith.Binary) -> bool:
+def both_negated(graph: Graph, node: OpNode, op: arith.Binary) -> bool:
     """`-x * -y` as `x * y`, and likewise for a quotient."""
     if op.kind not in ("mulf", "divf"):
         return False

@@ -35,7 +35,7 @@ Payload = int | float | bool | tuple[int | float | bool, ...]
 _NO_MAPS: Maps = {}
 
 
-class Node:
+class OpNode:
     """An operation in its place."""
 
     __slots__ = ("after", "alive", "before", "body", "maps", "op", "reads", "regions", "remapped")
@@ -47,8 +47,8 @@ class Node:
         self.reads = _reads(op, maps)
         self.regions: dict[str, Body] = {}
         self.body: Body | None = None
-        self.before: Node | None = None
-        self.after: Node | None = None
+        self.before: OpNode | None = None
+        self.after: OpNode | None = None
         self.alive = True
 
     def region(self, name: str) -> Body:
@@ -61,12 +61,12 @@ class Body:
 
     __slots__ = ("first", "last", "owner")
 
-    def __init__(self, owner: Node) -> None:
+    def __init__(self, owner: OpNode) -> None:
         self.owner = owner
-        self.first: Node | None = None
-        self.last: Node | None = None
+        self.first: OpNode | None = None
+        self.last: OpNode | None = None
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[OpNode]:
         node = self.first
         while node is not None:
             after = node.after
@@ -74,7 +74,7 @@ class Body:
             node = after
 
     @property
-    def terminator(self) -> Node | None:
+    def terminator(self) -> OpNode | None:
         """The last node, if it is a terminator; one that hands on no value need not be there."""
         return self.last if self.last is not None and self.last.op.is_terminator else None
 
@@ -88,15 +88,15 @@ class Graph:
     """The nodes below a root, and everything that rewrites need."""
 
     def __init__(self, root: Op) -> None:
-        self.queue: list[Node] = []
-        self._queued: set[Node] = set()
-        self._definitions: dict[Value, Node] = {}
-        self._binders: dict[Value, Node] = {}
-        self._users: dict[Value, dict[Node, int]] = {}
+        self.queue: list[OpNode] = []
+        self._queued: set[OpNode] = set()
+        self._definitions: dict[Value, OpNode] = {}
+        self._binders: dict[Value, OpNode] = {}
+        self._users: dict[Value, dict[OpNode, int]] = {}
         self.root = self._load(root)
 
-    def _load(self, op: Op) -> Node:
-        node = Node(op, maps_of(op))
+    def _load(self, op: Op) -> OpNode:
+        node = OpNode(op, maps_of(op))
         self._enter(node)
         for name in roles(type(op)).regions:
             body = node.regions[name] = Body(node)
@@ -113,15 +113,15 @@ class Graph:
         node = self._definitions.get(value)
         return None if node is None else node.op
 
-    def node(self, value: Value) -> Node | None:
+    def node(self, value: Value) -> OpNode | None:
         """The node whose result a value is; None for an argument."""
         return self._definitions.get(value)
 
-    def binder(self, value: Value) -> Node | None:
+    def binder(self, value: Value) -> OpNode | None:
         """The node of which a value is an argument of a block."""
         return self._binders.get(value)
 
-    def users(self, value: Value) -> list[Node]:
+    def users(self, value: Value) -> list[OpNode]:
         """The nodes that read a value, the latest first."""
         return list(reversed(self._users.get(value, {})))
 
@@ -136,14 +136,14 @@ class Graph:
                 return number
         return None
 
-    def insert(self, op: Op, before: Node, maps: Maps | None = None) -> Node:
+    def insert(self, op: Op, before: OpNode, maps: Maps | None = None) -> OpNode:
         """A new node before another one; what blocks the operation holds are put in by `adopt`."""
         assert before.body is not None
         return self.append(op, before.body, before, maps)
 
-    def append(self, op: Op, body: Body, before: Node | None = None, maps: Maps | None = None) -> Node:
+    def append(self, op: Op, body: Body, before: OpNode | None = None, maps: Maps | None = None) -> OpNode:
         """A new node at the end of a body, or before another one in it."""
-        node = Node(op, _NO_MAPS if maps is None else maps)
+        node = OpNode(op, _NO_MAPS if maps is None else maps)
         node.remapped = bool(node.maps)
         self._enter(node)
         for name in roles(type(op)).regions:
@@ -152,13 +152,13 @@ class Graph:
         self.push(node)
         return node
 
-    def constant(self, payload: Payload, type: Type, before: Node) -> Value:
+    def constant(self, payload: Payload, type: Type, before: OpNode) -> Value:
         """A new constant."""
         result = Value(type, "", before.op.location)
         self.insert(arith.Constant(result, payload, location=before.op.location), before)
         return result
 
-    def update(self, node: Node, op: Op | None = None, maps: Maps | None = None) -> None:
+    def update(self, node: OpNode, op: Op | None = None, maps: Maps | None = None) -> None:
         """Give a node another operation, with the same fields for blocks, or other maps."""
         for value in node.reads:
             self._unread(value, node)
@@ -176,7 +176,7 @@ class Graph:
                 self._push_definition(value)
         self.push(node)
 
-    def set(self, node: Node, **fields: object) -> None:
+    def set(self, node: OpNode, **fields: object) -> None:
         """Change fields of a node's operation."""
         self.update(node, with_fields(node.op, **fields))
 
@@ -187,7 +187,7 @@ class Graph:
         for user in self.users(old):
             self.rename_in(user, old, new)
 
-    def rename_in(self, user: Node, old: Value, new: Value) -> None:
+    def rename_in(self, user: OpNode, old: Value, new: Value) -> None:
         """Let one node read new wherever it reads old."""
         op = renamed(user.op, {old: new})
         maps = user.maps
@@ -202,13 +202,13 @@ class Graph:
             self._read(value, user)
         self.push(user)
 
-    def replace(self, node: Node, values: Sequence[Value]) -> None:
+    def replace(self, node: OpNode, values: Sequence[Value]) -> None:
         """Let values be read instead of what a node defines, and erase it."""
         for old, new in zip(tuple(node.op.defines()), values, strict=True):
             self.rename(old, new)
         self.erase(node)
 
-    def erase(self, node: Node) -> None:
+    def erase(self, node: OpNode) -> None:
         """Take a node out, with everything inside; nobody may read what it defines."""
         for body in node.regions.values():
             for inner in reversed(list(body)):
@@ -224,12 +224,12 @@ class Graph:
             self._unlink(node)
         node.alive = False
 
-    def move(self, node: Node, body: Body, before: Node | None) -> None:
+    def move(self, node: OpNode, body: Body, before: OpNode | None) -> None:
         """Take a node elsewhere."""
         self._unlink(node)
         self._link(node, body, before)
 
-    def inline(self, body: Body, before: Node) -> None:
+    def inline(self, body: Body, before: OpNode) -> None:
         """Move the nodes of a body, less its terminator, in front of another node."""
         assert before.body is not None
         last = body.terminator
@@ -238,15 +238,15 @@ class Graph:
                 self.move(inner, before.body, before)
                 self.push(inner)
 
-    def adopt(self, node: Node, name: str, body: Body) -> None:
+    def adopt(self, node: OpNode, name: str, body: Body) -> None:
         """Make the nodes of a body those of a field of another node."""
         target = node.regions[name]
         for inner in body:
             self.move(inner, target, None)
 
-    def push(self, node: Node) -> None:
+    def push(self, node: OpNode) -> None:
         """Have a node looked at again, and the nodes around it."""
-        current: Node | None = node
+        current: OpNode | None = node
         while current is not None:
             if current not in self._queued:
                 self._queued.add(current)
@@ -260,7 +260,7 @@ class Graph:
             self.queue.reverse()
         self._queued = set(self.queue)
 
-    def pop(self) -> Node | None:
+    def pop(self) -> OpNode | None:
         """The next node to be looked at."""
         while self.queue:
             node = self.queue.pop()
@@ -269,9 +269,9 @@ class Graph:
                 return node
         return None
 
-    def walk(self, root: Node | None = None) -> Iterator[Node]:
+    def walk(self, root: OpNode | None = None) -> Iterator[OpNode]:
         """All nodes below root, from top to bottom."""
-        stack: list[Iterator[Node]] = [iter(body) for body in reversed((root or self.root).regions.values())]
+        stack: list[Iterator[OpNode]] = [iter(body) for body in reversed((root or self.root).regions.values())]
         while stack:
             for node in stack[-1]:
                 yield node
@@ -281,7 +281,7 @@ class Graph:
             else:
                 stack.pop()
 
-    def is_dead(self, node: Node) -> bool:
+    def is_dead(self, node: OpNode) -> bool:
         """Whether nobody would miss a node."""
         op = node.op
         if any(value in self._users for value in op.defines()):
@@ -301,7 +301,7 @@ class Graph:
                 inner = inner.before
         return True
 
-    def _enter(self, node: Node) -> None:
+    def _enter(self, node: OpNode) -> None:
         for value in node.op.defines():
             self._definitions[value] = node
         for value in node.op.binds():
@@ -309,7 +309,7 @@ class Graph:
         for value in node.reads:
             self._read(value, node)
 
-    def _leave(self, node: Node) -> None:
+    def _leave(self, node: OpNode) -> None:
         for value in node.op.defines():
             if self._definitions.get(value) is node:
                 del self._definitions[value]
@@ -317,11 +317,11 @@ class Graph:
             if self._binders.get(value) is node:
                 del self._binders[value]
 
-    def _read(self, value: Value, node: Node) -> None:
+    def _read(self, value: Value, node: OpNode) -> None:
         users = self._users.setdefault(value, {})
         users[node] = users.get(node, 0) + 1
 
-    def _unread(self, value: Value, node: Node) -> None:
+    def _unread(self, value: Value, node: OpNode) -> None:
         users = self._users[value]
         if users[node] > 1:
             users[node] -= 1
@@ -336,7 +336,7 @@ class Graph:
         if node is not None and len(self._users.get(value, ())) <= 1:
             self.push(node)
 
-    def _link(self, node: Node, body: Body, before: Node | None) -> None:
+    def _link(self, node: OpNode, body: Body, before: OpNode | None) -> None:
         after = before
         last = body.last if after is None else after.before
         node.body, node.before, node.after = body, last, after
@@ -349,7 +349,7 @@ class Graph:
         else:
             after.before = node
 
-    def _unlink(self, node: Node) -> None:
+    def _unlink(self, node: OpNode) -> None:
         body = node.body
         assert body is not None
         if node.before is None:
@@ -427,7 +427,7 @@ def renamed(op: OpT, new: Mapping[Value, Value]) -> OpT:
     return with_fields(op, **changed) if changed else op
 
 
-def _unloaded(node: Node) -> Op:
+def _unloaded(node: OpNode) -> Op:
     op = node.op
     changed: dict[str, object] = {}
     for name, body in node.regions.items():

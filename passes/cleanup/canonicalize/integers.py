@@ -12,7 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.numeric import unsigned, wrap
 from affdsl.ir.types import I1, IndexType, IntegerType, Type, VectorType
 from passes.cleanup.canonicalize.comparisons import NOT
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import (
     Numbers,
     all_lanes,
@@ -177,7 +177,7 @@ _JOINED: dict[tuple[str, str, str, str], tuple[str, str, str, bool]] = {
 the side of the new constant, and how that is computed: a <kind> b, or b <kind> a where the last part is True."""
 
 
-def join_constants(graph: Graph, node: Node, op: arith.Binary) -> bool:
+def join_constants(graph: Graph, node: OpNode, op: arith.Binary) -> bool:
     """`(x + 3) - 4` as `x + (3 - 4)`, and all other ways in which two constants can meet."""
     for side, constant, other in (("right", op.right, op.left), ("left", op.left, op.right)):
         second, inner = integer(graph, constant), graph.definition(other)
@@ -235,7 +235,7 @@ def _flagged(kept: frozenset[str]) -> tuple[tuple[str, Attribute], ...]:
     return (("overflowFlags", OpaqueAttr(f"#arith.overflow<{', '.join(sorted(kept))}>")),)
 
 
-def constants_right(graph: Graph, node: Node, op: arith.Binary | arith.Extended) -> bool:
+def constants_right(graph: Graph, node: OpNode, op: arith.Binary | arith.Extended) -> bool:
     """`3 + x` as `x + 3`, where the order does not matter."""
     if op.kind in COMMUTATIVE and graph.payload(op.left) is not None and graph.payload(op.right) is None:
         graph.set(node, left=op.right, right=op.left)
@@ -243,7 +243,7 @@ def constants_right(graph: Graph, node: Node, op: arith.Binary | arith.Extended)
     return False
 
 
-def negated_operand(graph: Graph, node: Node, op: arith.Binary) -> bool:
+def negated_operand(graph: Graph, node: OpNode, op: arith.Binary) -> bool:
     """`x + y * -1` as `x - y`; `(a - b) - a` as `0 - b`."""
     if op.kind == "addi":
         for value, other in ((op.right, op.left), (op.left, op.right)):
@@ -265,7 +265,7 @@ def negated_operand(graph: Graph, node: Node, op: arith.Binary) -> bool:
     return False
 
 
-def bits_of_extended(graph: Graph, node: Node, op: arith.Binary) -> bool:
+def bits_of_extended(graph: Graph, node: OpNode, op: arith.Binary) -> bool:
     """`extui(x) & extui(y)` as `extui(x & y)`, and likewise for extsi, or and xor."""
     if op.kind not in ("andi", "ori", "xori"):
         return False
@@ -280,7 +280,7 @@ def bits_of_extended(graph: Graph, node: Node, op: arith.Binary) -> bool:
     return False
 
 
-def not_of_compare(graph: Graph, node: Node, op: arith.Binary) -> bool:
+def not_of_compare(graph: Graph, node: OpNode, op: arith.Binary) -> bool:
     """A comparison of integers with all bits turned is the opposite comparison."""
     if op.kind != "xori" or element_of(op.result.type) != I1 or integer(graph, op.right) != 1:
         return False
@@ -291,7 +291,7 @@ def not_of_compare(graph: Graph, node: Node, op: arith.Binary) -> bool:
     return False
 
 
-def fold_extended(graph: Graph, node: Node, op: arith.Extended) -> bool:
+def fold_extended(graph: Graph, node: OpNode, op: arith.Extended) -> bool:
     """A sum with its carry, a product with its upper half, of constants and of numbers that change nothing."""
     left, right = numbers(graph, op.left), numbers(graph, op.right)
     element = element_of(op.low.type)
@@ -319,7 +319,7 @@ def fold_extended(graph: Graph, node: Node, op: arith.Extended) -> bool:
     return True
 
 
-def half_of_extended(graph: Graph, node: Node, op: arith.Extended) -> bool:
+def half_of_extended(graph: Graph, node: OpNode, op: arith.Extended) -> bool:
     """One whose second result nobody reads is a plain sum or product; a signed product with 1 has its sign above."""
     if not graph.uses(op.high):
         kind = "addi" if op.kind == "addui_extended" else "muli"

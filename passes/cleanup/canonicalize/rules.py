@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
-from passes.cleanup.canonicalize.graph import Graph, Node, Payload
+from passes.cleanup.canonicalize.graph import Graph, OpNode, Payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ Folded: TypeAlias = "Value | Known | None"
 """What an operation with one result folds to: another value, a constant, or nothing."""
 Fold: TypeAlias = Callable[[Graph, Any], Folded]
 """(graph, operation) -> what its one result is."""
-Rule: TypeAlias = Callable[[Graph, Node, Any], bool]
+Rule: TypeAlias = Callable[[Graph, OpNode, Any], bool]
 """(graph, node, its operation) -> whether it changed the graph."""
 
 

@@ -8,7 +8,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from passes.cleanup.canonicalize.affine_loops import only_block
 from passes.cleanup.canonicalize.conditions import hand_on, yielded
-from passes.cleanup.canonicalize.graph import Body, Graph, Node
+from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 from passes.cleanup.canonicalize.rules import Rules
 
@@ -25,7 +25,7 @@ def trip_count(graph: Graph, lower: Value, upper: Value, step: Value) -> int | N
     return None if by is None or by <= 0 else -(-(high - low) // by)
 
 
-def trivial_loop(graph: Graph, node: Node, op: scf.For) -> bool:
+def trivial_loop(graph: Graph, node: OpNode, op: scf.For) -> bool:
     """A loop that does not run, runs once, or hands on what it does not compute."""
     count = None if op.is_unsigned else trip_count(graph, op.lower, op.upper, op.step)
     if count is None:
@@ -46,7 +46,7 @@ def trivial_loop(graph: Graph, node: Node, op: scf.For) -> bool:
     return True
 
 
-def forwarded_arguments(graph: Graph, node: Node, op: scf.For) -> bool:
+def forwarded_arguments(graph: Graph, node: OpNode, op: scf.For) -> bool:
     """Carried values that never change, or that nobody reads, are not carried."""
     values = yielded(node.region("body"))
     kept: list[int] = []
@@ -68,7 +68,7 @@ def forwarded_arguments(graph: Graph, node: Node, op: scf.For) -> bool:
     return True
 
 
-def trivial_dimensions(graph: Graph, node: Node, op: scf.Parallel) -> bool:
+def trivial_dimensions(graph: Graph, node: OpNode, op: scf.Parallel) -> bool:
     """Dimensions that run once are left out, and a band with one that does not run altogether."""
     counts = [trip_count(graph, *bounds) for bounds in zip(op.lower, op.upper, op.steps, strict=True)]
     if 0 in counts:
@@ -88,7 +88,7 @@ def trivial_dimensions(graph: Graph, node: Node, op: scf.Parallel) -> bool:
     return True
 
 
-def _run_once(graph: Graph, node: Node, op: scf.Parallel) -> None:
+def _run_once(graph: Graph, node: OpNode, op: scf.Parallel) -> None:
     """Put the body in place of the band, and combine what it hands on with what the band starts from."""
     body = node.region("body")
     last = body.terminator
@@ -107,7 +107,7 @@ def _run_once(graph: Graph, node: Node, op: scf.Parallel) -> None:
     graph.replace(node, results)
 
 
-def merge_nested(graph: Graph, node: Node, op: scf.Parallel) -> bool:
+def merge_nested(graph: Graph, node: OpNode, op: scf.Parallel) -> bool:
     """A band with nothing but a band in it is one band."""
     inner = node.region("body").first
     if inner is None or inner.after is not None or not isinstance(inner.op, scf.Parallel):

@@ -7,18 +7,18 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1
 from passes.cleanup.canonicalize.conditions import hand_on, yielded
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.rules import Rules
 
 
-def _condition(node: Node) -> tuple[Node, scf.Condition]:
+def _condition(node: OpNode) -> tuple[OpNode, scf.Condition]:
     last = node.region("before").terminator
     assert last is not None
     assert isinstance(last.op, scf.Condition)
     return last, last.op
 
 
-def _keep_arguments(graph: Graph, node: Node, kept: list[int]) -> None:
+def _keep_arguments(graph: Graph, node: OpNode, kept: list[int]) -> None:
     """Let the before block take only some of its arguments."""
     op = node.op
     assert isinstance(op, scf.While)
@@ -29,7 +29,7 @@ def _keep_arguments(graph: Graph, node: Node, kept: list[int]) -> None:
     graph.update(node, with_fields(op, **fields))
 
 
-def _keep_results(graph: Graph, node: Node, kept: list[int]) -> None:
+def _keep_results(graph: Graph, node: OpNode, kept: list[int]) -> None:
     """Let the condition hand on only some of its values."""
     op = node.op
     assert isinstance(op, scf.While)
@@ -39,7 +39,7 @@ def _keep_results(graph: Graph, node: Node, kept: list[int]) -> None:
     graph.update(node, with_fields(op, **fields))
 
 
-def unchanged_arguments(graph: Graph, node: Node, op: scf.While) -> bool:
+def unchanged_arguments(graph: Graph, node: OpNode, op: scf.While) -> bool:
     """An argument of the before block that is always what it was first."""
     _, condition = _condition(node)
     kept: list[int] = []
@@ -58,7 +58,7 @@ def unchanged_arguments(graph: Graph, node: Node, op: scf.While) -> bool:
     return True
 
 
-def values_from_outside(graph: Graph, node: Node, op: scf.While) -> bool:
+def values_from_outside(graph: Graph, node: OpNode, op: scf.While) -> bool:
     """What the condition hands on of what is known around the loop is read there."""
     _, condition = _condition(node)
     before = node.region("before")
@@ -78,7 +78,7 @@ def values_from_outside(graph: Graph, node: Node, op: scf.While) -> bool:
     return True
 
 
-def condition_holds(graph: Graph, node: Node, op: scf.While) -> bool:
+def condition_holds(graph: Graph, node: OpNode, op: scf.While) -> bool:
     """In the after block the condition is true."""
     _, condition = _condition(node)
     changed = False
@@ -89,7 +89,7 @@ def condition_holds(graph: Graph, node: Node, op: scf.While) -> bool:
     return changed
 
 
-def repeated_or_unread_results(graph: Graph, node: Node, op: scf.While) -> bool:
+def repeated_or_unread_results(graph: Graph, node: OpNode, op: scf.While) -> bool:
     """Each value is handed on once, and only if somebody reads it."""
     _, condition = _condition(node)
     kept: list[int] = []
@@ -106,7 +106,7 @@ def repeated_or_unread_results(graph: Graph, node: Node, op: scf.While) -> bool:
     return True
 
 
-def unread_arguments(graph: Graph, node: Node, op: scf.While) -> bool:
+def unread_arguments(graph: Graph, node: OpNode, op: scf.While) -> bool:
     """Arguments of the before block that nobody reads."""
     kept = [k for k, argument in enumerate(op.before_args) if graph.uses(argument)]
     if len(kept) == len(op.before_args):

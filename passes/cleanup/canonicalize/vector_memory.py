@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType, VectorType
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number, integer
 from passes.cleanup.canonicalize.rules import Rules
 
@@ -16,7 +16,7 @@ def _mask(graph: Graph, value: Value) -> bool | None:
     return None if found is None else bool(found)
 
 
-def load_by_mask(graph: Graph, node: Node, op: vector.MaskedLoad) -> bool:
+def load_by_mask(graph: Graph, node: OpNode, op: vector.MaskedLoad) -> bool:
     """A masked load as a load, or as what stands in for it."""
     match _mask(graph, op.mask):
         case True:
@@ -29,7 +29,7 @@ def load_by_mask(graph: Graph, node: Node, op: vector.MaskedLoad) -> bool:
     return True
 
 
-def store_by_mask(graph: Graph, node: Node, op: vector.MaskedStore) -> bool:
+def store_by_mask(graph: Graph, node: OpNode, op: vector.MaskedStore) -> bool:
     """A masked store as a store, or as nothing."""
     match _mask(graph, op.mask):
         case True:
@@ -42,7 +42,7 @@ def store_by_mask(graph: Graph, node: Node, op: vector.MaskedStore) -> bool:
     return True
 
 
-def gather_by_mask(graph: Graph, node: Node, op: vector.Gather | vector.ExpandLoad) -> bool:
+def gather_by_mask(graph: Graph, node: OpNode, op: vector.Gather | vector.ExpandLoad) -> bool:
     """A load of no lane at all."""
     if _mask(graph, op.mask) is not False:
         return False
@@ -50,7 +50,7 @@ def gather_by_mask(graph: Graph, node: Node, op: vector.Gather | vector.ExpandLo
     return True
 
 
-def scatter_by_mask(graph: Graph, node: Node, op: vector.Scatter | vector.CompressStore) -> bool:
+def scatter_by_mask(graph: Graph, node: OpNode, op: vector.Scatter | vector.CompressStore) -> bool:
     """A store of no lane at all."""
     if _mask(graph, op.mask) is not False:
         return False
@@ -58,7 +58,7 @@ def scatter_by_mask(graph: Graph, node: Node, op: vector.Scatter | vector.Compre
     return True
 
 
-def inside(graph: Graph, node: Node, op: vector.TransferRead | vector.TransferWrite) -> bool:
+def inside(graph: Graph, node: OpNode, op: vector.TransferRead | vector.TransferWrite) -> bool:
     """A transfer stays inside along the dimensions where it starts at a known place and does not reach the end."""
     vector_type = (op.result if isinstance(op, vector.TransferRead) else op.value).type
     memory, axes = op.memref.type, vector.map_dims(op.map)

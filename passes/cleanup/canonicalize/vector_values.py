@@ -9,7 +9,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.mixed import Mixed, mixed, unmixed
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import VectorType
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 from passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
@@ -42,7 +42,7 @@ def fold_same_type(
     return Known(payload) if isinstance(op, vector.ShapeCast) else None
 
 
-def chain(graph: Graph, node: Node, op: vector.Broadcast | vector.ShapeCast | vector.BitCast) -> bool:
+def chain(graph: Graph, node: OpNode, op: vector.Broadcast | vector.ShapeCast | vector.BitCast) -> bool:
     """Two operations of a kind, one after the other, are one."""
     before = graph.definition(op.source)
     if type(before) is not type(op):
@@ -52,7 +52,7 @@ def chain(graph: Graph, node: Node, op: vector.Broadcast | vector.ShapeCast | ve
     return True
 
 
-def constant_positions(graph: Graph, node: Node, op: vector.Extract | vector.Insert) -> bool:
+def constant_positions(graph: Graph, node: OpNode, op: vector.Extract | vector.Insert) -> bool:
     """Positions that are constants inside the vector become part of the operation."""
     shape = _shape(op.source if isinstance(op, vector.Extract) else op.target)
 
@@ -101,7 +101,7 @@ def _place(position: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, int]
     return start * size, size
 
 
-def extract_from(graph: Graph, node: Node, op: vector.Extract) -> bool:
+def extract_from(graph: Graph, node: OpNode, op: vector.Extract) -> bool:
     """A part of a vector as a part of what that was made of."""
     match graph.definition(op.source):
         case vector.Extract() as outer:
@@ -135,7 +135,7 @@ def fold_transpose(graph: Graph, op: vector.Transpose) -> Folded:
     return None if payload is None or isinstance(payload, tuple) or _is_scalable(op.source) else Known(payload)
 
 
-def transpose_again(graph: Graph, node: Node, op: vector.Transpose) -> bool:
+def transpose_again(graph: Graph, node: OpNode, op: vector.Transpose) -> bool:
     """Two transpositions are one; that of a broadcast scalar is a broadcast."""
     match graph.definition(op.source):
         case vector.Transpose(source=source, permutation=first):
@@ -156,7 +156,7 @@ def fold_shuffle(graph: Graph, op: vector.Shuffle) -> Folded:
     return None
 
 
-def same_elements(graph: Graph, node: Node, op: vector.ToElements) -> bool:
+def same_elements(graph: Graph, node: OpNode, op: vector.ToElements) -> bool:
     """The lanes of a vector that was made of scalars."""
     match graph.definition(op.source):
         case vector.FromElements(elements=elements):
@@ -190,7 +190,7 @@ def fold_slice(graph: Graph, op: vector.ExtractStridedSlice) -> Folded:
     return None
 
 
-def reduction_of_one(graph: Graph, node: Node, op: vector.Reduction) -> bool:
+def reduction_of_one(graph: Graph, node: OpNode, op: vector.Reduction) -> bool:
     """The only lane of a vector, combined with what the reduction starts from."""
     if _shape(op.source) not in ((1,), ()) or _is_scalable(op.source):
         return False
@@ -213,7 +213,7 @@ def _is_float(value: Value) -> bool:
     return str(value.type)[0] in "fb"
 
 
-def constant_mask(graph: Graph, node: Node, op: vector.CreateMask) -> bool:
+def constant_mask(graph: Graph, node: OpNode, op: vector.CreateMask) -> bool:
     """A mask below known bounds."""
     if _is_scalable(op.result):
         return False

@@ -9,7 +9,7 @@ from affdsl.ir.layouts import strided
 from affdsl.ir.mixed import Mixed, Static, mixed, unmixed
 from affdsl.ir.types import MemRefType, StridedLayout
 from passes.cleanup.canonicalize.buffers import is_forgetting
-from passes.cleanup.canonicalize.graph import Graph, Node
+from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 from passes.cleanup.canonicalize.rules import Folded, Rules
 
@@ -31,7 +31,7 @@ def _with_parts(op: Part, result: Value, source: Value, parts: tuple[Mixed, Mixe
     return type(op)(result, source, o, s, t, so, ss, st, location=op.location)
 
 
-def _replaced(graph: Graph, node: Node, op: Part, new: Part) -> None:
+def _replaced(graph: Graph, node: OpNode, op: Part, new: Part) -> None:
     """Let a view of another type do what a view did, cast to its type."""
     graph.insert(new, node)
     if new.result.type == op.result.type:
@@ -84,7 +84,7 @@ def _kept_axes(op: memref.SubView, result: MemRefType) -> tuple[int, ...] | None
     return layouts.kept(op.static_sizes, made, result.shape, wanted)
 
 
-def constant_parts(graph: Graph, node: Node, op: memref.SubView) -> bool:
+def constant_parts(graph: Graph, node: OpNode, op: memref.SubView) -> bool:
     """Offsets, sizes and strides that are constants become part of the operation and its type."""
     parts = tuple(_known_numbers(graph, part, least) for part, least in zip(op.parts, (0, 0, 1), strict=True))
     offsets, sizes, strides = parts
@@ -99,7 +99,7 @@ def constant_parts(graph: Graph, node: Node, op: memref.SubView) -> bool:
     return True
 
 
-def subview_of_cast(graph: Graph, node: Node, op: memref.SubView) -> bool:
+def subview_of_cast(graph: Graph, node: OpNode, op: memref.SubView) -> bool:
     """A part of what a buffer was before a cast that only forgets."""
     cast = graph.definition(op.source)
     if not isinstance(cast, memref.Cast) or not is_forgetting(cast):
@@ -114,7 +114,7 @@ def subview_of_cast(graph: Graph, node: Node, op: memref.SubView) -> bool:
     return True
 
 
-def whole_subview(graph: Graph, node: Node, op: memref.SubView) -> bool:
+def whole_subview(graph: Graph, node: OpNode, op: memref.SubView) -> bool:
     """A subview of all elements is a cast."""
     source, result = op.source.type, op.result.type
     assert isinstance(source, MemRefType)
@@ -130,7 +130,7 @@ def whole_subview(graph: Graph, node: Node, op: memref.SubView) -> bool:
     return True
 
 
-def constant_reinterpretation(graph: Graph, node: Node, op: memref.ReinterpretCast) -> bool:
+def constant_reinterpretation(graph: Graph, node: OpNode, op: memref.ReinterpretCast) -> bool:
     """Offset, sizes and strides that are constants become part of the operation and its type."""
     parts = tuple(_known_numbers(graph, part, least) for part, least in zip(op.parts, (0, 0, None), strict=True))
     offsets, sizes, strides = parts
@@ -145,7 +145,7 @@ def constant_reinterpretation(graph: Graph, node: Node, op: memref.ReinterpretCa
     return True
 
 
-def reinterpreted_source(graph: Graph, node: Node, op: memref.ReinterpretCast) -> bool:
+def reinterpreted_source(graph: Graph, node: OpNode, op: memref.ReinterpretCast) -> bool:
     """What a buffer is a part of does not depend on the casts and views in between."""
     match graph.definition(op.source):
         case memref.ReinterpretCast(source=source) | memref.Cast(source=source):
@@ -170,7 +170,7 @@ def _is_plain(type: MemRefType) -> bool:
     return layout is not None and layout.offset == 0 and None not in layout.strides
 
 
-def constant_view(graph: Graph, node: Node, op: memref.View) -> bool:
+def constant_view(graph: Graph, node: OpNode, op: memref.View) -> bool:
     """Sizes that are constants become part of the type."""
     type = op.result.type
     if not isinstance(type, MemRefType):
@@ -185,7 +185,7 @@ def constant_view(graph: Graph, node: Node, op: memref.View) -> bool:
     return True
 
 
-def view_of_cast(graph: Graph, node: Node, op: memref.View) -> bool:
+def view_of_cast(graph: Graph, node: OpNode, op: memref.View) -> bool:
     """Bytes of what a buffer was before a cast."""
     match graph.definition(op.source):
         case memref.Cast(source=source) if isinstance(source.type, MemRefType):
@@ -209,7 +209,7 @@ def _is_static(value: Value) -> bool:
     return isinstance(value.type, MemRefType) and None not in value.type.shape
 
 
-def collapse_twice(graph: Graph, node: Node, op: memref.CollapseShape) -> bool:
+def collapse_twice(graph: Graph, node: OpNode, op: memref.CollapseShape) -> bool:
     """Dimensions put together in two steps are put together in one."""
     before = graph.definition(op.source)
     if not isinstance(before, memref.CollapseShape) or not op.groups:
@@ -219,7 +219,7 @@ def collapse_twice(graph: Graph, node: Node, op: memref.CollapseShape) -> bool:
     return True
 
 
-def expand_twice(graph: Graph, node: Node, op: memref.ExpandShape) -> bool:
+def expand_twice(graph: Graph, node: OpNode, op: memref.ExpandShape) -> bool:
     """Dimensions taken apart in two steps are taken apart in one."""
     before = graph.definition(op.source)
     if not isinstance(before, memref.ExpandShape) or not before.groups:
@@ -230,7 +230,7 @@ def expand_twice(graph: Graph, node: Node, op: memref.ExpandShape) -> bool:
     return True
 
 
-def constant_metadata(graph: Graph, node: Node, op: memref.ExtractStridedMetadata) -> bool:
+def constant_metadata(graph: Graph, node: OpNode, op: memref.ExtractStridedMetadata) -> bool:
     """The offset, sizes and strides that the type of a buffer says; and those before a cast."""
     type, changed = op.source.type, False
     if isinstance(type, MemRefType) and (layout := strided(type)) is not None:

@@ -120,7 +120,7 @@ def promoted(block: Block) -> Block:
 
 
 @dataclass(frozen=True, eq=False)
-class Transfer:
+class BoxTransfer:
     """A DMA between a whole fast buffer and a box of the array.
 
     `stride` is how far the chunks in the array lie apart, and how many elements each has; None if they are one.

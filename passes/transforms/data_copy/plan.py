@@ -17,7 +17,7 @@ from passes.analysis.relations import map_from
 from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.data_copy.candidates import Candidates, Copies
-from passes.transforms.data_copy.nests import Copied, Transfer, arranged_sizes, chunks
+from passes.transforms.data_copy.nests import BoxTransfer, Copied, arranged_sizes, chunks
 from passes.transforms.data_copy.request import Accessing, CopyOptions, CopyRequest
 
 
@@ -153,7 +153,7 @@ class _Operations:
         hint = f"{self.value.hint}_tag" if self.value.hint else "tag"
         return memref.Alloc(Value(type, hint), location=self.before.location)
 
-    def _transfer(self, copied: Copied, extents: Sequence[int]) -> Transfer:
+    def _transfer(self, copied: Copied, extents: Sequence[int]) -> BoxTransfer:
         type = copied.slow.type
         assert isinstance(type, MemRefType)
         if type.layout is not None:
@@ -166,13 +166,13 @@ class _Operations:
         if len(parts) > 2:
             raise self.refuse("a DMA has one stride, but the box needs several", "dma=False")
         if len(parts) == 1:
-            return Transfer(copied, prod(extents), None)
+            return BoxTransfer(copied, prod(extents), None)
         if not isinstance(type.space, int) or type.space >= self.options.space:
             spaces = f"{name(self.value)} lies in the space {type.space}, the fast buffer in {self.options.space}"
             reason = f"the end of a DMA that has a stride is that in the memory space of the lower number, but {spaces}"
             raise self.refuse(reason, f"space={type.space + 1}" if isinstance(type.space, int) else "dma=False")
         (count, _), (_, distance) = parts
-        return Transfer(copied, prod(extents), (distance, count))
+        return BoxTransfer(copied, prod(extents), (distance, count))
 
 
 def _with_sizes(block: Block, new: Mapping[Value, Value]) -> Block:

@@ -14,7 +14,7 @@ from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, floordiv, mul
 from passes.affine.arithmetic import MOST, written
 from passes.affine.maps import Map, flattened
-from passes.affine.positions import Names, positions_of, spelled
+from passes.affine.positions import PositionNames, positions_of, spelled
 from passes.analysis.access import Accesses
 from passes.analysis.trip_count import TripCount, trip_count
 from passes.legality.refusal import refusal
@@ -130,7 +130,7 @@ class Unroller:
 
     def _pieces(self, loop: affine.For, factor: int, is_never_below: bool) -> list[Piece]:
         """The whole turns, and what is left over: see the note at the end of the file."""
-        names = Names()
+        names = PositionNames()
         (lower,), uppers = names.trees(written(loop, "lower")), names.trees(written(loop, "upper"))
         trips = [ceildiv(add(upper, mul(lower, -1)), loop.step) for upper in uppers]
         splits = [add(lower, mul(floordiv(t, factor), factor * loop.step)) for t in trips]
@@ -160,7 +160,7 @@ class Unroller:
             replaced.update({} if once is None else once[1])
         return made, replaced
 
-    def _spelled(self, trees: list[Tree], names: Names) -> Bounds:
+    def _spelled(self, trees: list[Tree], names: PositionNames) -> Bounds:
         if self._positions is None:
             self._positions = positions_of(self.function)
         map = spelled(trees, names.values, self._positions)
