@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import affdsl.mlir.writers  # noqa: F401 - what was read can be printed
 from affdsl.ir.dialects import func
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import with_fields

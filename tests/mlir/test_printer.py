@@ -1,6 +1,8 @@
 """The MLIR text of every operation, type and attribute: as golden lines, and as mlir-opt reads it."""
 
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -851,3 +853,9 @@ def all_operations() -> Sequence[Op]:
         memref.Store(x, A, (i,)), memref.Copy(A, A), memref.Cast(A, A),
         scf.For(i, n, n, n, ()), scf.If(c, ()), scf.Yield((x,)),
     )  # fmt: skip
+
+
+def test_what_was_read_prints_as_text_though_nobody_asked_for_the_writers() -> None:
+    program = "from affdsl.mlir.readers import parse\nprint(parse('func.func @f() { return }').functions[0])"
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown == "func.func @f() {\n  return\n}\n"
