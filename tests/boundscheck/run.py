@@ -8,24 +8,22 @@ are compiled without checks, which shows that the guards do end a process.
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
 import os
 import random
 import sys
 import tempfile
-import traceback
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import affdsl as af
 from affdsl.ir.interpreter.environment import InterpreterError
-from tests.boundscheck.guarded import SIDES, Side, guarded
 from tests.boundscheck.programs import Planted, Program, generate, plant
+from tests.harness.command import parser, seeds
+from tests.harness.guarded import SIDES, Side, guarded
+from tests.harness.processes import Death, answers
 
 PLANTED = 4
 """So many calls of each kernel have a planted access."""
@@ -116,41 +114,22 @@ def _found(
     return "nothing is raised"
 
 
-def judged(seeds: Sequence[int], *, checked: bool = True) -> Iterator[Verdict]:
-    """The verdict on the kernel of each seed."""
-    context = multiprocessing.get_context("fork")
-    for seed in seeds:
-        ours, theirs = context.Pipe(duplex=False)
-        child = context.Process(target=_report, args=(seed, theirs, checked))
-        child.start()
-        theirs.close()
-        try:
-            verdict: Verdict = ours.recv()
-        except EOFError:
-            child.join()
-            verdict = Verdict(seed, wrong=f"the process ended with status {child.exitcode}")
-        child.join()
-        yield verdict
-
-
-def _report(seed: int, to: Connection, checked: bool) -> None:
+def judged(seed: int, *, checked: bool = True) -> Verdict:
+    """The verdict on the kernel of a seed, for which a folder is made."""
     with tempfile.TemporaryDirectory(prefix="boundscheck-") as folder:
-        try:
-            to.send(judge(seed, Path(folder), checked=checked))
-        except Exception:  # noqa: BLE001 - whatever it is, it is a verdict
-            to.send(Verdict(seed, wrong=traceback.format_exc()))
+        return judge(seed, Path(folder), checked=checked)
 
 
 def main() -> int:
     """Judge many, and say how many planted accesses were found."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--count", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--unchecked", action="store_true")
-    options = parser.parse_args()
+    options = parser("tests.boundscheck.run", __doc__.split("\n", 1)[0], 200, processes=True)
+    options.add_argument("--unchecked", action="store_true")
+    chosen = options.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "4")
     verdicts = []
-    for verdict in judged(range(options.seed, options.seed + options.count), checked=not options.unchecked):
+    found = answers(partial(judged, checked=not chosen.unchecked), seeds(chosen), chosen.processes)
+    for seed, answer in zip(seeds(chosen), found, strict=True):
+        verdict = Verdict(seed, wrong=str(answer)) if isinstance(answer, Death) else answer
         verdicts.append(verdict)
         if verdict.wrong:
             print(f"seed {verdict.seed}: {verdict.wrong}", flush=True)

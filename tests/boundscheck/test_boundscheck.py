@@ -15,8 +15,8 @@ import affdsl as af
 from affdsl.errors import AffdslError, ProgramTypeError
 from affdsl.ir.interpreter.environment import InterpreterError
 from codegen.errors import SizeError
-from tests.boundscheck.guarded import SIDES, guarded
 from tests.effort import some
+from tests.harness.guarded import SIDES, guarded
 
 M, N = af.symbols("M N")
 HERE = Path(__file__)

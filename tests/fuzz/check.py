@@ -14,11 +14,12 @@ from passes.pipeline.language import pass_step, run_pipeline
 from passes.pipeline.registry import PASSES
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
-from tests.fuzz.limit import limited
 from tests.fuzz.mlir import mlir
 from tests.fuzz.native import TIME_LIMIT, Contents
 from tests.fuzz.program import Program
 from tests.fuzz.reference import evaluate
+from tests.harness.counts import Counts
+from tests.harness.limit import limited
 
 UNTOUCHED = ""
 """The pipeline that leaves programs as they are."""
@@ -46,20 +47,13 @@ class Failure:
 
 
 @dataclass
-class Report:
+class Report(Counts):
     """How many programs were checked, and which each pipeline changed, or failed on."""
 
     programs: int = 0
     judged: Counter[str] = field(default_factory=Counter)
     changed: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
-
-    def add(self, other: Report) -> None:
-        """Count what another report counted."""
-        self.programs += other.programs
-        self.judged += other.judged
-        self.changed += other.changed
-        self.failures += other.failures
 
 
 def pipelines(passes: Sequence[str]) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ import numpy as np
 from affdsl.errors import AffdslError
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
-from tests.fuzz.limit import limited
 from tests.fuzz.mlir import entry_name, mlir
 from tests.fuzz.native import DTYPES, TIME_LIMIT, Contents
 from tests.fuzz.program import Program
 from tests.fuzz.reference import EXACT
+from tests.harness.limit import limited
 
 SMALL = (-1, 0, 1)
 """With these for all symbols many loops do not run, or once."""

@@ -20,10 +20,10 @@ from affdsl.mlir.writers import print_op
 from codegen.c.emit import emit_jit
 from tests.differential.judges import LEVELS, STRICT
 from tests.fuzz.elsewhere import probes
-from tests.fuzz.limit import limited
 from tests.fuzz.mlir import entry_name
 from tests.fuzz.native import TIME_LIMIT, Contents, arguments, execute, link, mismatch
 from tests.fuzz.program import Program
+from tests.harness.limit import limited
 from tests.oracles import LOWERING, require
 
 

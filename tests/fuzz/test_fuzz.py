@@ -22,12 +22,12 @@ from tests.fuzz.affine import Division, Expr, name
 from tests.fuzz.features import Features
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
-from tests.fuzz.limit import limited
 from tests.fuzz.minimise import is_valid, minimise
 from tests.fuzz.mlir import mlir
 from tests.fuzz.program import Binary, Buffer, Cast, Constant, For, Load, Name, Program, Store, nodes
 from tests.fuzz.reference import LIMIT, UnusableError, evaluate, placed, races
 from tests.fuzz.run import main, shown
+from tests.harness.limit import limited
 from tests.oracles import mlir_opt
 
 SEEDS = range(1, 61)

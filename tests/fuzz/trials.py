@@ -17,12 +17,12 @@ from tests.fuzz.amounts import Amount
 from tests.fuzz.check import pipelines
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item, has_parallel
-from tests.fuzz.limit import limited
 from tests.fuzz.mlir import mlir
 from tests.fuzz.native import TIME_LIMIT
 from tests.fuzz.order import reordered
 from tests.fuzz.program import Program
 from tests.fuzz.reference import evaluate
+from tests.harness.limit import limited
 from tests.oracles import require
 
 PATIENCE = 20.0

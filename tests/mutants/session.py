@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import FrameType
 
 import pytest
 
+from tests.harness.processes import Death, answers
 from tests.mutants.mutate import ROOT, Mutant
 from tests.mutants.planting import plant
 
@@ -51,9 +48,9 @@ class Judge:
         since = time.monotonic()
         known = _without_a_fault(session, self.mutants, self.processes)
         say(f"{len(known)} tests in {time.monotonic() - since:.0f} s")
-        questions = [lambda m=m: _noticed(session, m, known) for m in self.mutants]
-        for number, (noticed, seconds) in _answers(questions, self.processes):
-            mutant = self.mutants[int(number)]
+        noticed_by = answers(lambda mutant: _timed(session, mutant, known), self.mutants, self.processes)
+        for number, (mutant, answer) in enumerate(zip(self.mutants, noticed_by, strict=True)):
+            noticed, seconds = (f"({answer})", 0.0) if isinstance(answer, Death) else answer
             say(f"{number:3} {seconds:5.0f} s  {mutant}\n          {noticed or 'NOT NOTICED'}")
             if not noticed:
                 self.unnoticed.append(mutant)
@@ -67,13 +64,14 @@ def _without_a_fault(session: pytest.Session, mutants: Sequence[Mutant], process
     """How long each test takes, and which functions of the files with faults it calls."""
     watched = {str(ROOT / m.file): m.file for m in mutants}
     shares = [session.items[k :: processes * 8] for k in range(processes * 8)]
-    questions = [lambda share=share: [_watched(item, watched) for item in share] for share in shares]
     known: dict[str, Known] = {}
-    for _, (answers, _) in _answers(questions, processes):
-        for name, seconds, failed, places in answers:
+    for answer in answers(lambda share: [_watched(item, watched) for item in share], shares, processes):
+        if isinstance(answer, Death):
+            raise pytest.UsageError(f"without a fault {answer}")
+        for name, seconds, failed, places in answer:
             if failed:
                 raise pytest.UsageError(f"{name} fails without a fault:\n{failed}")
-            known[name] = Known(seconds, frozenset((file, function) for file, function in places))
+            known[name] = Known(seconds, frozenset(places))
     return known
 
 
@@ -92,6 +90,11 @@ def _watched(item: pytest.Item, watched: dict[str, str]) -> tuple[str, float, st
     finally:
         sys.settrace(None)
     return item.nodeid, time.monotonic() - since, failed, sorted(places)
+
+
+def _timed(session: pytest.Session, mutant: Mutant, known: dict[str, Known]) -> tuple[str, float]:
+    since = time.monotonic()
+    return _noticed(session, mutant, known), time.monotonic() - since
 
 
 def _noticed(session: pytest.Session, mutant: Mutant, known: dict[str, Known]) -> str:
@@ -136,30 +139,3 @@ class Reports:
         """Called for the set-up, the call and the end of each test."""
         if report.failed:
             self.failed.append(report)
-
-
-def _answers(questions: Sequence[Callable[[], object]], processes: int) -> Iterator[tuple[int, tuple[object, float]]]:
-    """The answer to each question, with its number, from a process of its own, and how long it took."""
-    running: dict[int, tuple[int, Path, float]] = {}
-    waiting = list(enumerate(questions))
-    with tempfile.TemporaryDirectory(prefix="affdsl-mutants-") as folder:
-        while waiting or running:
-            while waiting and len(running) < processes:
-                number, question = waiting.pop(0)
-                path = Path(folder, str(number))
-                child = os.fork()
-                if child == 0:
-                    _answer(question, path)
-                running[child] = number, path, time.monotonic()
-            child, status = os.wait()
-            number, path, since = running.pop(child)
-            found = json.loads(path.read_text()) if path.exists() else f"(the process dies: {status})"
-            yield number, (found, time.monotonic() - since)
-
-
-def _answer(question: Callable[[], object], path: Path) -> None:
-    """Ends the process."""
-    try:
-        path.write_text(json.dumps(question()))
-    finally:
-        os._exit(0)

@@ -1,33 +1,32 @@
-"""Calls random kernels compiled and interpreted, with their arrays between pages that nobody can touch.
-
-For a process that may die: what it is about to do is written before it does it, a line of JSON each.
-"""
+"""Calls random kernels compiled and interpreted, with their arrays between pages that nobody can touch."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import resource
-import sys
 import warnings
-from collections.abc import Iterator
+from collections import Counter
+from dataclasses import dataclass, field
 
 import numpy as np
 
 import affdsl as af
 import codegen.jit
-from affdsl.errors import AffdslError
 from affdsl.ir.interpreter import InterpreterError, run
 from codegen.errors import RangeError, SizeError
 from codegen.toolchain import Compiler, jit_flags
 from passes.analysis.dependence import AnalysisWarning
-from tests.fuzz.limit import limited
-from tests.semi_affine.guarded import Guarded
+from tests.harness.counts import Counts
+from tests.harness.guarded import SIDES, Guarded, Side
+from tests.harness.limit import limited
+from tests.harness.processes import Death, answers, doing
 from tests.semi_affine.kernels import Call, build, calls
 
 SECONDS = 2.0
 """How long the interpreter may take for one call: huge bounds of loops that touch nothing take longer."""
 MEMORY = 4 << 30
+CHUNK = 50
+SHOWN = 20
+ACCEPTED = "calls accepted, with equal arrays"
 LEVELS = ("-O0", "-O1", "-O2", "-O0")
 
 
@@ -46,14 +45,14 @@ def truth(kernel: af.Kernel, call: Call) -> tuple[str, list[np.ndarray]]:
     return "fine", arrays
 
 
-def verdict(kernel: af.Kernel, call: Call, places: list[Guarded] | None, *, at_end: bool = True) -> tuple[str, str]:
+def verdict(kernel: af.Kernel, call: Call, places: list[Guarded] | None, side: Side = "end") -> tuple[str, str]:
     """What the interpreter (without places) or the compiled kernel says: "accepted", "refused"; and words, or why not.
 
     An accepted call must leave in the arrays what the unguarded interpreter leaves there.
     """
     arrays = call.arrays()
     if places is not None:
-        arrays = [place.copy(array, at_end=at_end) for place, array in zip(places, arrays, strict=True)]
+        arrays = [place.copy(array, side) for place, array in zip(places, arrays, strict=True)]
     try:
         (kernel.interpret if places is None else kernel)(*arrays, call.p, call.q)
     except (SizeError, RangeError) as error:
@@ -68,81 +67,89 @@ def verdict(kernel: af.Kernel, call: Call, places: list[Guarded] | None, *, at_e
     return "accepted", ""
 
 
-def checked(seed: int, places: list[Guarded]) -> Iterator[dict[str, object]]:
-    """What there is to tell of the kernel of a seed."""
-    yield {"seed": seed, "doing": "building"}
-    try:
-        kernel = build(seed)
-    except af.ProgramError:
-        yield {"seed": seed, "count": "not built"}
-        return
-    kinds = {f.verdict for f in kernel.check().findings}
-    yield {"seed": seed, "count": "kernels"}
-    yield from ({"seed": seed, "count": f"kernels with findings {kind}"} for kind in sorted(kinds))
-    for number, call in enumerate(calls(seed)):
-        yield from ({"seed": seed, **told} for told in _called(kernel, call, number, places))
+@dataclass
+class Report(Counts):
+    """What was counted, and what went wrong, by seed."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    failures: list[tuple[int, str]] = field(default_factory=list)
+    needless: list[tuple[int, str]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lines = [f"{number:7} {what}" for what, number in sorted(self.counts.items())]
+        lines += [f"needless: seed {seed}: {text}" for seed, text in self.needless[:SHOWN]]
+        lines += [f"FAILURE: seed {seed}: {text}" for seed, text in self.failures[:SHOWN]]
+        return "\n".join([*lines, f"{len(self.needless)} needless refusals, {len(self.failures)} failures"])
 
 
-def _called(kernel: af.Kernel, call: Call, number: int, places: list[Guarded]) -> Iterator[dict[str, object]]:
-    yield {"doing": str(call)}
-    really, _ = truth(kernel, call)
-    if really == "endless":
-        shapes = tuple(array.shape for array in call.arrays())
-        try:
-            codegen.jit.check_sizes(kernel.program, shapes, (np.int64(call.p), np.int64(call.q)), kernel.check())
-        except SizeError:
-            yield {"count": "calls refused, of those too long to run"}
-        else:
-            yield {"count": "calls too long to run"}
-        return
-    if really == "wrong" and kernel.check().unknown:
-        yield {"count": "calls that check() says are unknown, and that are wrong: not run"}
-        return
-    interpreted, first = verdict(kernel, call, None)
-    if interpreted == "accepted" and really == "wrong":
-        yield {"failure": f"{call}: accepted, and wrong"}
-        return
-    compiled, second = verdict(kernel, call, places, at_end=number % 2 == 0)
-    if compiled != interpreted or (compiled == "accepted" and (first or second)) or first != second:
-        yield {"failure": f"{call}: interpreted {interpreted} {first}, compiled {compiled} {second}"}
-        return
-    if compiled == "accepted":
-        yield {"count": "calls accepted, with equal arrays"}
-        if sum(array.size for array in call.arrays()) == 0:
-            yield {"count": "    of these with empty arrays"}
-    elif really == "wrong":
-        yield {"count": "calls refused, rightly"}
-    elif any(words in second for words in ("must lie between", "64 bits", "cannot be checked for")):
-        yield {"count": "calls refused because of 64 bits, that would be fine"}
-    else:
-        yield {"count": "calls refused, that would be fine"}
-        yield {"needless": f"{call}: {second}"}
+def check(seeds: range, processes: int = 1) -> Report:
+    """The kernels of some seeds, in processes of their own."""
+    total = Report()
+    for seed, found in zip(seeds, answers(_alone, seeds, processes, CHUNK), strict=True):
+        total.add(Report(failures=[(seed, str(found))]) if isinstance(found, Death) else found)
+    return total
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Check the seeds and tell of each."""
-    parser = argparse.ArgumentParser(prog="python -m tests.semi_affine.check", description=__doc__)
-    parser.add_argument("start", type=int)
-    parser.add_argument("stop", type=int)
-    chosen = parser.parse_args(arguments)
+def _alone(seed: int) -> Report:
+    """The kernel of a seed, for a process that does nothing else."""
     warnings.simplefilter("ignore", AnalysisWarning)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    places = [Guarded() for _ in range(3)]
 
     def flags(compiler: Compiler) -> tuple[str, ...]:
         level = LEVELS[seed % len(LEVELS)]
         return tuple(level if flag == "-O3" else flag for flag in jit_flags(compiler) if flag != "-fopenmp")
 
     codegen.jit.jit_flags = flags
-    for seed in range(chosen.start, chosen.stop):
+    return checked(seed, [Guarded() for _ in range(3)])
+
+
+def checked(seed: int, places: list[Guarded]) -> Report:
+    """What there is to tell of the kernel of a seed."""
+    doing("building")
+    report = Report()
+    try:
+        kernel = build(seed)
+    except af.ProgramError:
+        report.counts["not built"] += 1
+        return report
+    kinds = {f.verdict for f in kernel.check().findings}
+    report.counts.update(["kernels", *(f"kernels with findings {kind}" for kind in kinds)])
+    for number, call in enumerate(calls(seed)):
+        doing(str(call))
+        kind, text = _called(kernel, call, SIDES[(number + 1) % 2], places)
+        if kind == "failure":
+            report.failures.append((seed, text))
+            continue
+        report.counts[kind] += 1
+        if kind == ACCEPTED and sum(array.size for array in call.arrays()) == 0:
+            report.counts["    of these with empty arrays"] += 1
+        if text:
+            report.needless.append((seed, text))
+    return report
+
+
+def _called(kernel: af.Kernel, call: Call, side: Side, places: list[Guarded]) -> tuple[str, str]:
+    """What a call is counted as, and words: what is wrong with a failure, or with a refusal that was not needed."""
+    really, _ = truth(kernel, call)
+    if really == "endless":
+        shapes = tuple(array.shape for array in call.arrays())
         try:
-            for told in checked(seed, places):
-                print(json.dumps(told), flush=True)
-        except (AffdslError, ArithmeticError, LookupError, TypeError, AssertionError) as error:
-            print(json.dumps({"seed": seed, "failure": f"{type(error).__name__}: {error}"}), flush=True)
-        print(json.dumps({"seed": seed, "done": True}), flush=True)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            codegen.jit.check_sizes(kernel.program, shapes, (np.int64(call.p), np.int64(call.q)), kernel.check())
+        except SizeError:
+            return "calls refused, of those too long to run", ""
+        return "calls too long to run", ""
+    if really == "wrong" and kernel.check().unknown:
+        return "calls that check() says are unknown, and that are wrong: not run", ""
+    interpreted, first = verdict(kernel, call, None)
+    if interpreted == "accepted" and really == "wrong":
+        return "failure", f"{call}: accepted, and wrong"
+    compiled, second = verdict(kernel, call, places, side)
+    if compiled != interpreted or (compiled == "accepted" and (first or second)) or first != second:
+        return "failure", f"{call}: interpreted {interpreted} {first}, compiled {compiled} {second}"
+    if compiled == "accepted":
+        return ACCEPTED, ""
+    if really == "wrong":
+        return "calls refused, rightly", ""
+    if any(words in second for words in ("must lie between", "64 bits", "cannot be checked for")):
+        return "calls refused because of 64 bits, that would be fine", ""
+    return "calls refused, that would be fine", f"{call}: {second}"

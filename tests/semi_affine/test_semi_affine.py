@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from itertools import chain
+from collections import deque
 
 import numpy as np
 import pytest
@@ -11,9 +11,9 @@ import pytest
 from affdsl.ir.interpreter import InterpreterError
 from passes.analysis.bounds import Bounds
 from tests.effort import some
-from tests.semi_affine.check import checked
-from tests.semi_affine.guarded import Guarded
-from tests.semi_affine.run import check, main
+from tests.harness.guarded import Guarded
+from tests.semi_affine.check import check, checked
+from tests.semi_affine.run import main
 
 SEEDS = range(1, 301)
 
@@ -37,15 +37,15 @@ def test_a_check_that_forgets_the_numbers_is_noticed(monkeypatch):
     monkeypatch.setattr(Bounds, "refusal_by_numbers", lambda self, sizes: "")
     places = [Guarded() for _ in range(3)]
     with pytest.raises(InterpreterError, match=r"out of bounds|must be positive"):
-        list(chain.from_iterable(checked(seed, places) for seed in range(1, 40)))
+        deque((checked(seed, places) for seed in range(1, 40)), maxlen=0)
 
 
-@pytest.mark.parametrize(("at_end", "where"), [(True, 24), (False, -1)])
-def test_one_byte_outside_ends_the_process(at_end, where):
+@pytest.mark.parametrize(("side", "where"), [("end", 24), ("start", -1)])
+def test_one_byte_outside_ends_the_process(side, where):
     text = (
         "import ctypes, numpy as np\n"
-        "from tests.semi_affine.guarded import Guarded\n"
-        f"array = Guarded().copy(np.ones(3), at_end={at_end})\n"
+        "from tests.harness.guarded import Guarded\n"
+        f"array = Guarded().copy(np.ones(3), side={side!r})\n"
         "assert array.tolist() == [1, 1, 1]\n"
         f"ctypes.memset(array.ctypes.data + {where}, 0, 1)\n"
     )
@@ -54,7 +54,7 @@ def test_one_byte_outside_ends_the_process(at_end, where):
 
 def test_what_is_written_on_the_pages_of_an_array_is_seen():
     place = Guarded()
-    array = place.copy(np.ones(3), at_end=False)
+    array = place.copy(np.ones(3), "start")
     assert place.is_clean()
     array[:] = 2.0
     assert place.is_clean()

@@ -17,7 +17,8 @@ from affdsl.ir.traverse import walk
 from passes.legality.refusal import IllegalTransform
 from passes.validation import Report as Validation
 from passes.validation import Validator
-from tests.fuzz.limit import limited
+from tests.harness.counts import Counts
+from tests.harness.limit import limited
 from tests.transformations import orders
 from tests.transformations.primitives import PRIMITIVES, Chosen, Primitive, Setting
 from tests.transformations.subjects import SOURCES, Subject, fuzzed, integral, on_i64, program_of, sized, subject
@@ -33,7 +34,7 @@ UNEXPLAINED = (NO_OTHER_ORDER, NOT_SEEN)
 
 
 @dataclass
-class Row:
+class Row(Counts):
     """What became of one primitive.
 
     Attributes
@@ -61,12 +62,6 @@ class Row:
     changed: int = 0
     failures: int = 0
     unchanged: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: Row) -> None:
-        """Count what another row counted."""
-        for name in NUMBERS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.unchanged += other.unchanged
 
 
 NUMBERS = (
@@ -97,7 +92,7 @@ def _step(primitive: str, chosen: Chosen) -> str:
 
 
 @dataclass
-class Report:
+class Report(Counts):
     """What was found in some programs.
 
     Attributes
@@ -117,15 +112,6 @@ class Report:
     def row(self, name: str) -> Row:
         """The row of a primitive."""
         return self.rows.setdefault(name, Row())
-
-    def add(self, other: Report) -> None:
-        """Count what another report counted."""
-        self.programs += other.programs
-        for name, row in other.rows.items():
-            self.row(name).add(row)
-        self.failures += other.failures
-        self.unexplained += other.unexplained
-        self.unchecked += other.unchecked
 
 
 def check(seed: int, names: Sequence[str] = (), validations: int | None = None) -> Report:

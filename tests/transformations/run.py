@@ -6,18 +6,15 @@ counterexample is made all the same, and mostly gives other results. Prints a ro
 
 from __future__ import annotations
 
-import argparse
 import sys
-import time
 import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
-from multiprocessing import Pipe, Process
-from multiprocessing.connection import Connection, wait
 
 from passes.analysis.dependence import AnalysisWarning
+from tests.harness.command import Watch, chosen_from, parser, seeds
+from tests.harness.processes import Death, answers
 from tests.transformations.check import NUMBERS, Failure, Report, Row, check
 from tests.transformations.primitives import PRIMITIVES
 from tests.transformations.reducing import reduced
@@ -54,7 +51,7 @@ def table(report: Report) -> str:
 
 
 def tried(
-    seeds: Sequence[int], names: Sequence[str] = (), *, validations: int | None = None, minutes: float = 1e9,
+    of: Sequence[int], names: Sequence[str] = (), *, validations: int | None = None, minutes: float = 1e9,
     progress: int = 0, processes: int = 1,
 ) -> Report:  # fmt: skip
     """What is found in the programs of some seeds, of as many as the time allows.
@@ -62,20 +59,20 @@ def tried(
     progress
         After so many programs a line goes to stderr, and what fails or is not known at once; 0 for none.
     processes
-        So many programs are tried at once.
+        So many programs are tried at once. A process that dies is a failure of its program.
     """
-    total, start = Report(), time.monotonic()
+    total, watch = Report(), Watch()
     one = partial(_one, names=tuple(names), validations=validations)
-    with closing(_in_processes(one, seeds, processes) if processes > 1 else _here(one, seeds)) as reports:
-        for report in reports:
+    reports = answers(one, of, processes, CHUNK) if processes > 1 else (one(seed) for seed in of)
+    with closing(reports):
+        for seed, found in zip(of, reports, strict=False):
+            report = _dead(seed, found) if isinstance(found, Death) else found
             total.add(report)
-            seconds = time.monotonic() - start
-            for found in (*report.failures, *report.unchecked) if progress else ():
-                print(found, file=sys.stderr, flush=True)
-            if progress and total.programs % progress == 0:
-                line = f"{seconds:.0f} s: {total.programs} programs, {len(total.failures)} failures"
+            for line in (*report.failures, *report.unchecked) if progress else ():
                 print(line, file=sys.stderr, flush=True)
-            if seconds > 60 * minutes:
+            if progress and total.programs % progress == 0:
+                watch.say(total.programs, "programs", len(total.failures))
+            if watch.seconds > 60 * minutes:
                 break
     return total
 
@@ -86,88 +83,39 @@ def _one(seed: int, names: Sequence[str], validations: int | None) -> Report:
         return check(seed, names, validations)
 
 
-def _here(one: Callable[[int], Report], seeds: Sequence[int]) -> Generator[Report, None, None]:
-    yield from map(one, seeds)
-
-
-def _in_processes(one: Callable[[int], Report], seeds: Sequence[int], processes: int) -> Generator[Report, None, None]:
-    """The reports as they come. A process that dies is a failure of its program, and another one does the rest."""
-    left = deque(list(seeds[k : k + CHUNK]) for k in range(0, len(seeds), CHUNK))
-    running: dict[Connection, tuple[Process, list[int]]] = {}
-    try:
-        while left or running:
-            while left and len(running) < processes:
-                ours, theirs = Pipe(duplex=False)
-                chunk = left.popleft()
-                process = Process(target=_sent, args=(one, tuple(chunk), theirs), daemon=True)
-                process.start()
-                theirs.close()
-                running[ours] = process, chunk
-            for connection in wait([*running]):
-                assert isinstance(connection, Connection)
-                process, missing = running[connection]
-                try:
-                    report: Report = connection.recv()
-                except EOFError:
-                    del running[connection]
-                    process.join()
-                    if missing:
-                        yield _dead(missing[0], process.exitcode)
-                        left.appendleft(missing[1:])
-                else:
-                    missing.pop(0)
-                    yield report
-    finally:
-        for process, _ in running.values():
-            process.kill()
-
-
-def _sent(one: Callable[[int], Report], seeds: Sequence[int], to: Connection) -> None:
-    for seed in seeds:
-        to.send(one(seed))
-
-
-def _dead(seed: int, status: int | None) -> Report:
-    kind = f"the process ended with status {status}"
-    return Report(programs=1, failures=[Failure(seed, "", ((), ()), kind, "in some step", str(subject(seed).module))])
+def _dead(seed: int, death: Death) -> Report:
+    return Report(1, failures=[Failure(seed, "", ((), ()), str(death), "in some step", str(subject(seed).module))])
 
 
 def shown(failures: Sequence[Failure]) -> str:
     """The first failures of each kind, made small, and how many there are of each."""
-    kinds = Counter[tuple[str, str]]()
+    watch = Watch()
     parts: list[str] = []
     for failure in failures:
-        kinds[failure.primitive, failure.kind] += 1
-        if kinds[failure.primitive, failure.kind] <= SHOWN:
+        if watch.is_news((failure.primitive, failure.kind), SHOWN):
             small = f"\nthe same, made small:\n{reduced(failure)}" if failure.primitive else ""
             parts.append(f"{failure}{small}")
-    parts += [f"{n:6} {primitive}: {kind}" for (primitive, kind), n in kinds.most_common()]
+    parts += [f"{n:6} {primitive}: {kind}" for (primitive, kind), n in watch.kinds.most_common()]
     return "\n\n".join(parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try as many programs as asked for; the exit status says whether there was no failure."""
-    parser = argparse.ArgumentParser(prog="python -m tests.transformations.run", description=__doc__)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
-    parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
-    parser.add_argument("--primitives", default="", help="only these, with commas between them")
-    parser.add_argument("--processes", type=int, default=1, help="try so many programs at once")
-    parser.add_argument("--validations", type=int, help="accepted steps of each program to validate; default all")
-    chosen = parser.parse_args(arguments)
-    names = [name for name in chosen.primitives.split(",") if name]
-    if unknown := set(names) - set(PRIMITIVES):
-        parser.error(f"there is no primitive {', '.join(sorted(unknown))}, only {', '.join(PRIMITIVES)}")
-    seeds = range(chosen.seed, chosen.seed + chosen.count)
-    start = time.monotonic()
+    options = parser("tests.transformations.run", __doc__, 100, processes=True)
+    options.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
+    options.add_argument("--primitives", default="", help="only these, with commas between them")
+    options.add_argument("--validations", type=int, help="accepted steps of each program to validate; default all")
+    chosen = options.parse_args(arguments)
+    names = chosen_from(options, "primitive", chosen.primitives, [*PRIMITIVES])
+    watch = Watch()
     report = tried(
-        seeds, names, validations=chosen.validations, minutes=chosen.minutes, progress=20, processes=chosen.processes
-    )
+        seeds(chosen), names, validations=chosen.validations, minutes=chosen.minutes, progress=20,
+        processes=chosen.processes,
+    )  # fmt: skip
     print(table(report))
-    seconds = time.monotonic() - start
     for line in (*report.unexplained[:SHOWN_LINES], *report.unchecked[:SHOWN_LINES]):
         print(line)
-    print(f"{report.programs} programs from seed {chosen.seed} on, {seconds:.0f} s")
+    print(f"{report.programs} programs from seed {chosen.seed} on, {watch.seconds:.0f} s")
     if report.failures:
         print(shown(report.failures))
     return 1 if report.failures else 0
