@@ -12,15 +12,15 @@ from affdsl.mlir.reading import (
     arith,
     foreign,
     forms,
-    kept,
     legacy,
     memref,
-    others,
+    opaque_func,
+    opaque_memref,
+    opaque_vector,
     scf,
     structured,
     transfers,
     vector,
-    vector_opaque,
     verbatim,
     views,
 )
@@ -28,10 +28,10 @@ from affdsl.mlir.reading import func as functions
 from affdsl.mlir.reading.generic import read_generic
 
 READERS: dict[str, Reader] = {
-    **functions.READERS, **affine.READERS, **arith.READERS, **memref.READERS, **scf.READERS, **others.READERS,
-    **kept.READERS,
+    **functions.READERS, **affine.READERS, **arith.READERS, **memref.READERS, **scf.READERS, **opaque_func.READERS,
+    **opaque_memref.READERS,
     **forms.READERS, **verbatim.READERS, **foreign.READERS, **structured.READERS, **transfers.READERS, **views.READERS,
-    **vector.READERS, **vector_opaque.READERS,
+    **vector.READERS, **opaque_vector.READERS,
 }  # fmt: skip
 
 

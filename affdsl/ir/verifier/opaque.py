@@ -14,8 +14,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.types import FunctionType, Type
 from affdsl.ir.verifier.context import Context
-from affdsl.ir.verifier.foreign import arithmetic
-from affdsl.ir.verifier.kept import RULES
+from affdsl.ir.verifier.opaque_arithmetic import arithmetic
+from affdsl.ir.verifier.opaque_rules import RULES
 
 _MANY = 1 << 30
 

@@ -9,7 +9,7 @@ from affdsl.ir.attributes import DenseArrayAttr, DenseAttr, FloatAttr, IntegerAt
 from affdsl.ir.core import Op
 from affdsl.ir.types import I64, Type
 from affdsl.mlir.parser import Head, Parser
-from affdsl.mlir.reading.as_written import kept
+from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.scanner import Scanner
 from affdsl.mlir.types import Types
 
@@ -26,7 +26,7 @@ def read_extractvalue(p: Parser, head: Head) -> Op:
     said = p.dictionary()
     type = p.colon_type()
     found = _member(p, head, type, position.items)
-    return kept(p, head, p.typed([use], [type], head.offset), [found], [("position", position)], said)
+    return opaque(p, head, p.typed([use], [type], head.offset), [found], [("position", position)], said)
 
 
 def read_insertvalue(p: Parser, head: Head) -> Op:
@@ -38,7 +38,7 @@ def read_insertvalue(p: Parser, head: Head) -> Op:
     said = p.dictionary()
     type = p.colon_type()
     types = [type, _member(p, head, type, position.items)]
-    return kept(p, head, p.typed([container, value], types, head.offset), [type], [("position", position)], said)
+    return opaque(p, head, p.typed([container, value], types, head.offset), [type], [("position", position)], said)
 
 
 def read_spirv_constant(p: Parser, head: Head) -> Op:
@@ -47,7 +47,7 @@ def read_spirv_constant(p: Parser, head: Head) -> Op:
     value = p.attribute()
     if not isinstance(value, IntegerAttr | FloatAttr | DenseAttr):
         p.scanner.fail("a spirv.Constant of this type is read in generic form only", place)
-    return kept(p, head, (), [value.type], [("value", value)], p.dictionary())
+    return opaque(p, head, (), [value.type], [("value", value)], p.dictionary())
 
 
 def _position(p: Parser) -> DenseArrayAttr:

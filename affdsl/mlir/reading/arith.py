@@ -16,6 +16,7 @@ from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import constant
 from affdsl.mlir.enumerations import FLAGS, PROPERTIES, problem_of_flag, problem_of_words
 from affdsl.mlir.parser import Head, Parser, Reader, Use
+from affdsl.mlir.reading.opaque import opaque, parted
 
 
 def read_constant(p: Parser, head: Head) -> Op:
@@ -37,7 +38,7 @@ def read_binary(p: Parser, head: Head) -> Op:
     power = p.type() if kind == "fpowi" and p.scanner.accept(",") else type
     values = p.resolve(left, type), p.resolve(right, power)
     if isinstance(type, OpaqueType) or isinstance(power, OpaqueType):
-        return kept(p, head, values, (type,), flags)
+        return _opaque(p, head, values, (type,), flags)
     cls = arith.Binary if head.name.startswith("arith.") else math.Binary
     return cls(p.result(head, type), kind, *values, location=head.location, attributes=flags)
 
@@ -71,12 +72,9 @@ def flags(p: Parser, head: Head) -> Attributes:
     return (*found, *said)
 
 
-def kept(p: Parser, head: Head, operands: tuple[Value, ...], results: Sequence[Type], said: Attributes) -> Opaque:
+def _opaque(p: Parser, head: Head, operands: tuple[Value, ...], results: Sequence[Type], said: Attributes) -> Opaque:
     """An operation whose operands or results have types without a class: it is kept as it is."""
-    own = tuple([entry for entry in said if entry[0] in ("predicate", *PROPERTIES.values())])
-    rest = tuple([entry for entry in said if entry not in own])
-    made = p.results(head, results)
-    return Opaque(head.name, operands, made, own, location=head.location, attributes=rest)
+    return opaque(p, head, operands, results, *parted(said, ("predicate", *PROPERTIES.values())))
 
 
 def truth_of(type: OpaqueType) -> Type:
@@ -102,7 +100,7 @@ def read_extended(p: Parser, head: Head) -> Op:
         high = p.type()
     a, b = p.typed((left, right), (type, type))
     if isinstance(type, OpaqueType):
-        return kept(p, head, (a, b), (type, high), attributes)
+        return _opaque(p, head, (a, b), (type, high), attributes)
     low, over = p.results(head, (type, high))
     kind = head.name.partition(".")[2]
     return arith.Extended(low, over, kind, a, b, location=head.location, attributes=attributes)
@@ -115,7 +113,7 @@ def read_unary(p: Parser, head: Head) -> Op:
     value = p.resolve(use, type)
     if isinstance(type, OpaqueType):
         tests = head.name.partition(".")[2] in math.FLOAT_TESTS
-        return kept(p, head, (value,), (truth_of(type) if tests else type,), attributes)
+        return _opaque(p, head, (value,), (truth_of(type) if tests else type,), attributes)
     if head.name == "arith.negf":
         return arith.Negate(p.result(head, type), value, location=head.location, attributes=attributes)
     kind = head.name.partition(".")[2]
@@ -138,7 +136,7 @@ def read_compare(p: Parser, head: Head) -> Op:
     kind = head.name.partition(".")[2]
     if isinstance(type, OpaqueType):
         number = IntegerAttr(predicates.index(predicate), I64)
-        return kept(p, head, values, (truth_of(type),), (("predicate", number), *attributes))
+        return _opaque(p, head, values, (truth_of(type),), (("predicate", number), *attributes))
     result = p.result(head, truth(type))
     return arith.Compare(result, kind, predicate, *values, location=head.location, attributes=attributes)
 
@@ -150,7 +148,7 @@ def read_cast(p: Parser, head: Head) -> Op:
     p.scanner.expect("to")
     type = p.type()
     if isinstance(value.type, OpaqueType | MemRefType) or isinstance(type, OpaqueType | MemRefType):
-        return kept(p, head, (value,), (type,), attributes)
+        return _opaque(p, head, (value,), (type,), attributes)
     result, kind = p.result(head, type), head.name.partition(".")[2]
     return arith.Cast(result, kind, value, location=head.location, attributes=attributes)
 
@@ -164,7 +162,7 @@ def read_select(p: Parser, head: Head) -> Op:
         chosen, type = type, p.type()
     values = p.typed((condition, if_true, if_false), (chosen, type, type))
     if isinstance(type, OpaqueType) or isinstance(chosen, OpaqueType):
-        return kept(p, head, values, (type,), attributes)
+        return _opaque(p, head, values, (type,), attributes)
     return arith.Select(p.result(head, type), *values, location=head.location, attributes=attributes)
 
 
@@ -174,7 +172,7 @@ def read_fma(p: Parser, head: Head) -> Op:
     type = p.colon_type()
     values = p.typed((a, b, c), (type,) * 3)
     if isinstance(type, OpaqueType):
-        return kept(p, head, values, (type,), attributes)
+        return _opaque(p, head, values, (type,), attributes)
     return math.Fma(p.result(head, type), *values, location=head.location, attributes=attributes)
 
 

@@ -25,8 +25,8 @@ from affdsl.ir.types import I64, INDEX, FunctionType, OpaqueType, Type
 from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
 from affdsl.mlir.reading.aggregates import read_extractvalue, read_insertvalue, read_spirv_constant
-from affdsl.mlir.reading.as_written import Properties, kept
 from affdsl.mlir.reading.forms import I32, OPEN
+from affdsl.mlir.reading.opaque import Properties, by_name, opaque, parted
 from affdsl.mlir.reading.regions import read_blocks
 from affdsl.mlir.reading.views import mixed
 
@@ -87,7 +87,7 @@ def read_linalg_generic(p: Parser, head: Head) -> Reading:
         rest += p.dictionary()
     region = yield from _region(p, head)
     own.append(_segments(ins, outs))
-    return kept(p, head, (*ins, *outs), _results(p), own, tuple(rest), (region,))
+    return opaque(p, head, (*ins, *outs), _results(p), by_name(own), tuple(rest), (region,))
 
 
 def _traits(p: Parser) -> Attributes:
@@ -128,7 +128,7 @@ def read_linalg_named(p: Parser, head: Head) -> Op:
         types = tuple([v.type for v in outs if isinstance(v.type, OpaqueType)])
     else:
         own.append(_segments(ins, outs))
-    return kept(p, head, (*ins, *outs), types, own, said)
+    return opaque(p, head, (*ins, *outs), types, by_name(own), said)
 
 
 def read_linalg_map(p: Parser, head: Head) -> Reading:
@@ -147,7 +147,7 @@ def read_linalg_map(p: Parser, head: Head) -> Reading:
     if head.name == "linalg.reduce":
         own.append(_segments(ins, outs))
     types = tuple([v.type for v in outs if isinstance(v.type, OpaqueType)])
-    return kept(p, head, (*ins, *outs), types, own, said, (region,))
+    return opaque(p, head, (*ins, *outs), types, by_name(own), said, (region,))
 
 
 def read_generate(p: Parser, head: Head) -> Reading:
@@ -156,7 +156,7 @@ def read_generate(p: Parser, head: Head) -> Reading:
     sizes = p.typed(uses, (INDEX,) * len(uses))
     region = yield from _region(p, head)
     said = p.dictionary()
-    return kept(p, head, sizes, (p.colon_type(),), [], said, (region,))
+    return opaque(p, head, sizes, (p.colon_type(),), [], said, (region,))
 
 
 def read_pad(p: Parser, head: Head) -> Reading:
@@ -175,7 +175,7 @@ def read_pad(p: Parser, head: Head) -> Reading:
     s.expect("to")
     type = p.type()
     own.append(_segments((source,), *found))
-    return kept(p, head, (source, *found[0], *found[1]), (type,), own, said, (region,))
+    return opaque(p, head, (source, *found[0], *found[1]), (type,), by_name(own), said, (region,))
 
 
 def _sizes(p: Parser) -> list[tuple[Use, Value]]:
@@ -235,7 +235,7 @@ def read_launch(p: Parser, head: Head) -> Reading:
     operands = [v for group in (blocks, threads) for _, v in group] + [v for _, v in clusters]
     sizes = [0, *[1] * 6, *([1] * 3 if clusters else [0] * 3), len(memory)]
     own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
-    return kept(p, head, (*operands, *memory), (), own, said, (region,))
+    return opaque(p, head, (*operands, *memory), (), by_name(own), said, (region,))
 
 
 def _dependences(p: Parser) -> tuple[tuple[Value, ...], tuple[Type, ...]]:
@@ -251,11 +251,11 @@ def read_gpu_order(p: Parser, head: Head) -> Op:
     """`gpu.memcpy async [%t] %a, %b : type, type`, and what else waits for others and takes its operands alike"""
     waited, types = _dependences(p)
     if head.name == "gpu.wait":
-        return kept(p, head, waited, types, [], p.dictionary())
+        return opaque(p, head, waited, types, [], p.dictionary())
     uses = p.uses()
     said = p.dictionary()
     p.scanner.expect(":")
-    return kept(p, head, (*waited, *p.typed(uses, p.type_list())), types, [], said)
+    return opaque(p, head, (*waited, *p.typed(uses, p.type_list())), types, [], said)
 
 
 def read_gpu_alloc(p: Parser, head: Head) -> Op:
@@ -268,7 +268,7 @@ def read_gpu_alloc(p: Parser, head: Head) -> Op:
     said = p.dictionary()
     sizes, symbols = [p.typed(uses, (INDEX,) * len(uses)) for uses in groups]
     own.append(_segments(waited, sizes, symbols))
-    return kept(p, head, (*waited, *sizes, *symbols), (p.colon_type(), *types), own, said)
+    return opaque(p, head, (*waited, *sizes, *symbols), (p.colon_type(), *types), by_name(own), said)
 
 
 def read_gpu_module(p: Parser, head: Head) -> Reading:
@@ -282,7 +282,7 @@ def read_gpu_module(p: Parser, head: Head) -> Reading:
     p.leave_isolated()
     if not region.blocks_inside:
         region = OpaqueRegion((OpaqueBlock("", (), ()),))
-    return kept(p, head, (), (), own, said, (region,))
+    return opaque(p, head, (), (), by_name(own), said, (region,))
 
 
 def read_gpu_func(p: Parser, head: Head) -> Reading:
@@ -312,10 +312,11 @@ def read_gpu_func(p: Parser, head: Head) -> Reading:
     if s.accept("attributes"):
         said += p.dictionary()
     inherent = ("known_block_size", "known_grid_size", "known_cluster_size")
-    own += [entry for entry in said if entry[0] in inherent]
+    given, rest = parted(said, inherent)
+    own += given
     region = yield from _region(p, head, "", tuple(args))
     p.leave_isolated()
-    return kept(p, head, (), (), own, tuple([e for e in said if e[0] not in inherent]), (region,))
+    return opaque(p, head, (), (), by_name(own), rest, (region,))
 
 
 def read_launch_func(p: Parser, head: Head) -> Op:
@@ -344,7 +345,7 @@ def read_launch_func(p: Parser, head: Head) -> Op:
     sizes = [0, *[1] * 6, *([1] * 3 if clusters else [0] * 3), len(memory), len(handed), 0]
     own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
     operands = (*groups.get("blocks", ()), *groups.get("threads", ()), *clusters, *memory, *handed)
-    return kept(p, head, operands, (), own, p.dictionary())
+    return opaque(p, head, operands, (), by_name(own), p.dictionary())
 
 
 def read_getelementptr(p: Parser, head: Head) -> Op:
@@ -369,7 +370,7 @@ def read_getelementptr(p: Parser, head: Head) -> Op:
     own: Properties = [("elem_type", TypeAttr(p.type())), ("rawConstantIndices", DenseArrayAttr(I32, tuple(constants)))]
     if flags:
         own.append(("noWrapFlags", OpaqueAttr(f"{flags} : i32")))
-    return kept(p, head, p.typed(uses, type.inputs, head.offset), type.results, own, said)
+    return opaque(p, head, p.typed(uses, type.inputs, head.offset), type.results, by_name(own), said)
 
 
 def read_llvm_call(p: Parser, head: Head) -> Op:
@@ -381,7 +382,7 @@ def read_llvm_call(p: Parser, head: Head) -> Op:
     operands = p.typed(uses, type.inputs, head.offset)
     own: Properties = [("callee", callee), _segments(operands, ())]
     own.append(("op_bundle_sizes", DenseArrayAttr(I32, ())))
-    return kept(p, head, operands, type.results, own, said)
+    return opaque(p, head, operands, type.results, by_name(own), said)
 
 
 def read_region(p: Parser, head: Head) -> Reading:
@@ -390,7 +391,7 @@ def read_region(p: Parser, head: Head) -> Reading:
     own: Properties = []
     if head.name == "omp.parallel":
         own.append(("operandSegmentSizes", DenseArrayAttr(I32, ("0",) * 6)))
-    return kept(p, head, (), (), own, p.dictionary(), (region,))
+    return opaque(p, head, (), (), by_name(own), p.dictionary(), (region,))
 
 
 READERS: Mapping[str, Reader] = {

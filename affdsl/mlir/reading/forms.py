@@ -16,7 +16,6 @@ from affdsl.ir.attributes import (
     UnitAttr,
 )
 from affdsl.ir.core import Op
-from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.opaque_types import shaped
@@ -24,6 +23,7 @@ from affdsl.ir.types import I1, I64, INDEX, FunctionType, IntegerType, Type, Vec
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.reading.devices import DEVICES
 from affdsl.mlir.reading.form import Form, names
+from affdsl.mlir.reading.opaque import by_name, opaque, parted
 from affdsl.mlir.reading.views import mixed
 from affdsl.mlir.scanner import Scanner
 from affdsl.mlir.types import Types
@@ -285,13 +285,9 @@ class _Reading:
         if form.segments:
             sizes = tuple([str(len(group)) for group in groups])
             self.properties.append(("operandSegmentSizes", DenseArrayAttr(I32, sizes)))
-        own = form.own.split()
-        self.properties += [entry for entry in self.attributes if entry[0] in own]
-        rest = tuple([entry for entry in self.attributes if entry[0] not in own])
-        return Opaque(
-            self.head.name, tuple([v for group in groups for v in group]), p.results(self.head, results),
-            tuple(sorted(self.properties, key=lambda entry: entry[0])), location=self.head.location, attributes=rest,
-        )  # fmt: skip
+        own, rest = parted(self.attributes, form.own.split())
+        operands = [v for group in groups for v in group]
+        return opaque(p, self.head, operands, results, by_name((*self.properties, *own)), rest)
 
     def _words(self, words: Iterator[str]) -> None:
         for word in words:

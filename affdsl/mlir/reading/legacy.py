@@ -16,12 +16,12 @@ from affdsl.mlir.reading import affine as loops
 from affdsl.mlir.reading import arith as numbers
 from affdsl.mlir.reading import func as functions
 from affdsl.mlir.reading import memref as buffers
-from affdsl.mlir.reading import others, structured, transfers, vector, views
+from affdsl.mlir.reading import opaque_func, structured, transfers, vector, views
 from affdsl.mlir.reading import scf as control
 
 _TODAY: Mapping[str, Reader] = {
-    **functions.READERS, **loops.READERS, **numbers.READERS, **buffers.READERS, **control.READERS, **others.READERS,
-    **structured.READERS, **transfers.READERS, **views.READERS, **vector.READERS,
+    **functions.READERS, **loops.READERS, **numbers.READERS, **buffers.READERS, **control.READERS,
+    **opaque_func.READERS, **structured.READERS, **transfers.READERS, **views.READERS, **vector.READERS,
 }  # fmt: skip
 
 _STANDARD: Mapping[str, str] = {
@@ -95,7 +95,7 @@ def read_func(p: Parser, head: Head) -> Reading:
 def read_constant(p: Parser, head: Head) -> Op | Reading:
     """`constant 1.0 : f32`, `constant @f : (f32) -> f32`"""
     if p.scanner.token.startswith("@"):
-        return others.read_function_constant(p, replace(head, name="func.constant"))
+        return opaque_func.read_function_constant(p, replace(head, name="func.constant"))
     return numbers.read_constant(p, replace(head, name="arith.constant"))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 from affdsl.ir.core import Block
 from affdsl.ir.dialects.opaque import OpaqueBlock, may_end
+from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.mlir.parser import Head, Parser
 
@@ -62,6 +63,18 @@ def read_successor(p: Parser) -> str:
     place, label = p.scanner.start, read_label(p)
     p.successors.append((label, place))
     return label
+
+
+def read_target(p: Parser) -> tuple[str, tuple[Value, ...]]:
+    """`^bb1(%x, %y : f32, i32)`, where an operation may go on: the label, and what the block gets."""
+    label = read_successor(p)
+    if not p.scanner.accept("("):
+        return label, ()
+    uses = p.uses()
+    p.scanner.expect(":")
+    values = p.typed(uses, p.type_list())
+    p.scanner.expect(")")
+    return label, values
 
 
 def read_label(p: Parser) -> str:

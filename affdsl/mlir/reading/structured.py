@@ -7,11 +7,12 @@ from collections.abc import Generator, Mapping
 from affdsl.ir.attributes import Attributes, UnitAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
-from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
+from affdsl.ir.dialects.opaque import OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, INDEX, Type
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
 from affdsl.mlir.reading.func import terminator
+from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_blocks
 
 
@@ -183,10 +184,7 @@ def read_execute_region(p: Parser, head: Head) -> Reading:
         p.leave(around)
         attributes = p.dictionary()
         own: Attributes = (("no_inline", UnitAttr()),) if no_inline else ()
-        return Opaque(
-            head.name, (), p.results(head, types), own, (OpaqueRegion(blocks),),
-            location=head.location, attributes=attributes,
-        )  # fmt: skip
+        return opaque(p, head, (), types, own, attributes, (OpaqueRegion(blocks),))
     body = _ended(p, blocks[0].body if blocks else ())
     p.leave(around)
     attributes = p.dictionary()

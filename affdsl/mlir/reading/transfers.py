@@ -8,12 +8,12 @@ from affdsl.ir.applied import Applied
 from affdsl.ir.attributes import Attribute, OpaqueAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref, ub
-from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.types import INDEX, VectorType
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.reading.affine import exprs
+from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.views import mixed
 
 
@@ -216,8 +216,7 @@ def read_poison(p: Parser, head: Head) -> Op:
         p.scanner.expect(">")
     attributes = p.dictionary()
     if value != OpaqueAttr("#ub.poison"):  # a poison of a kind of its own
-        results = (p.result(head, p.colon_type()),)
-        return Opaque(head.name, (), results, (("value", value),), location=head.location, attributes=attributes)
+        return opaque(p, head, (), (p.colon_type(),), (("value", value),), attributes)
     return ub.Poison(p.result(head, p.colon_type()), location=head.location, attributes=attributes)
 
 

@@ -7,33 +7,18 @@ from dataclasses import replace
 
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
-from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FunctionType, IntegerType, Type
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.reading.arith import flags, read_constant
-from affdsl.mlir.reading.regions import read_successor
-
-
-def _opaque(
-    p: Parser,
-    head: Head,
-    operands: tuple[Value, ...],
-    results: tuple[Type, ...] | list[Type],
-    properties: tuple[tuple[str, Attribute], ...] = (),
-    successors: tuple[str, ...] = (),
-    attributes: tuple[tuple[str, Attribute], ...] = (),
-) -> Opaque:
-    return Opaque(
-        head.name, operands, p.results(head, results), properties, (), successors,
-        location=head.location, attributes=attributes,
-    )  # fmt: skip
+from affdsl.mlir.reading.opaque import opaque, parted
+from affdsl.mlir.reading.regions import read_target
 
 
 def read_branch(p: Parser, head: Head) -> Op:
     """`cf.br ^bb1(%a : i32)`"""
-    label, operands = _target(p)
-    return _opaque(p, head, operands, (), successors=(label,), attributes=p.dictionary())
+    label, operands = read_target(p)
+    return opaque(p, head, operands, (), said=p.dictionary(), successors=(label,))
 
 
 def read_conditional_branch(p: Parser, head: Head) -> Op:
@@ -47,24 +32,13 @@ def read_conditional_branch(p: Parser, head: Head) -> Op:
         s.expect(")")
         weights = (("branch_weights", DenseArrayAttr(IntegerType(32), numbers)),)
     s.expect(",")
-    then, first = _target(p)
+    then, first = read_target(p)
     s.expect(",")
-    orelse, second = _target(p)
+    orelse, second = read_target(p)
     sizes = DenseArrayAttr(IntegerType(32), ("1", str(len(first)), str(len(second))))
     operands = (condition, *first, *second)
     properties = (*weights, ("operandSegmentSizes", sizes))
-    return _opaque(p, head, operands, (), properties, (then, orelse), p.dictionary())
-
-
-def _target(p: Parser) -> tuple[str, tuple[Value, ...]]:
-    label = read_successor(p)
-    if not p.scanner.accept("("):
-        return label, ()
-    uses = p.uses()
-    p.scanner.expect(":")
-    values = p.typed(uses, p.type_list())
-    p.scanner.expect(")")
-    return label, values
+    return opaque(p, head, operands, (), properties, p.dictionary(), successors=(then, orelse))
 
 
 def read_function_constant(p: Parser, head: Head) -> Op:
@@ -73,7 +47,7 @@ def read_function_constant(p: Parser, head: Head) -> Op:
         return read_constant(p, replace(head, name="arith.constant"))
     attributes = p.dictionary()
     path = p.symbol_path()
-    return _opaque(p, head, (), (p.colon_type(),), (("value", SymbolAttr(path)),), attributes=attributes)
+    return opaque(p, head, (), (p.colon_type(),), (("value", SymbolAttr(path)),), attributes)
 
 
 def read_call_indirect(p: Parser, head: Head) -> Op:
@@ -82,7 +56,7 @@ def read_call_indirect(p: Parser, head: Head) -> Op:
     attributes = p.dictionary()
     type = p.colon_function()
     operands = (p.resolve(callee, FunctionType(type.inputs, type.results)), *p.typed(uses, type.inputs))
-    return _opaque(p, head, operands, type.results, attributes=attributes)
+    return opaque(p, head, operands, type.results, said=attributes)
 
 
 def read_conversion(p: Parser, head: Head) -> Op:
@@ -95,7 +69,7 @@ def read_conversion(p: Parser, head: Head) -> Op:
         operands = p.typed(uses, p.type_list())
     s.expect("to")
     types = p.type_list()
-    return _opaque(p, head, operands, types, attributes=p.dictionary())
+    return opaque(p, head, operands, types, said=p.dictionary())
 
 
 def read_clamp(p: Parser, head: Head) -> Op:
@@ -148,9 +122,7 @@ def _with_fastmath(
     results: tuple[Type, ...],
     said: tuple[tuple[str, Attribute], ...],
 ) -> Op:
-    inherent = tuple([entry for entry in said if entry[0] in ("fastmath", "roundingmode")])
-    rest = tuple([entry for entry in said if entry not in inherent])
-    return _opaque(p, head, operands, results, inherent, attributes=rest)
+    return opaque(p, head, operands, results, *parted(said, ("fastmath", "roundingmode")))
 
 
 READERS: Mapping[str, Reader] = {

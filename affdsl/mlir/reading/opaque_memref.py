@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from affdsl.ir.attributes import (
     Attribute,
-    Attributes,
     DenseArrayAttr,
     DenseAttr,
     IntegerAttr,
@@ -20,26 +19,13 @@ from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Mixed, unmixed
 from affdsl.ir.types import I1, I64, INDEX, IndexType, IntegerType, Type, VectorType
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
-from affdsl.mlir.reading.regions import read_successor
+from affdsl.mlir.reading.opaque import opaque, parted
+from affdsl.mlir.reading.regions import read_target
 from affdsl.mlir.reading.views import mixed
 
 I32 = IntegerType(32)
 _OPEN = -(2**63)
 """What stands for a number that is a value among those that are known."""
-
-
-def _kept(
-    p: Parser,
-    head: Head,
-    operands: tuple[Value, ...],
-    types: tuple[Type, ...],
-    said: Attributes = (),
-    own: Attributes = (),
-    regions: tuple[OpaqueRegion, ...] = (),
-    successors: tuple[str, ...] = (),
-) -> Opaque:
-    results = p.results(head, types)
-    return Opaque(head.name, operands, results, own, regions, successors, location=head.location, attributes=said)
 
 
 def read_realloc(p: Parser, head: Head) -> Op:
@@ -50,11 +36,11 @@ def read_realloc(p: Parser, head: Head) -> Op:
         sizes = (p.operand(INDEX),)
         p.scanner.expect(")")
     said = p.dictionary()
-    own = tuple([entry for entry in said if entry[0] == "alignment"])
+    own, rest = parted(said, ("alignment",))
     source = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
     type = p.type()
-    return _kept(p, head, (source, *sizes), (type,), tuple([e for e in said if e not in own]), own)
+    return opaque(p, head, (source, *sizes), (type,), own, rest)
 
 
 def read_memory_space_cast(p: Parser, head: Head) -> Op:
@@ -62,7 +48,7 @@ def read_memory_space_cast(p: Parser, head: Head) -> Op:
     use, said = p.use(), p.dictionary()
     source = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
-    return _kept(p, head, (source,), (p.type(),), said)
+    return opaque(p, head, (source,), (p.type(),), said=said)
 
 
 def read_transpose(p: Parser, head: Head) -> Op:
@@ -73,7 +59,7 @@ def read_transpose(p: Parser, head: Head) -> Op:
     said = p.dictionary()
     source = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
-    return _kept(p, head, (source,), (p.type(),), said, (("permutation", MapAttr(map)),))
+    return opaque(p, head, (source,), (p.type(),), (("permutation", MapAttr(map)),), said)
 
 
 def read_assume_alignment(p: Parser, head: Head) -> Op:
@@ -83,7 +69,7 @@ def read_assume_alignment(p: Parser, head: Head) -> Op:
     alignment = p.scanner.integer()
     said = p.dictionary()
     source = p.resolve(use, p.colon_type())
-    return _kept(p, head, (source,), (source.type,), said, (("alignment", IntegerAttr(alignment, I32)),))
+    return opaque(p, head, (source,), (source.type,), (("alignment", IntegerAttr(alignment, I32)),), said)
 
 
 def read_distinct_objects(p: Parser, head: Head) -> Op:
@@ -91,7 +77,7 @@ def read_distinct_objects(p: Parser, head: Head) -> Op:
     uses, said = p.uses(), p.dictionary()
     p.scanner.expect(":")
     types = tuple(p.type_list())
-    return _kept(p, head, p.typed(uses, types), types, said)
+    return opaque(p, head, p.typed(uses, types), types, said=said)
 
 
 def read_pointer(p: Parser, head: Head) -> Op:
@@ -99,7 +85,7 @@ def read_pointer(p: Parser, head: Head) -> Op:
     use, said = p.use(), p.dictionary()
     source = p.resolve(use, p.colon_type())
     p.scanner.expect("->")
-    return _kept(p, head, (source,), (p.type(),), said)
+    return opaque(p, head, (source,), (p.type(),), said=said)
 
 
 def read_generic_atomic(p: Parser, head: Head) -> Reading:
@@ -121,13 +107,13 @@ def read_generic_atomic(p: Parser, head: Head) -> Reading:
     p.leave(around)
     said = p.dictionary()
     region = OpaqueRegion((OpaqueBlock("", args, ops),))
-    return _kept(p, head, (buffer, *indices), (type.element,), said, regions=(region,))
+    return opaque(p, head, (buffer, *indices), (type.element,), said=said, regions=(region,))
 
 
 def read_atomic_yield(p: Parser, head: Head) -> Op:
     """`memref.atomic_yield %x : f32`"""
     use, said = p.use(), p.dictionary()
-    return _kept(p, head, (p.resolve(use, p.colon_type()),), (), said)
+    return opaque(p, head, (p.resolve(use, p.colon_type()),), (), said=said)
 
 
 def read_scope(p: Parser, head: Head) -> Reading:
@@ -141,7 +127,7 @@ def read_scope(p: Parser, head: Head) -> Reading:
     p.leave(around)
     said = p.dictionary()
     body = _ended(ops, Opaque("memref.alloca_scope.return", (), (), location=head.location))
-    return _kept(p, head, (), types, said, regions=(OpaqueRegion((OpaqueBlock("", (), body),)),))
+    return opaque(p, head, (), types, said=said, regions=(OpaqueRegion((OpaqueBlock("", (), body),)),))
 
 
 def _ended(ops: Block, terminator: Op) -> Block:
@@ -153,9 +139,9 @@ def read_scope_return(p: Parser, head: Head) -> Op:
     said, uses = p.dictionary(), p.uses_or_none()
     p.no_results(head)
     if not uses:
-        return _kept(p, head, (), (), said)
+        return opaque(p, head, (), (), said=said)
     p.scanner.expect(":")
-    return _kept(p, head, p.typed(uses, p.type_list()), (), said)
+    return opaque(p, head, p.typed(uses, p.type_list()), (), said=said)
 
 
 def read_forall(p: Parser, head: Head) -> Reading:
@@ -203,7 +189,7 @@ def read_forall(p: Parser, head: Head) -> Reading:
     end = Opaque("scf.forall.in_parallel", (), (), (), (inner,), location=head.location)
     region = OpaqueRegion((OpaqueBlock("", args, _ended(ops, end)),))
     operands = (*[value for _, values in parts for value in values], *outs)
-    return _kept(p, head, operands, types, tuple([e for e in said if e not in own]), tuple(own), (region,))
+    return opaque(p, head, operands, types, own, tuple([e for e in said if e not in own]), (region,))
 
 
 def _pair(p: Parser) -> tuple[Use, Use]:
@@ -220,7 +206,7 @@ def read_in_parallel(p: Parser, head: Head) -> Reading:
     ops = yield
     s.expect("}")
     p.leave(around)
-    return _kept(p, head, (), (), p.dictionary(), regions=(OpaqueRegion((OpaqueBlock("", (), ops),)),))
+    return opaque(p, head, (), (), said=p.dictionary(), regions=(OpaqueRegion((OpaqueBlock("", (), ops),)),))
 
 
 def read_assert(p: Parser, head: Head) -> Op:
@@ -228,7 +214,7 @@ def read_assert(p: Parser, head: Head) -> Op:
     condition = p.operand(I1)
     p.scanner.expect(",")
     text = p.scanner.string()
-    return _kept(p, head, (condition,), (), p.dictionary(), (("msg", StringAttr(text)),))
+    return opaque(p, head, (condition,), (), (("msg", StringAttr(text)),), p.dictionary())
 
 
 def read_switch(p: Parser, head: Head) -> Op:
@@ -245,13 +231,13 @@ def read_switch(p: Parser, head: Head) -> Op:
     s.expect(":")
     labels: list[str] = []
     handed: list[tuple[Value, ...]] = []
-    label, values = _target(p)
+    label, values = read_target(p)
     labels.append(label)
     numbers: list[int] = []
     while s.accept(","):
         numbers.append(s.integer())
         s.expect(":")
-        label, given = _target(p)
+        label, given = read_target(p)
         labels.append(label)
         handed.append(given)
     s.expect("]")
@@ -264,23 +250,12 @@ def read_switch(p: Parser, head: Head) -> Op:
         text = ", ".join(map(str, numbers))
         own.insert(1, ("case_values", DenseAttr(f"[{text}]", VectorType((len(numbers),), type))))
     operands = (flag, *values, *[value for given in handed for value in given])
-    return _kept(p, head, operands, (), p.dictionary(), tuple(own), successors=tuple(labels))
-
-
-def _target(p: Parser) -> tuple[str, tuple[Value, ...]]:
-    label = read_successor(p)
-    if not p.scanner.accept("("):
-        return label, ()
-    uses = p.uses()
-    p.scanner.expect(":")
-    values = p.typed(uses, p.type_list())
-    p.scanner.expect(")")
-    return label, values
+    return opaque(p, head, operands, (), own, p.dictionary(), successors=tuple(labels))
 
 
 def read_unreachable(p: Parser, head: Head) -> Op:
     """`ub.unreachable`"""
-    return _kept(p, head, (), (), p.dictionary())
+    return opaque(p, head, (), (), said=p.dictionary())
 
 
 READERS: Mapping[str, Reader] = {

@@ -11,6 +11,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.types import I64, INDEX
 from affdsl.mlir.generic.vector import COMBINE
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
+from affdsl.mlir.reading.opaque import opaque, parted
 from affdsl.mlir.reading.vector import kind, then
 
 
@@ -21,8 +22,8 @@ def read_interleave(p: Parser, head: Head) -> Op:
     operands = p.typed(uses, (p.colon_type(),) * len(uses))
     p.scanner.expect("->")
     type = p.type()
-    results = p.results(head, (type,) if head.name == "vector.interleave" else (type, type))
-    return Opaque(head.name, operands, results, location=head.location, attributes=attributes)
+    types = (type,) if head.name == "vector.interleave" else (type, type)
+    return opaque(p, head, operands, types, said=attributes)
 
 
 def read_scan(p: Parser, head: Head) -> Op:
@@ -35,16 +36,13 @@ def read_scan(p: Parser, head: Head) -> Op:
     p.scanner.expect(",")
     types.append(p.type())
     operands = p.typed(uses, types)
-    own = tuple([entry for entry in said if entry[0] in ("inclusive", "reduction_dim")])
-    rest = tuple([entry for entry in said if entry[0] not in ("inclusive", "reduction_dim")])
-    results = p.results(head, types)
-    return Opaque(head.name, operands, results, (*own, ("kind", combine)), location=head.location, attributes=rest)
+    own, rest = parted(said, ("inclusive", "reduction_dim"))
+    return opaque(p, head, operands, types, (*own, ("kind", combine)), rest)
 
 
 def read_scale(p: Parser, head: Head) -> Op:
     """`vector.vscale`"""
-    attributes = p.dictionary()
-    return Opaque(head.name, (), (p.result(head, INDEX),), location=head.location, attributes=attributes)
+    return opaque(p, head, (), (INDEX,), said=p.dictionary())
 
 
 def read_type_cast(p: Parser, head: Head) -> Op:
@@ -52,7 +50,7 @@ def read_type_cast(p: Parser, head: Head) -> Op:
     use, attributes = p.use(), p.dictionary()
     source = p.resolve(use, p.colon_type())
     p.scanner.expect("to")
-    return Opaque(head.name, (source,), (p.result(head, p.type()),), location=head.location, attributes=attributes)
+    return opaque(p, head, (source,), (p.type(),), said=attributes)
 
 
 def read_scalable(p: Parser, head: Head) -> Op:
@@ -70,9 +68,7 @@ def read_scalable(p: Parser, head: Head) -> Op:
     else:
         p.scanner.expect("from")
         operands, result = p.typed(uses, (p.type(),)), first
-    properties = (("pos", IntegerAttr(place, I64)),)
-    results = (p.result(head, result),)
-    return Opaque(head.name, operands, results, properties, location=head.location, attributes=attributes)
+    return opaque(p, head, operands, (result,), (("pos", IntegerAttr(place, I64)),), attributes)
 
 
 def read_print(p: Parser, head: Head) -> Op:
@@ -91,7 +87,7 @@ def read_print(p: Parser, head: Head) -> Op:
     if s.accept("str"):
         properties.append(("stringLiteral", StringAttr(s.string())))
     attributes = p.dictionary()
-    return Opaque(head.name, operands, (), tuple(properties), location=head.location, attributes=attributes)
+    return opaque(p, head, operands, (), properties, attributes)
 
 
 def read_mask(p: Parser, head: Head) -> Reading:
@@ -131,7 +127,7 @@ def read_yield(p: Parser, head: Head) -> Op:
     uses = p.uses_or_none()
     attributes = p.dictionary()
     types = p.type_list() if uses and p.scanner.accept(":") else []
-    return Opaque(head.name, p.typed(uses, types), (), location=head.location, attributes=attributes)
+    return opaque(p, head, p.typed(uses, types), (), said=attributes)
 
 
 READERS: Mapping[str, Reader] = {
