@@ -23,12 +23,13 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from tests.differential import language
 from tests.differential.generator import Program, generate
-from tests.differential.judges import COMPILERS, C, Verdict, by_c, by_mlir, header_compiles
+from tests.differential.judges import Verdict, by_c, by_mlir, header_compiles
 from tests.differential.language_builder import as_program
 from tests.differential.language_meaning import as_executed
 from tests.differential.minimise import minimise
 from tests.differential.outcome import Outcome, difference, interpret
 from tests.differential.reproducer import reproducer
+from tests.harness.batch import COMPILERS, C
 
 BATCH = 40
 SIMILAR = 2

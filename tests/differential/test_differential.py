@@ -18,7 +18,7 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.verifier import verify
 from tests.differential import language
 from tests.differential.generator import Program, generate
-from tests.differential.judges import CHECKED, COMPILERS, GCC, LEVELS, by_c, by_mlir
+from tests.differential.judges import by_c, by_mlir
 from tests.differential.language_builder import as_program
 from tests.differential.language_meaning import as_executed
 from tests.differential.minimise import minimise
@@ -26,6 +26,7 @@ from tests.differential.outcome import Outcome, canonical, difference, interpret
 from tests.differential.reproducer import reproducer
 from tests.differential.run import kind_of, reordered
 from tests.effort import some
+from tests.harness.batch import CHECKED, COMPILERS, GCC, LEVELS
 
 SEEDS = some(range(1, 101), 36)
 SANITIZED = some(range(1, 31), 12)

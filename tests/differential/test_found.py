@@ -14,8 +14,9 @@ from affdsl.ir.verifier import verify
 from codegen.c.emit import emit
 from tests.codegen.c.build import Builder
 from tests.differential.generator import Program
-from tests.differential.judges import COMPILERS, GCC, C, by_c
+from tests.differential.judges import by_c
 from tests.differential.outcome import difference, interpret
+from tests.harness.batch import COMPILERS, GCC, C
 
 CLANG = C("clang-22", ("-O2",))
 

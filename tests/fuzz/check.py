@@ -15,9 +15,10 @@ from passes.pipeline.registry import PASSES
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
 from tests.fuzz.mlir import mlir
-from tests.fuzz.native import TIME_LIMIT, Contents
+from tests.fuzz.native import Contents
 from tests.fuzz.program import Program
 from tests.fuzz.reference import evaluate
+from tests.harness.batch import TIME_LIMIT
 from tests.harness.counts import Counts
 from tests.harness.limit import limited
 

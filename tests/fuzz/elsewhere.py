@@ -12,9 +12,10 @@ from affdsl.errors import AffdslError
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
 from tests.fuzz.mlir import entry_name, mlir
-from tests.fuzz.native import DTYPES, TIME_LIMIT, Contents
+from tests.fuzz.native import DTYPES, Contents
 from tests.fuzz.program import Program
 from tests.fuzz.reference import EXACT
+from tests.harness.batch import TIME_LIMIT
 from tests.harness.limit import limited
 
 SMALL = (-1, 0, 1)

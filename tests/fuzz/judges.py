@@ -18,11 +18,11 @@ from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
 from affdsl.mlir.writers import print_op
 from codegen.c.emit import emit_jit
-from tests.differential.judges import LEVELS, STRICT
 from tests.fuzz.elsewhere import probes
 from tests.fuzz.mlir import entry_name
-from tests.fuzz.native import TIME_LIMIT, Contents, arguments, execute, link, mismatch
+from tests.fuzz.native import Contents, arguments, judged, mismatch
 from tests.fuzz.program import Program
+from tests.harness.batch import LEVELS, TIME_LIMIT, build, link
 from tests.harness.limit import limited
 from tests.oracles import LOWERING, require
 
@@ -109,33 +109,11 @@ def by_c(items: Sequence[Item]) -> list[str]:
         else:
             texts[k] = numbers.setdefault(text, len(numbers))
     with tempfile.TemporaryDirectory(prefix="fuzz-c-") as name:
-        folder = Path(name)
-        refused = _compiled(list(numbers), folder)
-        good = [n for n in range(len(numbers)) if n not in refused]
-        symbols = [None if n in refused else f"entry_{n}" for n in range(len(numbers))]
-        link(folder, symbols or [None], [f"p{n}.o" for n in good])
+        refused = build(Path(name), list(numbers), LEVELS)
         ran = [k for k, n in texts.items() if n not in refused]
         runs = [(texts[k], items[k].program) for k in ran]
-        found = dict(zip(ran, execute(folder, runs, [items[k].expected for k in ran]), strict=True))
+        found = dict(zip(ran, judged(Path(name), runs, [items[k].expected for k in ran]), strict=True))
     return [answers[k] or found.get(k) or refused.get(texts.get(k, -1), "") for k in range(len(items))]
-
-
-def _compiled(texts: Sequence[str], folder: Path) -> dict[int, str]:
-    """Compile texts into objects, each at one of the levels; gives what the compiler said to those that it refused."""
-    if not texts:
-        return {}
-    for n, text in enumerate(texts):
-        (folder / f"p{n}.c").write_text(f"#define affdsl_entry entry_{n}\n{text}")
-    said, refused = "", {}
-    for share, how in enumerate(LEVELS):
-        if units := [f"p{n}.c" for n in range(len(texts))][share :: len(LEVELS)]:
-            command = [require(how.compiler, how.flags), *STRICT, *how.flags, "-c", *units]
-            said += subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True).stderr
-    for n in range(len(texts)):
-        lines = [line for line in said.splitlines() if line.startswith(f"p{n}.c")]
-        if lines or not (folder / f"p{n}.o").exists():
-            refused[n] = "compiler: " + "\n".join(lines[:8])
-    return refused
 
 
 def by_mlir(items: Sequence[Item]) -> list[str]:
@@ -149,7 +127,8 @@ def by_mlir(items: Sequence[Item]) -> list[str]:
         folder = Path(name)
         try:
             _lowered(items, folder)
-            link(folder, [f"entry_{k}" for k in range(len(items))], ["stubs.c", "code.o"])
+            entries = {"entry": [f"entry_{k}" for k in range(len(items))], "results": [None] * len(items)}
+            link(folder, ["stubs.c", "code.o"], entries)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as problem:
             if len(items) == 1:
                 said = problem.stderr or str(problem).encode()
@@ -157,7 +136,7 @@ def by_mlir(items: Sequence[Item]) -> list[str]:
             half = len(items) // 2
             return by_mlir(items[:half]) + by_mlir(items[half:])
         runs = list(enumerate(item.program for item in items))
-        return execute(folder, runs, [item.expected for item in items])
+        return judged(folder, runs, [item.expected for item in items])
 
 
 def _lowered(items: Sequence[Item], folder: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from tests.fuzz.program import Program
-from tests.oracles import require
+from tests.harness.batch import RED_ZONE, Answer, Case, execute
 
-RED_ZONE = b"\xa5" * 128  # as long as batch.c has it
-TIME_LIMIT = 120  # seconds, for one run of a compiler, of a batch, or of the interpreter
 DTYPES: dict[str, np.dtype[Any]] = {"i32": np.dtype(np.int32), "i64": np.dtype(np.int64), "f64": np.dtype(np.float64)}
 
 Contents = tuple[Mapping[str, Sequence[int]], ...]
@@ -43,78 +39,35 @@ def mismatch(program: Program, run: int, given: Sequence[np.ndarray | int], expe
     return ""
 
 
-def link(folder: Path, symbols: Sequence[str | None], objects: Sequence[str]) -> None:
-    """Make folder/batch from batch.c, objects, and the names of the entry points in them."""
-    declared = [f"extern entry_function {s};" for s in symbols if s]
-    table = ", ".join(s or "0" for s in symbols)
-    (folder / "entries.c").write_text(
-        "#include <stdint.h>\ntypedef int32_t entry_function(void *const *pointers, const int64_t *sizes);\n"
-        + "\n".join(declared)
-        + f"\nentry_function *const entries[] = {{{table}}};\n"
-    )
-    driver = str(Path(__file__).with_name("batch.c"))
-    command = [require("gcc"), "-o", "batch", driver, "entries.c", *objects, "-lm"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=TIME_LIMIT)
-
-
-def execute(folder: Path, runs: Sequence[tuple[int, Program]], expected: Sequence[Contents]) -> list[str]:
+def judged(folder: Path, runs: Sequence[tuple[int, Program]], expected: Sequence[Contents]) -> list[str]:
     """Run folder/batch: for each number of an entry with its program, what went wrong, or an empty text."""
-    answers = [""] * len(runs)
-    cases = [
-        (k, n, _case(number, program, n))
-        for k, (number, program) in enumerate(runs)
-        for n in range(len(program.valuations))
-    ]
-    while cases:
-        done = subprocess.run(
-            [str(folder / "batch")], input=b"".join(data for _, _, data in cases), capture_output=True,
-            timeout=TIME_LIMIT,
-        )  # fmt: skip
-        output, start = done.stdout, 0
-        while cases:
-            k, n, _ = cases[0]
-            program = runs[k][1]
-            size = 8 + sum(_bytes(program))
-            if len(output) < start + size:
-                answers[k] = answers[k] or f"crash: exit status {done.returncode}{_where(program, n)}"
-                cases.pop(0)
-                break
-            answers[k] = answers[k] or _answer(program, n, output[start : start + size], expected[k])
-            start += size
-            cases.pop(0)
-    return answers
+    calls = [(k, n) for k, (_, program) in enumerate(runs) for n in range(len(program.valuations))]
+    cases = [_case(*runs[k], n) for k, n in calls]
+    said = [""] * len(runs)
+    for (k, n), answer in zip(calls, execute(folder, cases, RED_ZONE), strict=True):
+        said[k] = said[k] or _said(runs[k][1], n, answer, expected[k])
+    return said
+
+
+def _case(number: int, program: Program, run: int) -> Case:
+    shape = [n for b in program.arguments for n in b.shape]
+    return Case(number, [np.asarray(x).tobytes() for x in arguments(program, run)], shape)
+
+
+def _said(program: Program, run: int, answer: Answer, expected: Contents) -> str:
+    if answer.crash:
+        return f"{answer.crash}{_where(program, run)}"
+    if answer.status:
+        return f"refused: the call gave status {answer.status}{_where(program, run)}"
+    if answer.spoilt is not None:
+        side, k = answer.spoilt
+        names = [*(b.name for b in program.arguments), *program.symbols]
+        return f"red zone: something was written {side} {names[k]}{_where(program, run)}"
+    kind = DTYPES[program.element]
+    arrays = [np.frombuffer(d, kind).reshape(b.shape) for d, b in zip(answer.buffers, program.arguments, strict=False)]
+    return mismatch(program, run, arrays, expected)
 
 
 def _where(program: Program, run: int) -> str:
     sizes = ", ".join(f"{s} = {n}" for s, n in zip(program.symbols, program.valuations[run], strict=True))
     return f" where {sizes}" if sizes else ""
-
-
-def _bytes(program: Program) -> list[int]:
-    """The length of each buffer of a case, red zones included; a size is a buffer of one number."""
-    item = DTYPES[program.element].itemsize
-    return [2 * len(RED_ZONE) + n for n in [*(b.size * item for b in program.arguments), *(8 for _ in program.sizes)]]
-
-
-def _case(number: int, program: Program, run: int) -> bytes:
-    given = [np.asarray(x).tobytes() for x in arguments(program, run)]
-    parts = [struct.pack("<qq", number, len(given))]
-    for data in given:
-        parts += [struct.pack("<q", len(data) + 2 * len(RED_ZONE)), RED_ZONE, data, RED_ZONE]
-    shape = [n for b in program.arguments for n in b.shape]
-    return b"".join([*parts, struct.pack(f"<q{len(shape)}q", len(shape), *shape)])
-
-
-def _answer(program: Program, run: int, output: bytes, expected: Contents) -> str:
-    (status,) = struct.unpack_from("<q", output)
-    if status:
-        return f"refused: the call gave status {status}{_where(program, run)}"
-    start, arrays = 8, []
-    for b, size in zip(program.arguments, _bytes(program), strict=False):
-        data, edge = output[start : start + size], len(RED_ZONE)
-        for side, zone in (("before", data[:edge]), ("after", data[-edge:])):
-            if zone != RED_ZONE:
-                return f"red zone: something was written {side} {b.name}{_where(program, run)}"
-        arrays.append(np.frombuffer(data[edge:-edge], DTYPES[program.element]).reshape(b.shape))
-        start += size
-    return mismatch(program, run, arrays, expected)

@@ -20,8 +20,8 @@ from affdsl.mlir.readers import parse
 from tests.analysis.traced import Instance, trace
 from tests.fuzz.elsewhere import Probe, probes
 from tests.fuzz.mlir import entry_name, mlir
-from tests.fuzz.native import TIME_LIMIT
 from tests.fuzz.program import Outlined, Program, rebuilt
+from tests.harness.batch import TIME_LIMIT
 from tests.oracles import require
 
 Line: TypeAlias = int

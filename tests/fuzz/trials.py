@@ -18,10 +18,10 @@ from tests.fuzz.check import pipelines
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item, has_parallel
 from tests.fuzz.mlir import mlir
-from tests.fuzz.native import TIME_LIMIT
 from tests.fuzz.order import reordered
 from tests.fuzz.program import Program
 from tests.fuzz.reference import evaluate
+from tests.harness.batch import TIME_LIMIT
 from tests.harness.limit import limited
 from tests.oracles import require
 

@@ -1,12 +1,16 @@
-/* Runs the cases that stand on the standard input, each on memory of exactly its size, and prints what they leave.
+/* Runs the cases that stand on the standard input, each buffer on memory of exactly its size, and prints what they leave.
 
-   Each case: the number of the program; the pointers, each with a count of bytes and the bytes; the sizes; the sizes
-   that the array results must have. All counts and numbers are int64_t. The answer: the status, -1 where the sizes of
-   the results are wrong; the bytes of all pointers. */
+   First the length of a red zone. Then each case: the number of the program; the buffers, each with a count of bytes
+   and the bytes, with a red zone before and after; the sizes; the sizes that the array results must have. All counts
+   and numbers are int64_t. The answer: the status, -1 where the sizes of the results are wrong; the bytes of all
+   buffers. A case that runs too long ends the process with SIGALRM. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { SECONDS = 10 };
 
 typedef int32_t entry_function(void *const *pointers, const int64_t *sizes);
 typedef int32_t results_function(const int64_t *sizes, void *const *pointers, int64_t *result_sizes);
@@ -14,9 +18,9 @@ typedef int32_t results_function(const int64_t *sizes, void *const *pointers, in
 extern entry_function *const entries[];
 extern results_function *const results[];
 
-static void *take(size_t bytes)
+static char *take(size_t bytes)
 {
-    void *memory = malloc(bytes);
+    char *memory = malloc(bytes);
     if ((memory == NULL && bytes != 0) || fread(memory, 1, bytes, stdin) != bytes)
         exit(3);
     return memory;
@@ -28,6 +32,12 @@ static size_t take_count(void)
     if (fread(&number, sizeof(number), 1, stdin) != 1)
         exit(3);
     return (size_t)number;
+}
+
+static int64_t *take_numbers(size_t *count)
+{
+    *count = take_count();
+    return (int64_t *)(void *)take(*count * sizeof(int64_t));
 }
 
 static void give(const void *memory, size_t bytes)
@@ -53,29 +63,34 @@ static int64_t call(size_t program, void *const *pointers, const int64_t *sizes,
 
 int main(void)
 {
+    size_t zone = take_count();
     for (;;) {
         int64_t program;
         if (fread(&program, sizeof(program), 1, stdin) != 1)
             return 0;
-        size_t count = take_count();
+        size_t count = take_count(), size_count, expected_count;
+        char **buffers = calloc(count + 1, sizeof(char *));
         void **pointers = calloc(count + 1, sizeof(void *));
         size_t *bytes = calloc(count + 1, sizeof(size_t));
-        if (pointers == NULL || bytes == NULL)
+        if (buffers == NULL || pointers == NULL || bytes == NULL)
             return 3;
         for (size_t k = 0; k < count; ++k) {
             bytes[k] = take_count();
-            pointers[k] = take(bytes[k]);
+            buffers[k] = take(bytes[k]);
+            pointers[k] = bytes[k] == 0 ? buffers[k] : buffers[k] + zone;
         }
-        int64_t *sizes = take(take_count() * sizeof(int64_t));
-        size_t expected_count = take_count();
-        int64_t *expected = take(expected_count * sizeof(int64_t));
+        int64_t *sizes = take_numbers(&size_count);
+        int64_t *expected = take_numbers(&expected_count);
+        alarm(SECONDS);
         int64_t status = call((size_t)program, pointers, sizes, expected, expected_count);
+        alarm(0);
         give(&status, sizeof(status));
         for (size_t k = 0; k < count; ++k) {
-            give(pointers[k], bytes[k]);
-            free(pointers[k]);
+            give(buffers[k], bytes[k]);
+            free(buffers[k]);
         }
         fflush(stdout);
+        free(buffers);
         free(pointers);
         free(bytes);
         free(sizes);
