@@ -8,18 +8,16 @@ from itertools import islice
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Affine, Atom, Term, Value
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
-from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
-from affdsl.ir.types import INDEX
+from affdsl.ir.traverse import rewrite, walk, with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
-from passes.analysis.domain import without_semi_affine
-from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.order import Time, new_order, text_time
+from passes.analysis.trip_count import trip_count
+from passes.legality.order import Time, text_time
 from passes.legality.refusal import refusal
-from passes.legality.require import Candidate, require_order, skewed
-from passes.transforms.loops.unrolling import is_multiple
+from passes.legality.require import Candidate, skewed
+from passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from passes.transforms.unroll_jam.copies import Copies
 from passes.transforms.unroll_jam.reductions import kinds_of, started, together
 
@@ -132,7 +130,7 @@ def jammed_loop(
     is_whole = not trips.unknown and trips.divisor % factor == 0
     if one_upper and not is_whole and len(loop.upper) > 1:
         raise refusal(loop, what, f"{shown(loop.iv)} has several upper bounds, and something may be left over")
-    splits = (None,) * len(loop.upper) if is_whole else _splits(loop, factor)
+    splits = (None,) * len(loop.upper) if is_whole else splits_of(loop, factor)
     copies = Copies(loop, factor, what)
     kinds = kinds_of(loop, dependences, what, reassociate) if loop.carried and not copies.in_sequence else ()
     new = copies.body()
@@ -140,36 +138,9 @@ def jammed_loop(
         _check(loop, factor, splits, dependences, what)
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
     main = with_fields(loop, body=new, step=loop.step * factor, upper=whole)
-    rests = _rests(loop, splits, trips)
+    rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
     return (*_with_reductions(main, copies, kinds, between), *rests)
-
-
-def _splits(loop: affine.For, factor: int) -> tuple[Affine | None, ...]:
-    """For each upper bound where the whole groups below it end; None where that is at this bound in any case."""
-    (low,) = loop.lower
-    counts = [(high - low).ceildiv(loop.step) for high in loop.upper]
-    return tuple(
-        None if is_multiple(count, factor) else low + count // factor * (loop.step * factor) for count in counts
-    )
-
-
-def _rests(loop: affine.For, splits: Sequence[Affine | None], trips: TripCount) -> list[affine.For]:
-    """Loops over what is left over by each upper bound, each carrying on what was handed on before.
-
-    At most one of them runs: see the note in `passes.transforms.loops.unrolling`.
-    """
-    left = [split for split in splits if split is not None]
-    first = loop.lower if trips.may_be_negative else ()
-    rests: list[affine.For] = []
-    values = [tuple(Value(v.type, v.hint, v.location) for v in loop.results) for _ in left] + [loop.results]
-    for number, split in enumerate(left):
-        (rest,) = clone_block((loop,), {})
-        assert isinstance(rest, affine.For)
-        upper = (*loop.upper, *left[:number])
-        given, found = values[number : number + 2]
-        rests.append(with_fields(rest, lower=(*first, split), upper=upper, inits=given, results=found))
-    return rests
 
 
 def _with_reductions(
@@ -220,33 +191,18 @@ def _check(
     around = len(dependences.accesses.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
     _number(loop.body, (), places)
-    fixed: dict[Atom, Value] = {}  # bounds are the same for all iterations of the loop, also where they are semi-affine
-    (low, *left) = [without_semi_affine(e, fixed) for e in (*loop.lower, *splits) if e is not None]
-    number = (loop.iv - low) // (loop.step * factor)
 
-    def jammed(*groups: Affine) -> Time:
-        def time(access: Access) -> tuple[Affine, ...]:
-            place = places[access.op]
-            inner = around + 1 + sum(isinstance(part, Value) for part in place)
-            tail = text_time(dependences, access, inner)
-            return (*groups, *map(Affine.of, place), Affine.of(loop.iv), *tail)
+    def within(access: Access) -> Sequence[Term]:
+        place = places[access.op]
+        inner = around + 1 + sum(isinstance(part, Value) for part in place)
+        return (*place, loop.iv, *text_time(dependences, access, inner))
 
-        return time
-
-    time = jammed(number)
-    if left:
-        if new_order(dependences, loop, time) is None:  # legal even if the rest were jammed, which is quicker to ask
-            return
-        rest = Value(INDEX)
-        dependences.accesses.scope.add(affine.Max(rest, (Affine(), *(loop.iv - split for split in left))), around + 1)
-        time = jammed(number, Affine.of(rest))  # 0 in the whole groups; each iteration of the rest is alone
-
-    def alternatives() -> Iterator[Candidate]:
+    def alternatives(time: Time) -> Iterator[Candidate]:
         for inner in islice(loops_in(loop.body), 2):
             if inner.iv not in {v for e in (*loop.lower, *loop.upper) for v in e.values()}:
                 yield from skewed(time, loop.iv, inner.iv, (1, 2))
 
-    require_order(dependences, loop, time, what=what, candidates=alternatives())
+    require_groups(dependences, loop, factor, splits, within, what=what, candidates=alternatives)
 
 
 def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
