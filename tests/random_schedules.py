@@ -40,7 +40,17 @@ def random_schedule(
     return schedule
 
 
-REFUSING = ("tile", "permute", "interchange", "reverse", "distribute", "parallel", "unroll_jam", "make_perfect")
+REFUSING = (
+    "tile",
+    "permute",
+    "interchange",
+    "reverse",
+    "distribute",
+    "parallel",
+    "unroll_jam",
+    "make_perfect",
+    "vectorize",
+)
 
 
 def taken_advice(kernel: af.Kernel, seed: int, tries: int = 12) -> int:
@@ -140,6 +150,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "peel": lambda s, r: s.peel(_loop(s, r), first=r.choice((0, 1)), last=r.choice((0, 1, 2))),
     "unroll": lambda s, r: s.unroll(_loop(s, r), r.choice((None, 2, 3))),
     "unroll_jam": lambda s, r: s.unroll_jam(_loop(s, r), r.choice((2, 3))),
+    "vectorize": lambda s, r: s.vectorize(_loop(s, r), r.choice((2, 4)), tail=r.choice(("scalar", "masked"))),
     "coalesce": lambda s, r: s.coalesce(_band(s, r)),
     "parallel": lambda s, r: s.parallel(_loop(s, r)),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),

@@ -1112,8 +1112,8 @@ def test_a_schedule_says_where_what_it_lacks_is():
     for name, words in {
         "mlir": "a Schedule has no mlir: the kernel that comes out has; write s.kernel().mlir",
         "c": "a Schedule has no c: the kernel that comes out has; write s.kernel().c",
-        "vectorize": "a Schedule has no vectorize yet",
-        "vectorise": "a Schedule has no vectorise yet",
+        "fuse": "a Schedule has no fuse yet",
+        "vectorise": "a Schedule has no vectorise; did you mean s.vectorize?",
         "reorder": "a Schedule has no reorder; did you mean s.permute?",
         "parallelize": "a Schedule has no parallelize; did you mean s.parallel?",
         "tiles": "a Schedule has no tiles; did you mean s.tile?",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
 from numbers import Integral
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -194,6 +194,22 @@ class Schedule(ShownAsText):
     def unroll_jam(self, loop: str, factor: int, *, reassociate: bool = False) -> Schedule:
         """Run several iterations of a loop together, statement by statement, inside of the loops that it holds."""
         return self._take("unroll_jam", loop, factor, reassociate=reassociate)
+
+    def vectorize(
+        self, loop: str, width: int, *, tail: Literal["scalar", "masked"] = "scalar", reassociate: bool = False
+    ) -> Schedule:
+        """Run several iterations of a loop at once, as lanes of vectors, in the order of the text.
+
+        Parameters
+        ----------
+        width
+            How many lanes the vectors have.
+        tail
+            How iterations run that are left over: one by one, or as lanes of which not all run.
+        reassociate
+            Allow sums and products of floats that the loop carries to be rounded in another way.
+        """
+        return self._take("vectorize", loop, width, tail=tail, reassociate=reassociate)
 
     def coalesce(self, loops: Sequence[str]) -> Schedule:
         """Make one loop `i_j` of perfectly nested loops, which runs as often as all of them together."""
@@ -453,13 +469,14 @@ class Schedule(ShownAsText):
 # --- Below: helpers
 
 
-_NOT_YET = ("fuse", "fusion", "vectorize", "vectorise", "vectorization", "simd", "optimize", "optimise", "tune")
+_NOT_YET = ("fuse", "fusion", "optimize", "optimise", "tune")
 _CALLED_HERE = {
     "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
     "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "register_tile": "unroll_jam", "collapse": "coalesce",
     "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
     "contract": "scalar_replace", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
-    "licm": "hoist", "array_expansion": "expand", "double_buffer": "pipeline",
+    "licm": "hoist", "vectorise": "vectorize", "simd": "vectorize",
+    "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip
 """What other tools call the steps."""
 

@@ -224,6 +224,7 @@ VERBS: Mapping[str, Verb] = {
     "peel": Verb(_peel, settles=True),
     "unroll": Verb(_unroll, settles=True),
     "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, opens=True),
+    "vectorize": Verb(_with_number("vectorize", "a width", 2), settles=True),
     "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
     "normalize": Verb(_of_loop("normalize"), opens=True),
     "make_perfect": Verb(_of_pair("make_perfect"), opens=True),

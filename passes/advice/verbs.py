@@ -31,6 +31,7 @@ from passes.transforms.tile import tile
 from passes.transforms.unroll import unroll, unroll_full
 from passes.transforms.unroll_jam import unroll_jam
 from passes.transforms.unswitch import unswitch
+from passes.transforms.vectorize import vectorize
 
 Verb = Callable[..., Func]
 """`verb(function, *targets, module=None, **options)`. Raises IllegalTransform."""
@@ -40,7 +41,7 @@ VERBS: Mapping[str, Verb] = {
     for verb in (
         coalesce, data_copy, demote, distribute, expand, hoist, index_set_split, interchange, make_perfect, normalize,
         parallelize, peel, permute, pipeline_data_transfer, privatize, reverse, scalar_replace, shift, sink, skew,
-        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch,
+        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

@@ -66,7 +66,7 @@ def test_each_verb_is_a_primitive(verb):
         "interchange": (other, other), "make_perfect": (other, other), "skew": (other, other, 1), "shift": (other, 1),
         "permute": ((other,),), "privatize": (other, other), "expand": (other, other), "unroll": (other, 2),
         "coalesce": ((other, other),), "data_copy": (f.args[0], other), "index_set_split": (other, 1),
-        "strip_mine": (other, 2), "tile": ((other,), (2,)), "unroll_jam": (other, 2),
+        "strip_mine": (other, 2), "tile": ((other,), (2,)), "unroll_jam": (other, 2), "vectorize": (other, 2),
     }  # fmt: skip
     with pytest.raises((IllegalTransform, ValueError), match=r"has no|no affine.for|no loop|is no induction variable"):
         taken(Step(verb, arguments.get(verb, (other,))), f)

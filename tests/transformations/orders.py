@@ -106,6 +106,8 @@ def executions(
     execution = -1
     for instance in made.instances:
         if instance.buffer.origin is function.args[-1]:
+            if len(instance.elements) > 1:  # vectors access for several executions at once
+                raise LostError
             ((row, column),) = instance.elements
             collected = [column] if row == 0 else [*collected, column - ZERO]
             continue

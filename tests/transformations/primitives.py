@@ -15,6 +15,7 @@ import passes.transforms.pipeline_data_transfer.transfers as transferring
 import passes.transforms.reverse as reversing
 import passes.transforms.tile as tiling
 import passes.transforms.unroll_jam as jamming
+import passes.transforms.vectorize as vectorizing
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Value
@@ -412,6 +413,14 @@ PRIMITIVES: dict[str, Primitive] = {
             at.function, *at.ivs(loops), *n, module=at.module, reassociate=at.reassociate
         ),
         (jamming, "_check", _yes),
+    ),
+    "vectorize": _primitive(
+        one((2, 3, 4, 8), (0, 1)),
+        lambda at, loops, n: vectorizing.vectorize(
+            at.function, *at.ivs(loops), n[0], tail=("scalar", "masked")[n[1]], module=at.module,
+            reassociate=at.reassociate,
+        ),
+        (vectorizing, "_require_order", _yes),
     ),
     "coalesce": _primitive(whole_band, lambda at, loops, n: coalesce(at.function, at.ivs(loops))),
     "normalize": _primitive(one(), lambda at, loops, n: normalize(at.function, *at.ivs(loops))),

@@ -23,11 +23,11 @@ _TOTAL = (
     vector.Fma, vector.Broadcast, vector.Shuffle, vector.Transpose, vector.ShapeCast, vector.Step,
 )  # fmt: skip
 """Operations that have a result for all operands, if their affine expressions have one."""
-_OPEN = frozenset(
+OPEN_KINDS = frozenset(
     ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi", "shli", "shrsi", "shrui")
 )
 """Kinds of arith that LLVM leaves open for some right operands, whatever they give here."""
-_OPEN_CASTS = frozenset(("fptosi", "fptoui"))
+OPEN_CASTS = frozenset(("fptosi", "fptoui"))
 """Casts that LLVM leaves open for some operands."""
 _LOADS = (affine.Load, affine.VectorLoad)
 _MAY_NOT_RETURN = (func.Call, scf.While, Opaque)
@@ -140,14 +140,14 @@ def never_fails(op: Op, constants: Mapping[Value, object]) -> bool:
             case _ if isinstance(inner, _TOTAL):
                 if next(divisors(inner), None) is not None:
                     return False
-            case arith.Binary(kind=kind, right=right, result=result) if kind in _OPEN:
+            case arith.Binary(kind=kind, right=right, result=result) if kind in OPEN_KINDS:
                 if not _is_defined(kind, constants.get(right), result.type):
                     return False
             case arith.Binary():
                 pass
             case math.Binary(kind=kind) if kind != "ipowi":
                 pass
-            case arith.Cast(kind=kind) if kind not in _OPEN_CASTS:
+            case arith.Cast(kind=kind) if kind not in OPEN_CASTS:
                 pass
             case _:
                 return False

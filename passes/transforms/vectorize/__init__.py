@@ -1,0 +1,185 @@
+"""Runs several iterations of a loop at once, as the lanes of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Literal
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.traverse import walk, with_fields
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependences
+from passes.analysis.trip_count import trip_count
+from passes.legality.order import Time, text_time
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform, refusal
+from passes.legality.require import Candidate, interchanged, skewed
+from passes.legality.words import name
+from passes.transforms.loops.groups import require_groups, rests_of, splits_of
+from passes.transforms.loops.nests import loop_of, replaced
+from passes.transforms.vectorize.carried import chain_of, ways, wide_loop
+from passes.transforms.vectorize.statements import Order, orders, reordered
+
+Tail = Literal["scalar", "masked"]
+
+
+def vectorize(
+    function: Func,
+    iv: Value,
+    width: int,
+    *,
+    tail: Tail = "scalar",
+    reassociate: bool = False,
+    module: Module | None = None,
+) -> Func:
+    """Run `width` iterations of a loop at once: each statement for all of them.
+
+        for i = 0 to n: B[i] = A[i] * 2   ->   for i = 0 to n - n mod 4 step 4: B[i : i + 4] = A[i : i + 4] * 2
+                                               for i = n - n mod 4 to n: B[i] = A[i] * 2
+
+    The loop may be an inner or an outer one, with loops and conditions inside. Neighbours are loaded and stored as
+    vectors, all other elements lane after lane; no element is touched that the loop as written does not touch. A
+    condition that differs from lane to lane becomes a mask. Values that the loop carries are combined in all lanes if
+    any order gives the same, or `reassociate` allows another, and else go from lane to lane as they did. Statements of
+    the body change places where dependences ask for that.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop, which counts the first lane.
+    width
+        How many lanes the vectors have, at least 2.
+    tail
+        How iterations run that are left over: "scalar", one by one, or "masked", as lanes of vectors of which not all
+        run.
+    reassociate
+        Allow sums and products of floats that the loop carries to be made in another order, which may round in another
+        way.
+    module
+        What the function stands in: it shows what calls do, and which arguments are one buffer.
+
+    Raises
+    ------
+    IllegalTransform
+        With the dependence, its distance and two iterations; or if an operation has no form on vectors, if bounds of
+        loops inside differ from lane to lane, or if the loop starts at the largest of several numbers.
+
+    References
+    ----------
+    Allen and Kennedy, "Automatic translation of FORTRAN programs to vector form", TOPLAS 1987; Nuzman and Zaks,
+    "Outer-loop vectorization: revisited for short SIMD architectures", PACT 2008.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<8xf32>, %B: memref<8xf32>) {
+    ...   affine.for %i = 0 to 8 {
+    ...     %a = affine.load %A[%i] : memref<8xf32>
+    ...     %b = arith.addf %a, %a : f32
+    ...     affine.store %b, %B[%i] : memref<8xf32>
+    ...   }
+    ...   return
+    ... }''').functions[0]
+    >>> print(vectorize(f, f.body[0].iv, 4))
+    func.func @f(%A: memref<8xf32>, %B: memref<8xf32>) {
+      affine.for %i = 0 to 8 step 4 {
+        %a = affine.vector_load %A[%i] : memref<8xf32>, vector<4xf32>
+        %b = arith.addf %a, %a : vector<4xf32>
+        affine.vector_store %b, %B[%i] : memref<8xf32>, vector<4xf32>
+      }
+      return
+    }
+    """
+    what = f"vectorize loop {name(iv)} by {width}"
+    loop = loop_of(function, iv, what)
+    if width < 2 or tail not in ("scalar", "masked"):
+        raise ValueError(f'a vector has 2 lanes or more, and a tail is "scalar" or "masked": got {width}, {tail!r}')
+    dependences = Dependences(function, module)
+    return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
+
+
+def _vectorized(
+    loop: affine.For, width: int, tail: Tail, dependences: Dependences, what: str, *, reassociate: bool
+) -> Block:
+    trips = trip_count(loop, loop.iv, dependences.accesses)
+    if len(loop.lower) > 1:
+        raise refusal(loop, what, f"{name(loop.iv)} begins at the largest of several numbers")
+    if tail == "scalar" and trips.high is not None and trips.high < width:
+        raise refusal(loop, what, f"it runs at most {trips.high} times", "fewer lanes")
+    is_whole = not trips.unknown and trips.divisor % width == 0
+    splits = (None,) * len(loop.upper) if is_whole else splits_of(loop, width)
+    how = ways(loop, dependences, reassociate=reassociate)
+    chain = chain_of(loop, how, what)
+    whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
+    rests = rests_of(loop, splits, trips)
+    between = rests[0].inits if rests else loop.results
+
+    def made(order: Order) -> Block:
+        main = with_fields(reordered(loop, order), upper=whole, results=between)
+        found = [*wide_loop(main, width, how, what)]
+        for rest in rests:
+            found += [rest] if tail == "scalar" else wide_loop(reordered(rest, order), width, how, what, masked=True)
+        return tuple(found)
+
+    groups = splits if tail == "scalar" else (None,) * len(splits)
+    return _first_legal(loop, width, groups, orders(loop, chain, width, dependences), made, dependences, what)
+
+
+def _first_legal(
+    loop: affine.For,
+    width: int,
+    splits: Sequence[Affine | None],
+    orders: Iterator[Order],
+    made: Callable[[Order], Block],
+    dependences: Dependences,
+    what: str,
+) -> Block:
+    """What is made of the statements in the first order that is legal. Raises IllegalTransform, of the first one."""
+    first: IllegalTransform | None = None
+    for order in orders:
+        try:
+            found = made(order)
+            _require_order(loop, width, splits, [loop.body[k] for k in order], dependences, what)
+        except IllegalTransform as error:
+            first = first or error
+        else:
+            return found
+    raise first or refusal(loop, what, "what its iterations hand on is needed to make it")
+
+
+def _require_order(
+    loop: affine.For,
+    width: int,
+    splits: Sequence[Affine | None],
+    body: Sequence[Op],
+    dependences: Dependences,
+    what: str,
+) -> None:
+    """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
+    around = len(dependences.accesses.domains[loop].ivs)
+    places: dict[Op, tuple[Term, ...]] = {}
+    _number((*body, *loop.body[len(body) :]), (), places)
+
+    def within(access: Access) -> Sequence[Term]:
+        place = places[access.op]
+        inner = around + 1 + sum(isinstance(part, Value) for part in place)
+        return (*place, loop.iv, *text_time(dependences, access, inner))
+
+    def alternatives(time: Time) -> Iterator[Candidate]:
+        yield Candidate(Proposal((Step("scalar_replace", (loop.iv,)),)), ())
+        inside = [op for op in walk(loop) if isinstance(op, affine.For) and op is not loop]
+        for inner in islice(inside, 1):
+            yield from interchanged(dependences, time, loop.iv, inner.iv)
+            yield from skewed(time, loop.iv, inner.iv, (1, 2))
+
+    require_groups(dependences, loop, width, splits, within, what=what, candidates=alternatives)
+
+
+def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
+    """Where each operation runs: the loops around it that all lanes share, and its places in their bodies."""
+    for k, op in enumerate(block):
+        places[op] = (*before, k)
+        for number, inner in enumerate(op.blocks()):
+            _number(inner, (*before, k, op.iv if isinstance(op, affine.For) else number), places)

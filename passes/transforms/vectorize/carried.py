@@ -1,0 +1,187 @@
+"""What a loop carries, in several iterations at once: reductions in all lanes, other numbers from lane to lane."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from affdsl.ir.core import Op, roles
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import op_name, shown
+from affdsl.ir.semantics import neutral
+from affdsl.ir.traverse import substitute, walk, with_fields
+from affdsl.ir.types import I1, INDEX, FloatType
+from passes.analysis.dependence import Dependences
+from passes.analysis.reduction import DECLARED, Reductions
+from passes.legality.refusal import refusal
+from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from passes.transforms.vectorize.lanes import Lanes
+from passes.transforms.vectorize.varying import Varying
+from passes.transforms.vectorize.widen import LANEWISE, widen_op
+
+COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for arith_kind in kinds if arith_kind}
+_DECLARED_AS = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
+
+
+@dataclass(frozen=True)
+class Carried:
+    """How a value goes from iteration to iteration.
+
+    `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `row` goes from lane to lane.
+    """
+
+    way: Literal["same", "all", "row"]
+    kind: str = ""
+
+
+def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tuple[Carried, ...]:
+    """How each value goes that a loop carries."""
+    reductions, found = Reductions(dependences), list[Carried]()
+    for k in range(len(loop.carried)):
+        if reductions.is_invariant(loop, k):
+            found.append(Carried("same"))
+            continue
+        reduction = reductions.carried(loop, k)
+        free = reduction is not None and reduction.kind in _DECLARED_AS
+        if reduction is not None and free and (reassociate or not reduction.needs_reassociation):
+            found.append(Carried("all", reduction.kind))
+        else:
+            found.append(Carried("row"))
+    return tuple(found)
+
+
+def wide_loop(
+    loop: affine.For, width: int, how: Sequence[Carried], what: str, *, masked: bool = False
+) -> tuple[Op, ...]:
+    """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
+
+    If `masked`, it may be fewer: those that are left before the upper bounds.
+    """
+    varying = Varying(loop, frozenset(v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"))
+    at = Lanes(loop, width, varying, what)
+    before: list[Op] = []
+    after: list[Op] = []
+    inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
+    for k, each in enumerate(how):
+        if each.way == "all":
+            start = _start(at, loop.carried[k], each.kind)
+            before.append(start)
+            inits[k] = start.result
+            carried[k], results[k] = (Value(start.result.type, v.hint) for v in (carried[k], results[k]))
+            total = vector.Reduction(loop.results[k], COMBINES[each.kind], results[k], (loop.inits[k],))
+            after.append(with_fields(total, location=loop.location))
+            at.define(loop.carried[k], carried[k])
+    with at.new_block() as inside:
+        if masked:
+            at.mask = _mask(at)
+        yielded = _body(at, how, carried)
+        if carried:
+            at.emit(affine.Yield(tuple(yielded), location=loop.body[-1].location))
+    made = with_fields(
+        loop, body=tuple(inside), step=loop.step * width, inits=tuple(inits), carried=tuple(carried),
+        results=tuple(results), written=None,
+    )  # fmt: skip
+    return (*before, made, *after)
+
+
+def _start(at: Lanes, value: Value, kind: str) -> arith.Constant:
+    """The numbers that a reduction starts with in all lanes: what the loop starts with counts once, in the end."""
+    element = at.scalar(value)
+    number = -0.0 if kind == "addf" else neutral(_DECLARED_AS[kind], element)  # -0 + 0 is 0, and -0 + -0 is -0
+    numbers = (float(number) if isinstance(element, FloatType) else int(number),) * at.width
+    return arith.Constant(Value(at.vector_type(value)), numbers)
+
+
+def _mask(at: Lanes) -> Value:
+    """Which lanes run of the last iterations."""
+    counts = tuple((upper - at.loop.iv).ceildiv(at.loop.step) for upper in at.loop.upper)
+    left, mask = Value(INDEX), Value(at.vector_of_type(I1))
+    at.emit(affine.Min(left, counts) if len(counts) > 1 else affine.Apply(left, counts[0]))
+    at.emit(vector.CreateMask(mask, (left,)))
+    return mask
+
+
+def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value]) -> list[Value]:
+    """The operations of the body, and what it yields."""
+    loop = at.loop
+    last = loop.body[-1] if loop.body else None
+    yields: tuple[Value, ...] = last.values if isinstance(last, affine.Yield) else ()
+    row = _row(loop, how)
+    chain = chain_of(loop, how, at.what)
+    for op in chain:
+        if at.mask is not None and getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi"):
+            raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
+    makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
+    ends = _in_a_row(at, chain, row) if row and not makers else {}
+    for op in loop.body:
+        if op not in chain and not op.is_terminator:
+            widen_op(at, op)
+        makers.discard(op)
+        if row and not makers and not ends:
+            ends = _in_a_row(at, chain, row)
+    found: list[Value] = []
+    for each, old, new, value in zip(how, loop.carried, carried, yields, strict=True):
+        if each.way == "all":
+            made = at.vector(value)
+            found.append(made if at.mask is None else at.select(at.mask, made, new))
+        else:
+            found.append(ends.get(old, old))
+    return found
+
+
+def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, ...]:
+    """The operations by which what a loop carries in a row becomes what it yields, in the order of the text.
+
+    Raises IllegalTransform where others than operations on numbers are among them.
+    """
+    row = _row(loop, how)
+    from_carried, forward = set(row), list[Op]()
+    for op in loop.body:
+        if not op.is_terminator and any(v in from_carried for inner in walk(op) for v in inner.reads()):
+            forward.append(op)
+            from_carried.update(op.defines())
+    needed, chain = set(row.values()), list[Op]()
+    for op in reversed(forward):
+        if needed.intersection(op.defines()):
+            chain.insert(0, op)
+            needed.update(op.reads())
+    for op in chain:
+        if not isinstance(op, LANEWISE):
+            names = ", ".join(shown(v) for v in row)
+            raise refusal(op, what, f"{names} goes from each iteration to the next through {op_name(op)}")
+    return tuple(chain)
+
+
+def _row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
+    """What is carried from lane to lane, and what is yielded for it."""
+    last = loop.body[-1] if loop.body else None
+    yields = last.values if isinstance(last, affine.Yield) else ()
+    return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
+
+
+def _in_a_row(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
+    """A chain of operations lane after lane, and what the last lane yields for each value that is carried."""
+    lanes: dict[Value, list[Value]] = {v: [] for v in (*row, *(r for op in chain for r in op.defines()))}
+    now = {v: v for v in row}
+    for k in range(at.width):
+        known: dict[Value, Value] = dict(now)
+        for op in chain:
+            read = {v: known[v] if v in known else at.in_lane(v, k) for v in op.reads()}
+            results = {name: Value(getattr(op, name).type) for name in roles(type(op)).results}
+            known.update((getattr(op, name), made) for name, made in results.items())
+            at.emit(with_fields(substitute(op, read), **results))
+        for v, found in lanes.items():
+            found.append(known[v])
+        new = {v: known[value] if value in known else at.in_lane(value, k) for v, value in row.items()}
+        if at.mask is not None:
+            runs = at.extract(at.mask, k)
+            for v, value in new.items():
+                made = Value(value.type)
+                at.emit(arith.Select(made, runs, value, now[v]))
+                new[v] = made
+        now = new
+    for v, found in lanes.items():
+        at.define_lanes(v, found)
+    return now

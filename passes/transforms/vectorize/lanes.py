@@ -1,0 +1,203 @@
+"""What the values of a loop are in several iterations at once: vectors, lanes, and affine expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.messages import shown
+from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, VectorType
+from passes.legality.refusal import refusal
+from passes.transforms.vectorize.varying import Varying
+
+
+class Lanes:
+    """The values of one loop in `width` iterations at once, and the operations that make them.
+
+    A value that varies from lane to lane is known as a vector, as lanes, or as an affine expression of the induction
+    variable, which gets any of the others when somebody asks; all other values stay as they are.
+
+    Parameters
+    ----------
+    what
+        What is asked for, as refusals say it.
+    mask
+        Which iterations run, as a vector of i1; None where all do.
+    """
+
+    def __init__(self, loop: affine.For, width: int, varying: Varying, what: str, mask: Value | None = None) -> None:
+        self.loop = loop
+        self.width = width
+        self.what = what
+        self.mask = mask
+        self.varying = varying
+        self.exprs: dict[Value, Affine] = {loop.iv: Affine.of(loop.iv)}
+        self._out: list[Op] = []
+        self._vectors: dict[Value, Value] = {}
+        self._lanes: dict[Value, Sequence[Value]] = {}
+
+    def emit(self, op: Op) -> None:
+        """Add an operation to the block that is being made."""
+        self._out.append(op)
+
+    def varies(self, value: Value) -> bool:
+        """Whether a value differs from lane to lane."""
+        return value in self.varying
+
+    def vector_type(self, value: Value) -> VectorType:
+        """The type of a value in all lanes."""
+        return self.vector_of_type(self.scalar(value))
+
+    def vector_of_type(self, element: ScalarType) -> VectorType:
+        """A vector of the width."""
+        return VectorType((self.width,), element)
+
+    def scalar(self, value: Value) -> ScalarType:
+        """The type of a value that is a number. Raises IllegalTransform for any other."""
+        if not isinstance(value.type, IntegerType | FloatType | IndexType):
+            raise refusal(self.loop, self.what, f"{shown(value)} is a {value.type}, and lanes are numbers")
+        return value.type
+
+    def define(self, value: Value, vector: Value) -> None:
+        """Let a vector stand for a value of the loop."""
+        self._vectors[value] = vector
+
+    def define_lanes(self, value: Value, lanes: Sequence[Value]) -> None:
+        """Let one value for each lane stand for a value of the loop."""
+        self._lanes[value] = tuple(lanes)
+
+    def expr(self, expr: Affine) -> Affine:
+        """An expression over the induction variable, and values that do not vary, as far as it can be one."""
+        return expr.substitute(dict(self.exprs))
+
+    def lane(self, expr: Affine, k: int) -> Affine:
+        """An expression as it is in lane k."""
+        return expr.substitute({self.loop.iv: self.loop.iv + self.loop.step * k})
+
+    def step(self, expr: Affine) -> int | None:
+        """How much an expression grows from lane to lane, where that is one number."""
+        found = self.lane(expr, 1) - expr
+        return found.constant if found.is_constant else None
+
+    def is_affine(self, value: Value) -> bool:
+        """Whether a value is an affine expression of the induction variable, or does not vary."""
+        return value in self.exprs or not self.varies(value)
+
+    def in_lane(self, value: Value, k: int) -> Value:
+        """A value as it is in lane k."""
+        if value in self.exprs:
+            return self.applied(self.lane(self.exprs[value], k))
+        if not self.varies(value):
+            return value
+        if value in self._lanes:
+            return self._lanes[value][k]
+        return self.extract(self.vector(value), k)
+
+    def extract(self, source: Value, k: int) -> Value:
+        """Lane k of a vector."""
+        assert isinstance(source.type, VectorType)
+        made = Value(source.type.element)
+        self.emit(vector.Extract(made, source, (), (k,)))
+        return made
+
+    def applied(self, expr: Affine) -> Value:
+        """An index that an expression says."""
+        if expr.value is not None:
+            return expr.value
+        made = Value(INDEX)
+        self.emit(affine.Apply(made, expr))
+        return made
+
+    def from_lanes(self, lanes: Sequence[Value]) -> Value:
+        """The vector of some numbers."""
+        made = Value(self.vector_type(lanes[0]))
+        self.emit(vector.FromElements(made, tuple(lanes)))
+        return made
+
+    def constant(self, numbers: Sequence[int | float | bool], element: ScalarType) -> Value:
+        """A constant vector."""
+        made = Value(self.vector_of_type(element))
+        self.emit(arith.Constant(made, tuple(numbers)))
+        return made
+
+    def binary(self, kind: str, left: Value, right: Value) -> Value:
+        """An operation of arith on two vectors."""
+        made = Value(left.type)
+        self.emit(arith.Binary(made, kind, left, right))
+        return made
+
+    def vector(self, value: Value) -> Value:
+        """A value in all lanes."""
+        found = self._vectors.get(value)
+        if found is not None:
+            return found
+        if value in self._lanes:
+            made = self.from_lanes(self._lanes[value])
+        elif value in self.exprs:
+            made = self.vector_of_expr(self.exprs[value])
+        elif self.varies(value):
+            raise refusal(self.loop, self.what, f"{shown(value)} is used before the iterations in a row that make it")
+        else:
+            made = Value(self.vector_type(value), value.hint)
+            self.emit(vector.Broadcast(made, value))
+        self._vectors[value] = made
+        return made
+
+    def vector_of_expr(self, expr: Affine) -> Value:
+        """An affine expression in all lanes."""
+        step = self.step(expr)
+        if step is None:
+            return self.from_lanes([self.applied(self.lane(expr, k)) for k in range(self.width)])
+        first = Value(self.vector_of_type(INDEX))
+        self.emit(vector.Broadcast(first, self.applied(expr)))
+        if step == 0:
+            return first
+        return self.binary("addi", first, self.constant([step * k for k in range(self.width)], INDEX))
+
+    @contextmanager
+    def new_block(self) -> Iterator[list[Op]]:
+        """A block inside: what is known only there is forgotten afterwards."""
+        kept = self._out, dict(self._vectors), dict(self._lanes)
+        self._out = []
+        try:
+            yield self._out
+        finally:
+            self._out, self._vectors, self._lanes = kept
+
+    @contextmanager
+    def where(self, mask: Value) -> Iterator[None]:
+        """Operations of which only those lanes run that a mask sets."""
+        kept = self.mask
+        self.mask = mask
+        try:
+            yield
+        finally:
+            self.mask = kept
+
+    def chosen(self, given: Value, number: int) -> Value:
+        """A vector, with a number in the lanes that do not run."""
+        assert isinstance(given.type, VectorType)
+        assert self.mask is not None
+        element = given.type.element
+        other = self.constant([float(number) if isinstance(element, FloatType) else number] * self.width, element)
+        return self.select(self.mask, given, other)
+
+    def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
+        """One of two vectors, lane by lane."""
+        made = Value(if_true.type)
+        self.emit(arith.Select(made, condition, if_true, if_false))
+        return made
+
+    def holds(self, constraints: Sequence[Constraint]) -> Value:
+        """In which lanes all of some constraints hold."""
+        found: Value | None = None
+        for constraint in constraints:
+            left = self.vector_of_expr(self.expr(constraint.expr))
+            made = Value(self.vector_of_type(I1))
+            zero = self.constant([0] * self.width, INDEX)
+            self.emit(arith.Compare(made, "cmpi", "eq" if constraint.equality else "sge", left, zero))
+            found = made if found is None else self.binary("andi", found, made)
+        return self.constant([True] * self.width, I1) if found is None else found

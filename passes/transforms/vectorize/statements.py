@@ -1,0 +1,99 @@
+"""Orders of the statements of a loop in which several of its iterations may run each of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk, with_fields
+from passes.analysis.dependence import Dependences
+
+Order = tuple[int, ...]
+"""The places of operations in the body of a loop as it was, in a new order; without the terminator."""
+Edge = tuple[Op, Op]
+"""An operation of the body, and one that runs after it."""
+
+
+def orders(loop: affine.For, chain: Sequence[Op], width: int, dependences: Dependences) -> Iterator[Order]:
+    """Orders of the body in which values are made before they are used: that of the text, or near it, first.
+
+    In the other one each dependence between iterations that run at once leads forward; there is none if some of them
+    lead around in a circle.
+
+    Parameters
+    ----------
+    chain
+        The operations by which what the loop carries goes from lane to lane: all of them run before any other that
+        reads what they make, or what it carries.
+    """
+    values = list(_uses(loop))
+    text = _sorted(loop, chain, values)
+    if text is not None:
+        yield text
+    other = _sorted(loop, chain, [*values, *_dependent(loop, width, dependences)])
+    if other is not None and other != text:
+        yield other
+
+
+def reordered(loop: affine.For, order: Order) -> affine.For:
+    """A loop with its statements in another order."""
+    return with_fields(loop, body=(*(loop.body[k] for k in order), *loop.body[len(order) :]))
+
+
+def _uses(loop: affine.For) -> Iterator[Edge]:
+    """What makes a value before what uses it; what the last lane yields before what uses it in the next one."""
+    last = loop.body[-1] if loop.body else None
+    yielded = dict(zip(loop.carried, last.values, strict=True)) if isinstance(last, affine.Yield) else {}
+    makers: dict[Value, Op] = {value: op for op in loop.body for value in op.defines()}
+    for op in loop.body:
+        for value in {v for inner in walk(op) for v in inner.mentions()}:
+            for each in (value, yielded.get(value, value)):
+                if each in makers and not op.is_terminator:
+                    yield makers[each], op
+
+
+def _dependent(loop: affine.For, width: int, dependences: Dependences) -> Iterator[Edge]:
+    """The dependences between iterations that may run at once, and within each of them."""
+    top = {inner: op for op in loop.body for inner in walk(op)}
+    level = len(dependences.accesses.domains[loop].ivs)
+    inside = [a for a in dependences.compared if a.op in top]
+    for source in inside:
+        for sink in inside:
+            if top[source.op] is top[sink.op] or "write" not in (source.kind, sink.kind):
+                continue
+            for depth in range(level + 1, dependences.common(source, sink) + 2):
+                found = dependences.at(source, sink, depth)
+                if found is not None and not (depth == level + 1 and _is_far(found.distances, level, width)):
+                    yield top[source.op], top[sink.op]
+                    break
+
+
+def _is_far(distances: Sequence[object], level: int, width: int) -> bool:
+    """Whether a dependence that the loop carries leads further than the lanes of one vector."""
+    low = getattr(distances[level], "low", None) if len(distances) > level else None
+    return isinstance(low, int) and low >= width
+
+
+def _sorted(loop: affine.For, chain: Sequence[Op], edges: Sequence[Edge]) -> Order | None:
+    """The operations in an order that keeps all edges, as near to the text as can be; None if there is none."""
+    ops = [op for op in loop.body if not op.is_terminator]
+    place = {op: k for k, op in enumerate(ops)}
+    whole = tuple(sorted(chain, key=place.__getitem__))
+    unit = {op: whole if op in place and op in whole else (op,) for op in ops}
+    needs: dict[tuple[Op, ...], set[tuple[Op, ...]]] = {each: set() for each in unit.values()}
+    for source, sink in edges:
+        if unit[source] != unit[sink]:
+            needs[unit[sink]].add(unit[source])
+    found: list[int] = []
+    done: set[tuple[Op, ...]] = set()
+    waiting = list(needs)
+    while waiting:
+        ready = next((each for each in waiting if needs[each] <= done), None)
+        if ready is None:
+            return None
+        waiting.remove(ready)
+        done.add(ready)
+        found += [place[op] for op in ready]
+    return tuple(found)

@@ -1,0 +1,72 @@
+"""Which values differ between iterations of a loop that run as lanes of vectors."""
+
+from __future__ import annotations
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, arith, math, memref, scf
+from affdsl.ir.expr import Value
+from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+
+
+class Varying:
+    """The values of a loop that may differ from lane to lane; all others are the same in each lane.
+
+    What may fail where not every lane runs counts as varying: lanes that do not run load nothing.
+
+    Parameters
+    ----------
+    carried
+        The values that the loop carries which differ: all but those that it yields as they are.
+    """
+
+    def __init__(self, loop: affine.For, carried: frozenset[Value]) -> None:
+        self._values: set[Value] = {loop.iv, *carried}
+        before = -1
+        while before != len(self._values):  # what inner loops carry may vary because of what they yield
+            before = len(self._values)
+            self._block(loop.body, masked=False)
+
+    def __contains__(self, value: Value) -> bool:
+        return value in self._values
+
+    def of(self, op: Op) -> bool:
+        """Whether an operation reads something that varies."""
+        return any(v in self._values for v in op.reads())
+
+    def _block(self, block: Block, *, masked: bool) -> None:
+        for op in block:
+            match op:
+                case affine.For():
+                    self._loop(op, masked=masked)
+                case affine.If() | scf.If():
+                    self._condition(op, masked=masked)
+                case _:
+                    if self.of(op) or (masked and _may_fail(op)):
+                        self._values.update(op.defines())
+
+    def _loop(self, loop: affine.For, *, masked: bool) -> None:
+        self._block(loop.body, masked=masked)
+        yielded = loop.body[-1].values if loop.body and isinstance(loop.body[-1], affine.Yield) else ()
+        for init, carried, value, result in zip(loop.inits, loop.carried, yielded, loop.results, strict=True):
+            if any(each in self._values for each in (init, carried, value)):
+                self._values.update((carried, result))
+
+    def _condition(self, op: affine.If | scf.If, *, masked: bool) -> None:
+        differs = self.of(op)
+        for block in op.blocks():
+            self._block(block, masked=masked or differs)
+            last = block[-1] if block else None
+            for result, value in zip(op.results, getattr(last, "values", ()), strict=False):
+                if differs or value in self._values:
+                    self._values.add(result)
+
+
+def _may_fail(op: Op) -> bool:
+    match op:
+        case arith.Binary(kind=kind):
+            return kind in OPEN_KINDS
+        case arith.Cast(kind=kind):
+            return kind in OPEN_CASTS
+        case math.Binary(kind=kind):
+            return kind == "ipowi"
+    return isinstance(op, affine.Load | memref.Load)

@@ -1,0 +1,169 @@
+"""The body of a loop for several of its iterations at once: each operation, in the order of the text, on vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.dialects import affine, arith, math, memref, scf
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.messages import op_name, shown
+from affdsl.ir.traverse import substitute, with_fields
+from affdsl.ir.types import I1
+from passes.legality.refusal import refusal
+from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from passes.transforms.vectorize.accesses import access
+from passes.transforms.vectorize.lanes import Lanes
+
+LANEWISE = (
+    arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary, math.Binary,
+    math.Fma,
+)  # fmt: skip
+"""The operations on scalars that do the same to each lane of a vector."""
+PURE = (*LANEWISE, arith.Constant, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
+"""The operations that stay as they are where all lanes read the same."""
+
+
+def widen(at: Lanes, block: Block) -> None:
+    """The operations of a block, without its terminator, added to the block that is being made."""
+    for op in block:
+        if not op.is_terminator:
+            widen_op(at, op)
+
+
+def widen_op(at: Lanes, op: Op) -> None:
+    """One operation in all lanes."""
+    match op:
+        case affine.Apply():
+            _apply(at, op)
+        case affine.Load() | affine.Store() | memref.Load() | memref.Store():
+            access(at, op)
+        case affine.For():
+            _loop(at, op)
+        case affine.If() | scf.If():
+            _condition(at, op)
+        case _ if not at.varying.of(op) and isinstance(op, PURE):
+            at.emit(op)
+        case affine.Min() | affine.Max():
+            _per_lane(at, op)
+        case _ if isinstance(op, LANEWISE):
+            _lanewise(at, op)
+        case _:
+            raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")
+
+
+def _apply(at: Lanes, op: affine.Apply) -> None:
+    expr = at.expr(op.expr)
+    if not at.varying.of(op):
+        at.emit(op)
+    elif all(at.is_affine(v) for v in expr.values()):
+        at.exprs[op.result] = expr
+    else:
+        _per_lane(at, op)
+
+
+def _per_lane(at: Lanes, op: affine.Apply | affine.Min | affine.Max) -> None:
+    """A pure operation once for each lane."""
+    made: list[Value] = []
+    for k in range(at.width):
+        new: dict[Value, Term] = {
+            v: at.lane(at.exprs[v], k) if v in at.exprs else at.in_lane(v, k) for v in op.reads() if at.varies(v)
+        }
+        made.append(Value(op.result.type))
+        at.emit(with_fields(substitute(op, new), result=made[-1], written=None))
+    at.define_lanes(op.result, made)
+
+
+def _lanewise(at: Lanes, op: Op) -> None:
+    role = roles(type(op))
+    changed: dict[str, object] = {name: at.vector(getattr(op, name)) for name in role.operands}
+    if at.mask is not None:
+        changed.update(_harmless(at, op, changed))
+    for name in role.results:
+        value: Value = getattr(op, name)
+        made = Value(at.vector_type(value), value.hint, value.location)
+        changed[name] = made
+        at.define(value, made)
+    at.emit(with_fields(op, **changed))
+
+
+def _harmless(at: Lanes, op: Op, operands: Mapping[str, object]) -> dict[str, object]:
+    """Operands with which lanes that do not run cannot fail."""
+    match op:
+        case arith.Binary(kind=kind) if kind in OPEN_KINDS:
+            name, number = "right", 1
+        case arith.Cast(kind=kind) if kind in OPEN_CASTS:
+            name, number = "operand", 0
+        case math.Binary(kind="ipowi"):
+            raise refusal(op, at.what, "a power of integers may fail where its iteration does not run")
+        case _:
+            return {}
+    given = operands[name]
+    assert isinstance(given, Value)
+    return {name: at.chosen(given, number)}
+
+
+def _loop(at: Lanes, op: affine.For) -> None:
+    bounds = {v for e in (*op.lower, *op.upper) for v in e.values()}
+    moving = next((v for v in bounds if at.varies(v)), None)
+    if moving is not None:
+        reason = f"the bounds of loop {shown(op.iv)} differ from lane to lane: they depend on {shown(moving)}"
+        raise refusal(op, at.what, reason)
+    wide = [at.varies(v) for v in op.carried]
+    inits = tuple(at.vector(v) if w else v for v, w in zip(op.inits, wide, strict=True))
+    carried, results = (
+        tuple(Value(at.vector_type(v), v.hint, v.location) if w else v for v, w in zip(values, wide, strict=True))
+        for values in (op.carried, op.results)
+    )
+    with at.new_block() as inside:
+        for old, new, w in zip(op.carried, carried, wide, strict=True):
+            if w:
+                at.define(old, new)
+        widen(at, op.body)
+        _yield(at, op.body, wide)
+    at.emit(with_fields(op, body=tuple(inside), inits=inits, carried=carried, results=results, written=None))
+    for old, new, w in zip(op.results, results, wide, strict=True):
+        if w:
+            at.define(old, new)
+
+
+def _yield(at: Lanes, block: Block, wide: Sequence[bool]) -> None:
+    """The terminator of a block with values, some of them in all lanes."""
+    if block and isinstance(last := block[-1], affine.Yield | scf.Yield):
+        values = tuple(at.vector(v) if w else v for v, w in zip(last.values, wide, strict=True))
+        at.emit(with_fields(last, values=values))
+
+
+def _condition(at: Lanes, op: affine.If | scf.If) -> None:
+    if at.varying.of(op):
+        _masked(at, op)
+        return
+    wide = [at.varies(v) for v in op.results]
+    new: dict[str, object] = {}
+    for name in ("then", "orelse"):
+        block: Block = getattr(op, name)
+        with at.new_block() as inside:
+            widen(at, block)
+            _yield(at, block, wide)
+        new[name] = tuple(inside)
+    results = tuple(Value(at.vector_type(v), v.hint) if w else v for v, w in zip(op.results, wide, strict=True))
+    at.emit(with_fields(op, results=results, written=op.written, **new))
+    for old, made, w in zip(op.results, results, wide, strict=True):
+        if w:
+            at.define(old, made)
+
+
+def _masked(at: Lanes, op: affine.If | scf.If) -> None:
+    """A condition that differs from lane to lane: both branches, of which each lane runs one."""
+    condition = at.vector(op.condition) if isinstance(op, scf.If) else at.holds(op.condition)
+    yielded: list[tuple[Value, ...]] = []
+    for block, sign in ((op.then, True), (op.orelse, False)):
+        mask = condition if sign else at.binary("xori", condition, at.constant([True] * at.width, I1))
+        if at.mask is not None:
+            mask = at.binary("andi", at.mask, mask)
+        with at.where(mask):
+            widen(at, block)
+        last = block[-1] if block else None
+        yielded.append(last.values if isinstance(last, affine.Yield | scf.Yield) else ())
+    for result, a, b in zip(op.results, *yielded, strict=True):
+        at.define(result, at.select(condition, at.vector(a), at.vector(b)))
