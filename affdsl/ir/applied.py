@@ -1,27 +1,50 @@
-"""Maps and sets with their operands, as some text had them."""
+"""Maps and sets with their operands: what operations carry as it was written, and what passes rewrite."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.written import Tree, spell_tree
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True)
 class Applied:
-    """The results of a map, or the constraints of a set, over operands; `means` is what they stand for.
+    """Trees over positions, and the values that stand there: "d0" is dims[0], "s0" is symbols[0].
 
-    `equalities` is None for a map; for a set it says which trees equal zero, where the others are at least zero.
+    For a set, `equalities` says which trees equal zero where the others are at least zero; None for a map.
     """
 
     trees: tuple[Tree, ...]
-    equalities: tuple[bool, ...] | None
     dims: tuple[Value, ...]
     symbols: tuple[Value, ...]
-    means: tuple[Affine, ...] | tuple[Constraint, ...]
+    equalities: tuple[bool, ...] | None = None
+
+    @cached_property
+    def means(self) -> tuple[Affine, ...] | tuple[Constraint, ...]:
+        """What the trees stand for. Raises ZeroDivisionError if a divisor is a number that is not positive."""
+        exprs = tuple([meaning(tree, self.dims, self.symbols) for tree in self.trees])
+        if self.equalities is None:
+            return exprs
+        return tuple([Constraint(expr, e) for expr, e in zip(exprs, self.equalities, strict=True)])
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """The values of all positions, dimensions first."""
+        return (*self.dims, *self.symbols)
+
+    @property
+    def values(self) -> dict[str, Value]:
+        """The value at each position."""
+        return {f"d{k}": v for k, v in enumerate(self.dims)} | {f"s{k}": v for k, v in enumerate(self.symbols)}
+
+    @property
+    def constants(self) -> tuple[int, ...] | None:
+        """The numbers that the trees are; None if one of them is not a number."""
+        numbers = tuple([t for t in self.trees if isinstance(t, int)])
+        return numbers if len(numbers) == len(self.trees) else None
 
     @property
     def text(self) -> str:
@@ -32,9 +55,17 @@ class Applied:
         shown = [spell_tree(t) + (" == 0" if e else " >= 0") for t, e in zip(self.trees, self.equalities, strict=True)]
         return f"affine_set<{heading} : ({', '.join(shown)})>"
 
+    def value(self, position: str) -> Value:
+        """The value at a position."""
+        return (self.dims if position[0] == "d" else self.symbols)[int(position[1:])]
+
+    def with_values(self, new: Callable[[Value], Value]) -> Applied:
+        """The same trees over other values."""
+        return replace(self, dims=tuple(map(new, self.dims)), symbols=tuple(map(new, self.symbols)))
+
     def renamed(self, new: Mapping[Value, Term]) -> Applied | None:
-        """self with other operands; None if one of them becomes an expression."""
-        old = (*self.dims, *self.symbols)
+        """self with other operands, and its meaning; None if one of them becomes an expression."""
+        old = self.operands
         if not any(v in new for v in old):
             return self
         values = [by if isinstance(by := new.get(v, v), Value) else Affine.of(by).value for v in old]
@@ -42,22 +73,21 @@ class Applied:
         if len(operands) < len(values):
             return None
         count = len(self.dims)
-        means: tuple[Any, ...] = tuple([each.substitute(new) for each in self.means])  # expressions, or constraints
-        return Applied(self.trees, self.equalities, operands[:count], operands[count:], means)
+        made = Applied(self.trees, operands[:count], operands[count:], self.equalities)
+        vars(made)["means"] = tuple([each.substitute(new) for each in self.means])
+        return made
 
 
 def applied(
     trees: tuple[Tree, ...],
-    equalities: tuple[bool, ...] | None,
     dims: tuple[Value, ...],
     symbols: tuple[Value, ...],
+    equalities: tuple[bool, ...] | None = None,
 ) -> Applied:
     """A map or set with its operands. Raises ZeroDivisionError if a divisor is a number that is not positive."""
-    means = tuple([meaning(tree, dims, symbols) for tree in trees])
-    if equalities is None:
-        return Applied(trees, None, dims, symbols, means)
-    constraints = tuple(Constraint(expr, e) for expr, e in zip(means, equalities, strict=True))
-    return Applied(trees, equalities, dims, symbols, constraints)
+    made = Applied(trees, dims, symbols, equalities)
+    _ = made.means
+    return made
 
 
 def meaning(tree: Tree, dims: tuple[Value, ...], symbols: tuple[Value, ...]) -> Affine:

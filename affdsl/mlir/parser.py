@@ -13,7 +13,7 @@ from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attributes
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.opaque import must_end
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import with_fields
@@ -318,7 +318,7 @@ class Parser(AttributeReader):
             values.append(self.operand(INDEX))
         self.scanner.advance()
         trees: tuple[Tree, ...] = tuple([f"d{n}" for n in range(len(values))])
-        return Applied(trees, None, tuple(values), (), tuple([Affine(((v, 1),)) for v in values]))
+        return Applied(trees, tuple(values), ())
 
     def map_operands(self) -> tuple[list[Value], list[Value]]:
         """`(%dims)[%symbols]`"""
@@ -356,7 +356,7 @@ class Parser(AttributeReader):
     ) -> Applied:
         """Trees over operands; a division that means nothing is refused at a place."""
         try:
-            return applied(trees, equalities, tuple(dims), tuple(symbols))
+            return applied(trees, tuple(dims), tuple(symbols), equalities)
         except ZeroDivisionError as error:
             self.scanner.fail(str(error), place)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from affdsl.errors import UnsupportedError
-from affdsl.ir.applied import meaning
+from affdsl.ir.applied import Applied, meaning
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
@@ -25,28 +24,18 @@ _PIECES = (1 << 16, 1 << 32, 1 << 48)
 """By how much a number that may not fit is divided, to look at its sign."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """Expressions as trees over positions, with the values that these stand for; which equal zero, if that is asked."""
-
-    trees: tuple[Tree, ...]
-    values: Mapping[str, Value]
-    equalities: tuple[bool, ...] = ()
-
-
-def written(op: Op, name: str) -> Written:
+def written(op: Op, name: str) -> Applied:
     """The expressions or constraints of a field of an operation, as they were written or else as they are printed."""
     applied = op.spelling(name)
     if applied is not None:
-        values = {f"d{k}": v for k, v in enumerate(applied.dims)} | {f"s{k}": v for k, v in enumerate(applied.symbols)}
-        return Written(applied.trees, values, applied.equalities or ())
+        return applied
     part = getattr(op, name)
     flat = [e for item in part for e in (item if isinstance(item, tuple) else (item,))] if _is_list(part) else [part]
     exprs = [e.expr if isinstance(e, Constraint) else Affine.of(e) for e in flat]
-    names = {v: f"d{k}" for k, v in enumerate(dict.fromkeys(v for e in exprs for v in e.values()))}
+    values = tuple(dict.fromkeys(v for e in exprs for v in e.values()))
+    names = {v: f"d{k}" for k, v in enumerate(values)}
     equalities = tuple(e.equality for e in flat if isinstance(e, Constraint))
-    trees = tuple(tree_of(e, names.__getitem__) for e in exprs)
-    return Written(trees, {name: v for v, name in names.items()}, equalities)
+    return Applied(tuple(tree_of(e, names.__getitem__) for e in exprs), values, (), equalities or None)
 
 
 class Arithmetic:
@@ -126,11 +115,11 @@ class Arithmetic:
             result = self._binary(kind, result, other)
         return result
 
-    def holds(self, condition: Written) -> Value:
+    def holds(self, condition: Applied) -> Value:
         """Whether all constraints hold, an i1."""
         zero = self.number(0)
         result: Value | None = None
-        for tree, equality in zip(condition.trees, condition.equalities, strict=True):
+        for tree, equality in zip(condition.trees, condition.equalities or (), strict=True):
             one = self._holds(tree, equality, condition.values, zero)
             result = one if result is None else self._binary("andi", result, one)
         return self._emit(arith.Constant(Value(I1), True)) if result is None else result

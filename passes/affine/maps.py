@@ -6,56 +6,20 @@ The result of each function means the same as its input, for all integers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 from typing import Protocol
 
 from affdsl.ir import written
-from affdsl.ir.applied import Applied, applied
+from affdsl.ir.applied import Applied
 from affdsl.ir.expr import Value
 from affdsl.ir.written import Tree, floordiv, is_pure, mul
-
-
-@dataclass(frozen=True, slots=True)
-class Map:
-    """Trees over positions, and the values that stand there: "d0" is dims[0], "s0" is symbols[0].
-
-    For a set, `equalities` says which trees equal zero where the others are at least zero; None for a map.
-    """
-
-    trees: tuple[Tree, ...]
-    dims: tuple[Value, ...]
-    symbols: tuple[Value, ...]
-    equalities: tuple[bool, ...] | None = None
-
-    @property
-    def operands(self) -> tuple[Value, ...]:
-        """The values of all positions, dimensions first."""
-        return (*self.dims, *self.symbols)
-
-    @property
-    def constants(self) -> tuple[int, ...] | None:
-        """The numbers that the trees are; None if one of them is not a number."""
-        numbers = tuple([t for t in self.trees if isinstance(t, int)])
-        return numbers if len(numbers) == len(self.trees) else None
-
-    def value(self, position: str) -> Value:
-        """The value at a position."""
-        return (self.dims if position[0] == "d" else self.symbols)[int(position[1:])]
-
-    def renamed(self, new: Callable[[Value], Value]) -> Map:
-        """The same with other values."""
-        return replace(self, dims=tuple(map(new, self.dims)), symbols=tuple(map(new, self.symbols)))
-
-    def applied(self) -> Applied:
-        """The map as operations carry it. Raises ZeroDivisionError if a divisor is a number that is not positive."""
-        return applied(self.trees, self.equalities, self.dims, self.symbols)
 
 
 class Facts(Protocol):
     """What a program says of the values in maps."""
 
-    def apply_of(self, value: Value) -> Map | None:
+    def apply_of(self, value: Value) -> Applied | None:
         """The map of one result that defines a value by affine.apply."""
 
     def number_of(self, value: Value) -> int | None:
@@ -67,7 +31,7 @@ class Facts(Protocol):
     def is_dim(self, value: Value) -> bool:
         """Whether a value may stand as a dimension."""
 
-    def loop_of(self, value: Value) -> tuple[Map, Map, int] | None:
+    def loop_of(self, value: Value) -> tuple[Applied, Applied, int] | None:
         """The lower bounds, upper bounds and step of the affine.for whose counter a value is."""
 
 
@@ -85,7 +49,7 @@ def add(left: Tree, right: Tree) -> Tree:
     return written.add(left, right)
 
 
-def _with(map: Map, trees: tuple[Tree, ...]) -> Map:
+def _with(map: Applied, trees: tuple[Tree, ...]) -> Applied:
     """The same operands under other trees."""
     return map if trees == map.trees else replace(map, trees=trees)
 
@@ -96,7 +60,7 @@ LONGEST_COMPOSED = 150
 """And of one into which affine.apply is written out."""
 
 
-def composed(map: Map, facts: Facts) -> Map:
+def composed(map: Applied, facts: Facts) -> Applied:
     """map with every operand that affine.apply computes written out, then in canonical form and flattened."""
     dims: list[Value | None] = list(map.dims)
     symbols: list[Value | None] = list(map.symbols)
@@ -114,7 +78,7 @@ def composed(map: Map, facts: Facts) -> Map:
     for letter, values in (("d", dims), ("s", symbols)):
         left = [position for position, value in enumerate(values) if value is not None]
         names |= {f"{letter}{position}": f"{letter}{new}" for new, position in enumerate(left)}
-    made = Map(
+    made = Applied(
         tuple([written.replace(t, names.__getitem__) for t in trees]),
         tuple([v for v in dims if v is not None]),
         tuple([v for v in symbols if v is not None]),
@@ -123,7 +87,7 @@ def composed(map: Map, facts: Facts) -> Map:
     return flattened(canonical(made, facts))
 
 
-def shifted(map: Map, dims: int, symbols: int) -> tuple[Tree, ...]:
+def shifted(map: Applied, dims: int, symbols: int) -> tuple[Tree, ...]:
     """The trees of a map with its positions counted from other numbers on."""
 
     def moved(position: str) -> Tree:
@@ -132,7 +96,9 @@ def shifted(map: Map, dims: int, symbols: int) -> tuple[Tree, ...]:
     return tuple([written.replace(t, moved) for t in map.trees])
 
 
-def _first_apply(dims: Sequence[Value | None], symbols: Sequence[Value | None], facts: Facts) -> tuple[str, Map] | None:
+def _first_apply(
+    dims: Sequence[Value | None], symbols: Sequence[Value | None], facts: Facts
+) -> tuple[str, Applied] | None:
     for letter, values in (("d", dims), ("s", symbols)):
         for position, value in enumerate(values):
             if value is not None and (inner := facts.apply_of(value)) is not None:
@@ -140,7 +106,7 @@ def _first_apply(dims: Sequence[Value | None], symbols: Sequence[Value | None], 
     return None
 
 
-def canonical(map: Map, facts: Facts) -> Map:
+def canonical(map: Applied, facts: Facts) -> Applied:
     """map with each operand once, unused ones left out, constants written in, and symbols where a value may be one."""
     if not map.dims and not map.symbols:
         return map
@@ -160,10 +126,10 @@ def canonical(map: Map, facts: Facts) -> Map:
             else:
                 names[f"s{position}"] = symbols.setdefault(value, f"s{len(symbols)}")
     trees = tuple([written.replace(t, names.__getitem__) for t in map.trees])
-    return Map(trees, tuple(dims), tuple(symbols), map.equalities)
+    return Applied(trees, tuple(dims), tuple(symbols), map.equalities)
 
 
-def _promoted(map: Map, facts: Facts) -> Map:
+def _promoted(map: Applied, facts: Facts) -> Applied:
     """Dimensions that are valid symbols become symbols, behind the others."""
     promoted = [facts.is_symbol(v) for v in map.dims]
     if not any(promoted):
@@ -176,10 +142,10 @@ def _promoted(map: Map, facts: Facts) -> Map:
         names[f"d{position}"] = f"{letter}{len(group)}"
         group.append(value)
     trees = tuple([written.replace(t, lambda p: names.get(p, p)) for t in map.trees])
-    return Map(trees, tuple(dims), tuple(symbols), map.equalities)
+    return Applied(trees, tuple(dims), tuple(symbols), map.equalities)
 
 
-def _demoted(map: Map, facts: Facts) -> Map:
+def _demoted(map: Applied, facts: Facts) -> Applied:
     """Symbols that may stand as dimensions only become dimensions, behind the others."""
     demoted = [not facts.is_symbol(v) and facts.is_dim(v) for v in map.symbols]
     if not any(demoted):
@@ -192,10 +158,10 @@ def _demoted(map: Map, facts: Facts) -> Map:
         names[f"s{position}"] = f"{letter}{len(group)}"
         group.append(value)
     trees = tuple([written.replace(t, lambda p: names.get(p, p)) for t in map.trees])
-    return Map(trees, tuple(dims), tuple(symbols), map.equalities)
+    return Applied(trees, tuple(dims), tuple(symbols), map.equalities)
 
 
-def flattened(map: Map) -> Map:
+def flattened(map: Applied) -> Applied:
     """map with each tree as dimensions, symbols, quotients and a number, in this order."""
     return _with(map, tuple([flatten(t, len(map.dims), len(map.symbols)) for t in map.trees]))
 
@@ -380,7 +346,7 @@ def coefficients(tree: Tree, dims: int, symbols: int) -> tuple[int, ...] | None:
     return (*[row.get(k, 0) for k in range(dims + symbols)], row.get(-1, 0))
 
 
-def with_numbers(map: Map, facts: Facts) -> Map:
+def with_numbers(map: Applied, facts: Facts) -> Applied:
     """map with its constant operands written into the trees; all operands stay."""
     numbers = {
         f"{letter}{position}": number
@@ -393,12 +359,12 @@ def with_numbers(map: Map, facts: Facts) -> Map:
     return replace(map, trees=tuple([written.replace(t, lambda p: numbers.get(p, p)) for t in map.trees]))
 
 
-def simplified(map: Map, facts: Facts) -> Map:
+def simplified(map: Applied, facts: Facts) -> Applied:
     """map with quotients and remainders left out that the ranges and steps of the enclosing loops decide."""
     return _with(map, tuple([_simplified(t, map, facts) for t in map.trees]))
 
 
-def _simplified(tree: Tree, map: Map, facts: Facts) -> Tree:
+def _simplified(tree: Tree, map: Applied, facts: Facts) -> Tree:
     match tree:
         case (operator, left, right):
             tree = MAKE[operator](_simplified(left, map, facts), _simplified(right, map, facts))
@@ -408,7 +374,7 @@ def _simplified(tree: Tree, map: Map, facts: Facts) -> Tree:
     return tree
 
 
-def _decided(operator: str, left: Tree, number: int, map: Map, facts: Facts) -> Tree:
+def _decided(operator: str, left: Tree, number: int, map: Applied, facts: Facts) -> Tree:
     """left floordiv, ceildiv or mod number, as something simpler if that is possible."""
     tree: Tree = (operator, left, number)
     low, high = bounds(left, map, facts)
@@ -434,7 +400,7 @@ def _decided(operator: str, left: Tree, number: int, map: Map, facts: Facts) -> 
     return tree
 
 
-def _multiple_and_rest(tree: Tree, map: Map, facts: Facts) -> tuple[Tree, Tree, int] | None:
+def _multiple_and_rest(tree: Tree, map: Applied, facts: Facts) -> tuple[Tree, Tree, int] | None:
     """tree as a multiple of a number and a rest between 0 and this number."""
     match tree:
         case ("+", left, right):
@@ -445,7 +411,7 @@ def _multiple_and_rest(tree: Tree, map: Map, facts: Facts) -> tuple[Tree, Tree, 
     return None
 
 
-def _divisor(tree: Tree, map: Map, facts: Facts) -> int:
+def _divisor(tree: Tree, map: Applied, facts: Facts) -> int:
     """A number that divides a tree; for a loop counter it comes from the lower bound and the step."""
     if not (isinstance(tree, str) and tree[0] == "d"):
         return written.divisor(tree)
@@ -456,7 +422,7 @@ def _divisor(tree: Tree, map: Map, facts: Facts) -> int:
     return gcd(step, *[written.divisor(t) for t in lower.trees])
 
 
-def _lies_below(tree: Tree, limit: int, map: Map, facts: Facts) -> bool:
+def _lies_below(tree: Tree, limit: int, map: Applied, facts: Facts) -> bool:
     """Whether a number, or the counter of a loop with constant bounds, is at least 0 and below limit."""
     if isinstance(tree, int):
         return 0 <= tree < limit
@@ -481,11 +447,11 @@ def range_of(value: Value, facts: Facts) -> tuple[int | None, int | None]:
     return low, high - 1 - (last % step if last >= 0 else -(-last % step))  # a loop that never runs has any range
 
 
-def _single(map: Map) -> int | None:
+def _single(map: Applied) -> int | None:
     return map.trees[0] if len(map.trees) == 1 and isinstance(map.trees[0], int) else None
 
 
-def bounds(tree: Tree, map: Map, facts: Facts) -> tuple[int | None, int | None]:
+def bounds(tree: Tree, map: Applied, facts: Facts) -> tuple[int | None, int | None]:
     """The least and the greatest number that a tree can be, as far as the loop counters in it say."""
     match tree:
         case ("floordiv" | "ceildiv" as operator, left, int(number)) if number > 0:
@@ -510,12 +476,12 @@ def bounds(tree: Tree, map: Map, facts: Facts) -> tuple[int | None, int | None]:
     return low, high
 
 
-def unique(map: Map) -> Map:
+def unique(map: Applied) -> Applied:
     """map without results that it has already."""
     return _with(map, tuple(dict.fromkeys(map.trees)))
 
 
-def irredundant(map: Map, facts: Facts, *, is_max: bool) -> Map:
+def irredundant(map: Applied, facts: Facts, *, is_max: bool) -> Applied:
     """map without results that never decide its maximum or minimum, and numbers for those that are always the same."""
     if not map.dims and not map.symbols:
         return map
@@ -543,7 +509,7 @@ def _hides(other: tuple[int | None, int | None], one: tuple[int | None, int | No
     return least > high or not (is_first and low == high and most == least)
 
 
-def in_order(map: Map) -> Map | None:
+def in_order(map: Applied) -> Applied | None:
     """map with its results sorted by their coefficients; None if they are sorted, or not all linear."""
     rows = [coefficients(t, len(map.dims), len(map.symbols)) for t in map.trees]
     known = [row for row in rows if row is not None]

@@ -16,7 +16,7 @@ from affdsl.ir.traverse import OpT, rewrite, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.ir.written import Tree, positions, replace
-from passes.affine.arithmetic import MACHINE, Arithmetic, Written, written
+from passes.affine.arithmetic import MACHINE, Arithmetic, written
 
 
 def positions_of(root: Op) -> Positions:
@@ -67,9 +67,9 @@ class PositionNames:
         self.values[name] = value
         return name
 
-    def trees(self, of: Written) -> list[Tree]:
+    def trees(self, map: Applied) -> list[Tree]:
         """The trees of a field over these names."""
-        return [replace(tree, lambda position: self[of.values[position]]) for tree in of.trees]
+        return [replace(tree, lambda position: self[map.value(position)]) for tree in map.trees]
 
 
 def spelled(
@@ -87,7 +87,7 @@ def spelled(
             names[name] = f"{letter}{len(groups[letter])}"
             groups[letter].append(values[name])
     shown = tuple(replace(tree, names.__getitem__) for tree in trees)
-    return applied(shown, equalities, tuple(groups["d"]), tuple(groups["s"]))
+    return applied(shown, tuple(groups["d"]), tuple(groups["s"]), equalities)
 
 
 def respelled(op: OpT, where: Positions) -> OpT:

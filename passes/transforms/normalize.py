@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -15,7 +14,7 @@ from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, mul
 from passes.affine.arithmetic import written
-from passes.affine.maps import Map, flattened
+from passes.affine.maps import flattened
 from passes.affine.positions import PositionNames, exprs_of, positions_of, spelled
 from passes.legality.refusal import refusal
 from passes.legality.words import name
@@ -64,7 +63,7 @@ def normalized_loop(op: affine.For, positions: Positions) -> affine.For | None:
         return None
     names = PositionNames()
     upper, (lower,) = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
-    bounds = _flattened(spelled([_trips(lower, bound, op.step) for bound in upper], names.values, positions))
+    bounds = flattened(spelled([_trips(lower, bound, op.step) for bound in upper], names.values, positions))
     body = _with_counters(op, [(op.iv, lower, op.step)], names, op.body, positions)
     return with_fields(op, lower=(Affine(),), upper=exprs_of(bounds), step=1, body=body, written={"upper": bounds})
 
@@ -78,7 +77,7 @@ def normalized_band(op: affine.Parallel, positions: Positions) -> affine.Paralle
     names = PositionNames()
     upper, lower = names.trees(written(op, "upper")), names.trees(written(op, "lower"))
     loops = list(zip(lower, upper, op.steps, strict=True))
-    bounds = _flattened(spelled([_trips(*loop) for loop in loops], names.values, positions))
+    bounds = flattened(spelled([_trips(*loop) for loop in loops], names.values, positions))
     counters = list(zip(op.ivs, lower, op.steps, strict=True))
     body = _with_counters(op, counters, names, op.body, positions)
     return with_fields(
@@ -89,10 +88,6 @@ def normalized_band(op: affine.Parallel, positions: Positions) -> affine.Paralle
 
 def _trips(lower: Tree, upper: Tree, step: int) -> Tree:
     return ceildiv(add(upper, mul(lower, -1)), step)
-
-
-def _flattened(map: Applied) -> Applied:
-    return flattened(Map(map.trees, map.dims, map.symbols)).applied()
 
 
 def _with_counters(

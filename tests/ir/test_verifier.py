@@ -132,7 +132,7 @@ def test_a_value_is_read_where_it_is_visible():
 
 
 def test_an_operand_of_a_map_is_visible_even_where_the_map_makes_nothing_of_it():
-    zero = {"upper": applied((0,), None, (i,), ())}
+    zero = {"upper": applied((0,), (i,), ())}
     verify(function((), loop(loop(iv=j, upper=0, written=zero), iv=i)))
     refused(
         function((), loop(iv=i), loop(iv=j, upper=0, written=zero)),

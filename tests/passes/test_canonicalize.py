@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from affdsl.ir import semantics
+from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine, arith, func
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
@@ -16,7 +17,6 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.affine import maps as affine_maps
-from passes.affine.maps import Map
 from passes.cleanup.canonicalize import canonicalize
 from passes.cleanup.canonicalize.integers import flags
 from tests.effort import TRIES_ALL, some
@@ -316,7 +316,7 @@ class Counters:
         loop = self.loops.get(value)
         if loop is None:
             return None
-        return Map((loop.lower[0].constant,), (), ()), Map((loop.upper[0].constant,), (), ()), loop.step
+        return Applied((loop.lower[0].constant,), (), ()), Applied((loop.upper[0].constant,), (), ()), loop.step
 
 
 def tree(random: Random, depth: int) -> affine_maps.Tree:
@@ -363,7 +363,7 @@ def test_maps_mean_the_same_wherever_the_counters_go(seed):
     i, j = facts.loops
     for _ in range(40):
         trees = tuple(tree(random, 3) for _ in range(3))
-        map = Map(trees, (i, j), (facts.symbol,))
+        map = Applied(trees, (i, j), (facts.symbol,))
         simple = affine_maps.simplified(map, facts)
         flat, steps = affine_maps.flattened(simple), 0
         while (again := affine_maps.flattened(flat)) != flat and steps < 5:

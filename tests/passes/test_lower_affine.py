@@ -252,7 +252,7 @@ def test_exact_on_boxes_and_at_the_ends(kind):
         count = 1 if kind == "apply" else random.randint(1, 3)
         made = tuple(random_tree(random, random.randint(1, 4)) for _ in range(count))
         equalities = tuple(random.random() < 0.25 for _ in made) if kind == "if" else None
-        before = function_of(kind, applied(made, equalities, (), (a, b)))
+        before = function_of(kind, applied(made, (), (a, b), equalities))
         verify(before)
         lowered = lower_affine(func.Module((before,)))
         verify(lowered)
@@ -282,7 +282,7 @@ def test_divisions_are_exact_on_the_full_box(operator, inner):
     for divisor in range(1, 10):
         a, b = Value(INDEX, "a"), Value(INDEX, "b")
         tree = trees.MAKE[operator](trees.add("s0", inner), divisor)
-        before = function_of("apply", applied((tree,), None, (), (a, b)))
+        before = function_of("apply", applied((tree,), (), (a, b)))
         (after,) = lower_affine(func.Module((before,))).functions
         for n in numbers:
             quotient = (n + inner) // divisor if operator != "ceildiv" else -(-(n + inner) // divisor)
@@ -298,7 +298,7 @@ def test_exact_with_numbers_beyond_the_range(kind):
             a, b = Value(INDEX, "a"), Value(INDEX, "b")
             tree = trees.add(trees.mul("s0", factor), number)
             made, equalities = ((tree, "s1"), None) if kind != "if" else ((tree,), (False,))
-            before = function_of(kind, applied(made, equalities, (), (a, b)))
+            before = function_of(kind, applied(made, (), (a, b), equalities))
             (after,) = lower_affine(func.Module((before,))).functions
             for point in product(ENDS, (-5, 2**63 - 1)):
                 try:

@@ -66,8 +66,8 @@ def _read_parallel(opaque: Opaque, reading: Reading) -> affine.Parallel:
     if len(opaque.operands) != low.dims + low.symbols + high.dims + high.symbols:
         reading.refuse(opaque, f"the maps of affine.parallel do not take {len(opaque.operands)} operands")
     first, rest = opaque.operands[: low.dims + low.symbols], opaque.operands[low.dims + low.symbols :]
-    lower = applied(low.written, None, first[: low.dims], first[low.dims :])
-    upper = applied(high.written, None, rest[: high.dims], rest[high.dims :])
+    lower = applied(low.written, first[: low.dims], first[low.dims :])
+    upper = applied(high.written, rest[: high.dims], rest[high.dims :])
     sizes = [_sizes(opaque, group, reading) for group in groups]
     numbers = {n: kind for kind, n in _NUMBERS.items()}
     names = [numbers.get(item.value) if isinstance(item, IntegerAttr) else None for item in kinds_]

@@ -329,7 +329,7 @@ def _applied(
     if len(values) != dims + symbols:
         reading.refuse(opaque, f"the {what} of {opaque.kind} takes {dims + symbols} operands, got {len(values)}")
     try:
-        return applied(trees, equalities, values[:dims], values[dims:])
+        return applied(trees, values[:dims], values[dims:], equalities)
     except ZeroDivisionError as problem:
         reading.refuse(opaque, str(problem))
 

@@ -115,7 +115,7 @@ def _mapped_end(
     if len(operands) < count:
         reading.refuse(opaque, f"{opaque.kind} has too few operands for its {name}")
     inputs = operands[1:count]
-    return operands[0], applied(map.written, None, inputs[: map.dims], inputs[map.dims :]), operands[count:]
+    return operands[0], applied(map.written, inputs[: map.dims], inputs[map.dims :]), operands[count:]
 
 
 def _exprs(found: Applied) -> tuple[Affine, ...]:

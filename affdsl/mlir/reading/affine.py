@@ -58,10 +58,10 @@ def _bound(p: Parser, prefix: str) -> Applied:
     s = p.scanner
     if p.is_value:
         value = p.operand(INDEX)
-        return Applied(("s0",), None, (), (value,), (Affine.of(value),))
+        return Applied(("s0",), (), (value,))
     if s.token == "-" or s.token[:1].isdigit():
         number = s.integer()
-        return Applied((number,), None, (), (), (Affine((), number),))
+        return Applied((number,), (), ())
     place, several = s.start, s.accept(prefix)
     applied = p.applied_map()
     if len(applied.trees) != 1 and not several:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from passes.affine import maps as affine_maps
-from passes.affine.maps import Map
 from passes.cleanup.canonicalize.affine_values import compose_maps
 from passes.cleanup.canonicalize.facts import GraphFacts
 from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
@@ -30,14 +30,14 @@ def simplify_bounds(graph: Graph, node: OpNode, op: affine.For) -> bool:
     return True
 
 
-def _folded(graph: Graph, node: OpNode, name: str) -> Map:
+def _folded(graph: Graph, node: OpNode, name: str) -> Applied:
     """The bounds, or the number that decides if they are all constants."""
     map = node.maps[name]
     numbers = affine_maps.with_numbers(map, GraphFacts(graph)).constants
     if numbers is None or (len(map.trees) == 1 and isinstance(map.trees[0], int)):
         return map
     found = max(numbers) if name == "lower" else min(numbers)
-    return Map((found,), (), ()) if _LEAST <= found <= _MOST else map
+    return Applied((found,), (), ()) if _LEAST <= found <= _MOST else map
 
 
 def trip_count(node: OpNode) -> int | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from affdsl.ir import written
+from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine
 from passes.affine import maps as affine_maps
-from passes.affine.maps import Map
 from passes.cleanup.canonicalize.facts import GraphFacts
 from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.rules import Folded, Known, Rules
@@ -26,7 +26,7 @@ def fold_apply(graph: Graph, op: affine.Apply) -> Folded:
     return _constant(affine_maps.with_numbers(map, GraphFacts(graph)), is_max=True)
 
 
-def _constant(map: Map, *, is_max: bool) -> Known | None:
+def _constant(map: Applied, *, is_max: bool) -> Known | None:
     numbers = map.constants
     if numbers is None:
         return None
@@ -64,7 +64,7 @@ def simplify_maps(graph: Graph, node: OpNode, op: object) -> bool:
     return True
 
 
-def simplify_map(map: Map, facts: GraphFacts) -> Map:
+def simplify_map(map: Applied, facts: GraphFacts) -> Applied:
     """One map as `simplify_maps` makes it."""
     return affine_maps.simplified(affine_maps.canonical(affine_maps.composed(map, facts), facts), facts)
 
@@ -93,7 +93,7 @@ def merge_nested(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """A minimum of minima is one minimum, and likewise for maxima."""
     map = node.maps["exprs"]
     kept: list[written.Tree] = []
-    inner: list[Map] = []
+    inner: list[Applied] = []
     for tree in map.trees:
         source = graph.node(map.value(tree)) if isinstance(tree, str) else None
         if source is not None and type(source.op) is type(op):
@@ -106,7 +106,7 @@ def merge_nested(graph: Graph, node: OpNode, op: Extreme) -> bool:
     for m in inner:
         kept += affine_maps.shifted(m, len(dims), len(symbols))
         dims, symbols = (*dims, *m.dims), (*symbols, *m.symbols)
-    graph.update(node, maps={"exprs": Map(tuple(kept), dims, symbols)})
+    graph.update(node, maps={"exprs": Applied(tuple(kept), dims, symbols)})
     return True
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 
+from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX, MemRefType
-from passes.affine.maps import Map
 from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 
@@ -25,7 +25,7 @@ class GraphFacts:
         self._symbols: dict[Value, bool] = {}
         self._dims: dict[Value, bool] = {}
 
-    def apply_of(self, value: Value) -> Map | None:
+    def apply_of(self, value: Value) -> Applied | None:
         """The map of the affine.apply that defines a value."""
         node = self.graph.node(value)
         return node.maps["expr"] if node is not None and isinstance(node.op, affine.Apply) else None
@@ -34,7 +34,7 @@ class GraphFacts:
         """The number that a value is."""
         return index_number(self.graph, value)
 
-    def loop_of(self, value: Value) -> tuple[Map, Map, int] | None:
+    def loop_of(self, value: Value) -> tuple[Applied, Applied, int] | None:
         """The bounds and step of the affine.for whose counter a value is."""
         node = self.graph.binder(value)
         if node is None or not isinstance(node.op, affine.For) or node.op.iv is not value:

@@ -1,7 +1,7 @@
 """A program as a graph that changes in place: nodes in linked lists, with the users of each value at hand.
 
 The operations of a node are the frozen ones of the IR. Their blocks live in the graph, and their affine maps beside
-them as `Map`s, so that a rewrite touches no more than the node itself and the users of what it defines.
+them as `Applied` maps, so that a rewrite touches no more than the node itself and the users of what it defines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from affdsl.ir.spelling import tree_of
 from affdsl.ir.traverse import OpT, with_fields
 from affdsl.ir.types import Type
 from affdsl.mlir.positions import symbolic_values
-from passes.affine.maps import Map
 from passes.analysis.effects import is_own, is_removable
 
 AFFINE_FIELDS: dict[type[Op], tuple[str, ...]] = {
@@ -28,7 +27,7 @@ AFFINE_FIELDS: dict[type[Op], tuple[str, ...]] = {
 }  # fmt: skip
 """The fields that hold expressions; all other operands are values."""
 
-Maps = Mapping[str, Map]
+Maps = Mapping[str, Applied]
 Payload = int | float | bool | tuple[int | float | bool, ...]
 """What an arith.constant holds."""
 
@@ -192,7 +191,7 @@ class Graph:
         op = renamed(user.op, {old: new})
         maps = user.maps
         if any(old in m.operands for m in maps.values()):
-            maps = {k: m.renamed(lambda v: new if v is old else v) for k, m in maps.items()}
+            maps = {k: m.with_values(lambda v: new if v is old else v) for k, m in maps.items()}
             user.remapped = True
         for value in user.reads:
             self._unread(value, user)
@@ -371,10 +370,10 @@ def maps_of(op: Op) -> Maps:
     return {name: _map_of(op, name) for name in fields}
 
 
-def _map_of(op: Op, name: str) -> Map:
+def _map_of(op: Op, name: str) -> Applied:
     applied = op.spelling(name)
     if applied is not None:
-        return Map(applied.trees, applied.dims, applied.symbols, applied.equalities)
+        return applied
     part = getattr(op, name)
     items = part if isinstance(part, tuple) else (part,)
     flat = [e for item in items for e in (item if isinstance(item, tuple) else (item,))]
@@ -383,7 +382,7 @@ def _map_of(op: Op, name: str) -> Map:
     return map_of(flat)
 
 
-def map_of(exprs: Sequence[Affine], equalities: tuple[bool, ...] | None = None) -> Map:
+def map_of(exprs: Sequence[Affine], equalities: tuple[bool, ...] | None = None) -> Applied:
     """Expressions as a map: values are dimensions, but for those that must be symbols."""
     marked = symbolic_values(exprs, ())
     names: dict[Value, str] = {}
@@ -395,7 +394,7 @@ def map_of(exprs: Sequence[Affine], equalities: tuple[bool, ...] | None = None) 
                 names[value] = f"{letter}{len(groups[letter])}"
                 groups[letter].append(value)
     trees = tuple([tree_of(e, names.__getitem__) for e in exprs])
-    return Map(trees, tuple(groups["d"]), tuple(groups["s"]), equalities)
+    return Applied(trees, tuple(groups["d"]), tuple(groups["s"]), equalities)
 
 
 def _reads(op: Op, maps: Maps) -> tuple[Value, ...]:
@@ -436,7 +435,7 @@ def _unloaded(node: OpNode) -> Op:
         if len(new) != len(old) or any(a is not b for a, b in zip(new, old, strict=True)):
             changed[name] = new
     if node.remapped:
-        made = {name: m.applied() for name, m in node.maps.items()}
+        made = dict(node.maps)
         changed |= {name: _meaning(op, name, a) for name, a in made.items()}
         changed["written"] = made
     return with_fields(op, **changed) if changed else op

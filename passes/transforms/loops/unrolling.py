@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from affdsl.ir.applied import Applied
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -13,7 +12,7 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, floordiv, mul
 from passes.affine.arithmetic import MOST, written
-from passes.affine.maps import Map, flattened
+from passes.affine.maps import flattened
 from passes.affine.positions import PositionNames, positions_of, spelled
 from passes.analysis.access import Accesses
 from passes.analysis.trip_count import TripCount, trip_count
@@ -163,9 +162,7 @@ class Unroller:
     def _spelled(self, trees: list[Tree], names: PositionNames) -> Bounds:
         if self._positions is None:
             self._positions = positions_of(self.function)
-        map = spelled(trees, names.values, self._positions)
-        flat: Applied = flattened(Map(map.trees, map.dims, map.symbols)).applied()
-        return flat
+        return flattened(spelled(trees, names.values, self._positions))
 
 
 def _first(loop: affine.For) -> Affine | None:
