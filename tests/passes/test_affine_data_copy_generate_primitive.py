@@ -21,7 +21,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.data_copy import candidates, data_copy, plan
-from passes.transforms.data_copy.candidates import Candidates, Copies
+from passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
 from passes.transforms.data_copy.nests import Copied, arranged
 from passes.transforms.data_copy.plan import _Operations
 from passes.transforms.data_copy.point import CopyPoint
@@ -608,12 +608,12 @@ def both_as_the_first(place: CopyPoint, *given: object) -> tuple[object, object]
     return may, may
 
 
-def one_less(candidates: Candidates, *given: object) -> tuple[Affine, Affine]:
-    offset, size = ORIGINAL[Candidates, "_extent"](candidates, *given)
+def one_less(candidates: CopyCandidates, *given: object) -> tuple[Affine, Affine]:
+    offset, size = ORIGINAL[CopyCandidates, "_extent"](candidates, *given)
     return offset, size - 1
 
 
-def without_way_back(operations: _Operations, found: Copies) -> object:
+def without_way_back(operations: _Operations, found: CopyInOut) -> object:
     return ORIGINAL[_Operations, "plan"](operations, replace(found, back=None))
 
 
@@ -629,7 +629,7 @@ FAULTS: dict[str, tuple[object, str, object]] = {
     "other accesses do not count": (CopyRequest, "_require_own", lambda request, *_: request.place.nothing()),
     "other accesses are all apart": (CopyRequest, "_is_apart", lambda *_: True),
     "what lies behind what is touched exists": (CopyPoint, "up_to", lambda place, _: place.all_of(())),
-    "the buffer is too small": (Candidates, "_extent", one_less),
+    "the buffer is too small": (CopyCandidates, "_extent", one_less),
     "nothing is taken back": (_Operations, "plan", without_way_back),
     "the box starts at zero": (Copied, "place", without_offsets),
     "rows lie behind each other": (plan, "chunks", lambda sizes, extents: [(prod(extents), 1)]),

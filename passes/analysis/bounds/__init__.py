@@ -27,7 +27,7 @@ from affdsl.shown import ShownAsText
 from passes.analysis.bounds.claims import Claim, Demand, Demands, Key, Need
 from passes.analysis.bounds.numbers import ByNumbers
 from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.bounds.outside import Example, Violation
+from passes.analysis.bounds.outside import Example, BrokenClaims
 from passes.analysis.bounds.size_conditions import (
     alternatives,
     assumption,
@@ -77,7 +77,7 @@ class Finding:
     condition: str = ""
     example: Example | None = None
     unknown: tuple[str, ...] = ()
-    outside: Violation | None = field(default=None, repr=False)
+    outside: BrokenClaims | None = field(default=None, repr=False)
 
     @property
     def location(self) -> Location | None:
@@ -256,7 +256,7 @@ class Bounds(ShownAsText):
         claims = tuple(c for c in demand.claims if not is_obvious(c.expr, facts))
         if not claims:
             return Finding(demand, "unknown" if demand.unknown else "proved", unknown=demand.unknown)
-        outside = Violation(demand, claims, self._demands.function, self.sizes, self.extents)
+        outside = BrokenClaims(demand, claims, self._demands.function, self.sizes, self.extents)
         try:
             with spending(self.budget):
                 return self._found(demand, outside)
@@ -266,7 +266,7 @@ class Bounds(ShownAsText):
             warnings.warn(reason, AnalysisWarning, stacklevel=2)
             return Finding(demand, "unknown", unknown=(reason,))
 
-    def _found(self, demand: Demand, outside: Violation) -> Finding:
+    def _found(self, demand: Demand, outside: BrokenClaims) -> Finding:
         wrong = [claim for claim in outside.claims if outside.fails(claim)]
         if not wrong:
             return Finding(demand, "unknown" if demand.unknown else "proved", unknown=demand.unknown)

@@ -9,7 +9,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
 from passes.analysis.bounds.claims import Demand, Demands, Key, Need
 from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.bounds.outside import Example, Violation
+from passes.analysis.bounds.outside import Example, BrokenClaims
 from passes.analysis.domain import NOT_POSITIVE, Domain
 from passes.analysis.polyhedral import UnknownError, spending
 
@@ -54,7 +54,7 @@ class ByNumbers:
             claims = tuple(c for c in demand.claims if not is_obvious(c.expr, facts))
             if not claims and not demand.unknown:
                 continue
-            outside = Violation(demand, claims, self._function, self._sizes, {})
+            outside = BrokenClaims(demand, claims, self._function, self._sizes, {})
             try:
                 with spending(self._budget):
                     failing = [claim for claim in claims if outside.fails(claim)]

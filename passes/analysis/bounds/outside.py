@@ -75,7 +75,7 @@ class Example:
         )
 
 
-class Violation:
+class BrokenClaims:
     """Where one operation breaks some of its claims.
 
     `sizes` are what a call of the function decides, among them `extents`: of arrays of which the function says nothing.

@@ -24,28 +24,28 @@ Make = Callable[[Copied, bool], Block]
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class CopyCandidate:
     """A candidate for a copy: the elements, and what makes the operations."""
 
     elements: Map
     make: Make
 
 
-Find = Callable[[], Candidate | None]
+Find = Callable[[], CopyCandidate | None]
 
 
 @dataclass(frozen=True, eq=False)
-class Copies:
+class CopyInOut:
     """What brings elements and what takes them back, where there are any; where the fast buffer begins in the array,
     and how many elements it has in each dimension."""
 
-    bring: Candidate | None
-    back: Candidate | None
+    bring: CopyCandidate | None
+    back: CopyCandidate | None
     offsets: tuple[Affine, ...]
     extents: tuple[Affine, ...]
 
 
-class Candidates:
+class CopyCandidates:
     """Looks for legal candidates.
 
     Raises IllegalTransform where there is none, and UnknownError where isl needs too long.
@@ -63,7 +63,7 @@ class Candidates:
             raise self.refuse(f"nothing of {name(self.value)} is ever touched")
         self.sides = self._sides()
 
-    def found(self) -> Copies:
+    def found(self) -> CopyInOut:
         """The first legal candidates, dense boxes first."""
         with spending(BUDGET):
             bring, back = self._candidates()
@@ -71,9 +71,9 @@ class Candidates:
             for way in (bring, back):
                 if way is not None:
                     everything = everything.union(way.elements.intersect(self.place.possible()))
-            return Copies(bring, back, *self._box(everything))
+            return CopyInOut(bring, back, *self._box(everything))
 
-    def _candidates(self) -> tuple[Candidate | None, Candidate | None]:
+    def _candidates(self) -> tuple[CopyCandidate | None, CopyCandidate | None]:
         """How elements are brought, and how they are taken back; None where there are none."""
         boxes: list[Find] = [lambda: self._loops(self.sides), self._clamped]
         if self.request.options.dma:
@@ -130,7 +130,7 @@ class Candidates:
             return existing  # the last of rows may end before an index that others have
         return existing.union(self.place.up_to(self.certain))
 
-    def _first(self, found: Sequence[Find], allowed: Map) -> Candidate | None:
+    def _first(self, found: Sequence[Find], allowed: Map) -> CopyCandidate | None:
         made = (find() for find in found)
         return next((way for way in made if way is not None and way.elements.is_subset(allowed)), None)
 
@@ -173,7 +173,7 @@ class Candidates:
             )
         return size
 
-    def _clamped(self) -> Candidate | None:
+    def _clamped(self) -> CopyCandidate | None:
         """The box, as far as it lies inside of the array; None where the size of that is not known here."""
         lower, upper = [], []
         whole = self._elements(self.sides)
@@ -191,10 +191,10 @@ class Candidates:
         high = [Constraint(e - 1 - x) for x, exprs in zip(index, sides.upper, strict=True) for e in exprs]
         return self.place.all_of((*low, *high), index)
 
-    def _loops(self, sides: Sides) -> Candidate:
-        return Candidate(self._elements(sides), lambda copied, copy_in: over_box(copied, sides, copy_in=copy_in))
+    def _loops(self, sides: Sides) -> CopyCandidate:
+        return CopyCandidate(self._elements(sides), lambda copied, copy_in: over_box(copied, sides, copy_in=copy_in))
 
-    def _full_box(self) -> Candidate | None:
+    def _full_box(self) -> CopyCandidate | None:
         """The box of constant size that a DMA copies; None where the size varies."""
         try:
             offsets, extents = self._box(self.touched)
@@ -206,17 +206,17 @@ class Candidates:
         upper = tuple((offset + number,) for offset, number in zip(offsets, numbers, strict=True))
         return self._dma(Sides(tuple((offset,) for offset in offsets), upper))
 
-    def _whole_array(self) -> Candidate | None:
+    def _whole_array(self) -> CopyCandidate | None:
         """All elements of an array whose type says how many there are."""
         sizes = [size for size in self.place.dimensions.shape if size is not None]
         if len(sizes) < self.rank:
             return None
         return self._dma(Sides(((Affine(),),) * self.rank, tuple((Affine.of(size),) for size in sizes)))
 
-    def _dma(self, sides: Sides) -> Candidate:
-        return Candidate(self._elements(sides), lambda _copied, _in: ())
+    def _dma(self, sides: Sides) -> CopyCandidate:
+        return CopyCandidate(self._elements(sides), lambda _copied, _in: ())
 
-    def _pieces(self, elements: Map) -> Candidate:
+    def _pieces(self, elements: Map) -> CopyCandidate:
         """Loops over some elements and no others."""
         params = self._params()
         points = self.place.as_set(elements)
@@ -224,7 +224,7 @@ class Candidates:
         for k in range(points.dim(Dim.param)):
             if points.get_dim_name(Dim.param, k) not in names and points.involves_dims(Dim.param, k, 1):
                 raise self.refuse(f"what is touched of {name(self.value)} depends on what no affine map can read there")
-        return Candidate(elements, lambda copied, copy_in: over_set(copied, points, params, copy_in=copy_in))
+        return CopyCandidate(elements, lambda copied, copy_in: over_set(copied, points, params, copy_in=copy_in))
 
     def _params(self) -> tuple[Value, ...]:
         symbols = {v for a in self.request.accesses for v in a.relation.params}

@@ -16,7 +16,7 @@ from passes.analysis.polyhedral import UnknownError
 from passes.analysis.relations import map_from
 from passes.legality.refusal import refusal
 from passes.legality.words import name
-from passes.transforms.data_copy.candidates import Candidates, Copies
+from passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
 from passes.transforms.data_copy.nests import BoxTransfer, Copied, arranged_sizes, chunks
 from passes.transforms.data_copy.request import Accessing, CopyOptions, CopyRequest
 
@@ -65,7 +65,7 @@ def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, option
     """
     try:
         request = CopyRequest(of, roots, before, buffer, options, what)
-        return _Operations(request).plan(Candidates(request).found())
+        return _Operations(request).plan(CopyCandidates(request).found())
     except UnknownError as error:
         raise refusal(before, what, f"what is touched of {name(buffer)} cannot be said: {error}") from error
 
@@ -80,7 +80,7 @@ class _Operations:
         self.request, self.place, self.options = request, request.place, request.options
         self.value, self.before, self.refuse = request.value, request.before, request.refuse
 
-    def plan(self, found: Copies) -> CopyPlan:
+    def plan(self, found: CopyInOut) -> CopyPlan:
         """All operations."""
         bring, back = found.bring, found.back
         at, old = self.before.location, self.value.type
