@@ -46,7 +46,7 @@ def function(
 
 
 def ends_itself(op: func.Func) -> bool:
-    """Whether the last operation of a function is its terminator: one that hands on values, or an unknown one."""
+    """Whether the last operation of a function is its terminator: one that yields values, or an unknown one."""
     if not op.body or op.body[-1].is_terminator:
         return bool(op.body)
     return isinstance(op.body[-1], Opaque) and not any(op.ends)

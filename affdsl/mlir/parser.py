@@ -493,7 +493,7 @@ def _is_module(head: Head | None) -> bool:
 
 
 def says_nothing(terminator: Op) -> bool:
-    """Whether a terminator hands on no value and has no attributes: then it is not stored."""
+    """Whether a terminator yields no value and has no attributes: then it is not stored."""
     return not terminator.attributes and not any(True for _ in terminator.reads())
 
 

@@ -1,7 +1,7 @@
 """What each operation of a function reads and writes: from the iterations in which it runs to elements of buffers.
 
 A call touches what the function that it calls touches, with the arguments in place: the loops of that function are
-numbers of which it is said only that they exist.
+existentially quantified.
 """
 
 from __future__ import annotations

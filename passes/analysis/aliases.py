@@ -42,7 +42,7 @@ class Aliases:
             _remember(module)
         self._found: dict[str, set[Pair]] = {f.symbol: set() for f in functions} if calls else {}
         changed = True
-        while changed:  # what a function is given may be what it hands on
+        while changed:  # what a function is given may be what it returns
             changed = False
             for caller, call, given in calls:
                 found = self._found.get(call.callee)

@@ -1,7 +1,7 @@
 """The iterations in which a statement runs: the loops and conditions around it, and what is known of its values.
 
 Values that are not affine, but of which something is known (the result of affine.min, a digit, a lane of a vector),
-become *locals*: numbers of which it is said only that they exist and satisfy some constraints. A value of which nothing
+become *locals*: existentially quantified numbers, with some constraints. A value of which nothing
 is known is a local without constraints; then the domain may be larger than what runs, and `unknown` says why.
 """
 
@@ -43,7 +43,7 @@ class Domain:
     clauses
         What holds there: of each clause at least one alternative.
     locals
-        The values in the clauses of which it is known only that they exist.
+        The values in the clauses that are existentially quantified.
     unknown
         Why the domain may be larger than what runs; empty if it is exact.
     """

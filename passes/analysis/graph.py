@@ -237,7 +237,7 @@ class MemRefDependenceGraph:
     def live_out(self, node: Node) -> tuple[Buffer, ...]:
         """The buffers that a node stores to, or frees, and that somebody may see when the block has ended.
 
-        Those are all but the ones that the block allocates and does not hand on.
+        Those are all but the ones that the block allocates and does not yield.
         """
         touched = (*self._own(node).writes, *(access.buffer for access in node.frees))
         return tuple(b for b in dict.fromkeys(touched) if b.escapes or b.is_returned or b.root not in self._made)
@@ -367,7 +367,7 @@ def block_of(function: func.Func, loop: Value | str | None) -> Block:
 
 
 def _owner(function: func.Func, block: Block) -> tuple[Op, int]:
-    """The operation that holds a block, and the how manieth of its blocks it is."""
+    """The operation that holds a block, and the index of the block in it."""
     for op in walk(function):
         for number, inner in enumerate(op.blocks()):
             if inner is block:

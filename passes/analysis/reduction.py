@@ -123,7 +123,7 @@ class Reductions:
         return Reduction(chain.kind, self._in_order(chain.steps), value=start)
 
     def is_invariant(self, loop: affine.For | scf.For, position: int) -> bool:
-        """Whether a loop hands on an argument as it is."""
+        """Whether a loop yields an argument as it is."""
         last = loop.body[-1]
         assert isinstance(last, affine.Yield | scf.Yield)
         return last.values[position] is loop.carried[position]

@@ -29,7 +29,7 @@ def affine_simplify_min_max(module: Module) -> Module:
 
     An expression goes if at each point some other one is as small (for affine.max: as large), which the loops and
     conditions around, the definitions of values, and the contract of the function may show. A minimum of minima is one
-    minimum. As with mlir-opt, constants are folded on the way, and loops that they keep from running hand on what they
+    minimum. As with mlir-opt, constants are folded on the way, and loops that they keep from running yield what they
     were given. It never refuses: what is not proved stays.
 
     >>> from affdsl.mlir.readers import parse

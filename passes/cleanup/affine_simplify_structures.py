@@ -36,7 +36,7 @@ def affine_simplify_structures(module: Module) -> Module:
 
     Each expression is simplified by what the loops and conditions around it, the definitions of its values and the
     contract of the function say. A condition that always holds, or never, leaves the operations of one block, and what
-    that block yields. A loop that never runs leaves what it would have handed on at first. affine.apply becomes part
+    that block yields. A loop that never runs leaves what it would have yielded at first. affine.apply becomes part
     of the bounds, conditions and other affine.apply that use it. It never refuses: what is not proved stays.
 
     >>> from affdsl.mlir.readers import parse
@@ -115,7 +115,7 @@ def _flatten_maps(graph: Graph, node: OpNode) -> bool:
 
 
 def _without_iterations(graph: Graph, node: OpNode, op: affine.For) -> bool:
-    """What a loop that does not run hands on is what it was given."""
+    """What a loop that does not run yields is what it was given."""
     lower, upper = node.maps["lower"].constants, node.maps["upper"].constants
     if lower is None or upper is None or max(lower) < min(upper):
         return False

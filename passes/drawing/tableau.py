@@ -33,8 +33,8 @@ class Coefficients:
 class Tableau:
     """Integer points that satisfy all rows of one of some systems; all points of none.
 
-    The columns are the dimensions, of which `named` says which are induction variables, then symbols, then locals (of
-    which it is said only that they exist), then the constant. MLIR counts all dimensions as range.
+    The columns are the dimensions, of which `named` says which are induction variables, then symbols, then locals
+    (existentially quantified), then the constant. MLIR counts all dimensions as range.
     """
 
     named: tuple[bool, ...]

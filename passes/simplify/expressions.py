@@ -192,7 +192,7 @@ def _removed(factors: list[Atom], factor: Atom) -> bool:
 #
 # The value of an expression is an exact integer; machines compute it modulo 2**64. Sums and products come out right
 # modulo 2**64 in any order, whatever their parts are, so it is enough that each dividend, and each number that is
-# compared, used as an index or handed on, fits into 64 bits (the compared numbers and the results are those of the
+# compared, used as an index or yielded, fits into 64 bits (the compared numbers and the results are those of the
 # expression before, up to the positive factor that a constraint is divided by).
 #
 # A dividend of the result is one of these:

@@ -111,7 +111,7 @@ class _Demotion:
         self._around = {op: each for each in walk(function) for block in each.blocks() for op in block}
 
     def outermost(self, loop: Loop) -> Loop:
-        """The outermost of the loops that only hand on to the next what a loop carries."""
+        """The outermost of the loops that only forward what a loop carries."""
         outer = self._around[loop]
         while isinstance(outer, Loop) and any(self._handed(outer, k, loop) for k in range(len(outer.carried))):
             loop, outer = outer, self._around[outer]

@@ -36,7 +36,7 @@ _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
 
 @dataclass(frozen=True, eq=False)
 class _Carried:
-    """A value that a loop carries: handed on as it is, or combined by one operation with a value that it does not see.
+    """A value that a loop carries: yielded as it is, or combined by one operation with a value that it does not see.
 
     `combine` is that operation, `other` its other operand, and `kind` what affine.parallel calls it.
     """

@@ -29,7 +29,7 @@ from tests.analysis.touched import ROLES, Access, Role, every, touches
 
 @dataclass(frozen=True)
 class Root:
-    """A storage: what made it (an argument, the result of an alloc, or the symbol of a global), and the how manieth."""
+    """A storage: what made it (an argument, the result of an alloc, or the symbol of a global), and its index."""
 
     origin: Value | str
     number: int = 0

@@ -45,7 +45,7 @@ class Yield(Op):
 class While(Op):
     """Run before; while its condition holds, run after, and before again.
 
-    `before_args` are `inits` first, and what after yields then; `after_args` are what the condition hands on, and so
+    `before_args` are `inits` first, and what after yields then; `after_args` are what the condition yields, and so
     are `results` in the end.
     """
 
@@ -68,7 +68,7 @@ class Condition(Op):
 
 
 class Parallel(Op):
-    """Run body for every point of a box, in any order; what its scf.reduce hands on is combined, with `inits`."""
+    """Run body for every point of a box, in any order; what its scf.reduce yields is combined, with `inits`."""
 
     name = "scf.parallel"
     ivs: Arguments

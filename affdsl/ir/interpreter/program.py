@@ -165,7 +165,7 @@ class _Program:
         return found
 
     def block(self, block: Block) -> tuple[Steps, Take]:
-        """The steps of a block, and what gives the values that its terminator hands on."""
+        """The steps of a block, and what gives the values that its terminator yields."""
         steps: list[Step] = []
         for op in block:
             match op:
@@ -381,7 +381,7 @@ class _Program:
 
 
 def _handed_on(block: Block) -> tuple[Value, ...]:
-    """What the terminator of a block hands on: that of scf.condition, its condition before the values."""
+    """What the terminator of a block yields: that of scf.condition, its condition before the values."""
     match block[-1] if block else None:
         case scf.Condition(condition=condition, values=values):
             return (condition, *values)

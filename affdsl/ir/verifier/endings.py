@@ -1,4 +1,4 @@
-"""How blocks end: with a terminator of their operation, which hands on what that operation gives."""
+"""How blocks end: with a terminator of their operation, which yields what that operation gives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HeldBlock:
     arguments: tuple[Value, ...]
     terminator: type[Op] | None = None
     wanted: tuple[Type, ...] = ()
-    """What the terminator hands on."""
+    """What the terminator yields."""
     role: str = "a block"
     number: int = 0
     """Its place among the blocks of the operation."""
@@ -61,7 +61,7 @@ def scopes(op: Op) -> Iterator[HeldBlock]:
 
 
 def ending(scope: HeldBlock, parent: Op) -> Iterator[str]:
-    """A block ends with the terminator of its operation, which hands on what that gives: if nothing, without one."""
+    """A block ends with the terminator of its operation, which yields what that gives: if nothing, without one."""
     expected, block = scope.terminator, scope.block
     if expected is None:
         return
@@ -101,7 +101,7 @@ def misplaced(op: Op, parent: Op | None) -> Iterator[str]:
 
 
 _BLAMED = (scf.For, scf.If, scf.While, scf.Parallel, scf.IndexSwitch, scf.ExecuteRegion)
-"""What is named where one of its blocks hands on something else than it gives, and not the terminator; as mlir-opt."""
+"""What is named where one of its blocks yields something else than it gives, and not the terminator; as mlir-opt."""
 _OWNERS = {
     "affine.yield": ("affine.for", "affine.if", "affine.parallel"),
     "func.return": ("func.func",),

@@ -239,7 +239,7 @@ def read_launch(p: Parser, head: Head) -> Reading:
 
 
 def _dependences(p: Parser) -> tuple[tuple[Value, ...], tuple[Type, ...]]:
-    """`async [%a, %b]`: what is waited for, and the token that is handed on"""
+    """`async [%a, %b]`: what is waited for, and the token that it gives"""
     s = p.scanner
     token = OpaqueType("!gpu.async.token")
     types: tuple[Type, ...] = (token,) if s.accept("async") else ()

@@ -38,7 +38,7 @@ def write_while(p: Printer, op: scf.While) -> Iterator[Block]:
 
 
 def _ended(op: Op, number: int, block: Block) -> Block:
-    """A block, and its number, with its scf.yield, which must be written here even if it hands on nothing."""
+    """A block, and its number, with its scf.yield, which must be written here even if it yields nothing."""
     return ended(block, scf.Yield, end_of(op, number))
 
 

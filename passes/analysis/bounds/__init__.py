@@ -27,7 +27,7 @@ from affdsl.shown import ShownAsText
 from passes.analysis.bounds.claims import Claim, Demand, Demands, Key, Need
 from passes.analysis.bounds.numbers import ByNumbers
 from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.bounds.outside import Example, BrokenClaims
+from passes.analysis.bounds.outside import BrokenClaims, Example
 from passes.analysis.bounds.size_conditions import (
     alternatives,
     assumption,

@@ -9,7 +9,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
 from passes.analysis.bounds.claims import Demand, Demands, Key, Need
 from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.bounds.outside import Example, BrokenClaims
+from passes.analysis.bounds.outside import BrokenClaims, Example
 from passes.analysis.domain import NOT_POSITIVE, Domain
 from passes.analysis.polyhedral import UnknownError, spending
 

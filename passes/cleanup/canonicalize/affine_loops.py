@@ -51,7 +51,7 @@ def trip_count(node: OpNode) -> int | None:
 
 
 def never_runs(graph: Graph, node: OpNode, op: affine.For) -> bool:
-    """What a loop that does not run hands on is what it was given."""
+    """What a loop that does not run yields is what it was given."""
     if op.results and trip_count(node) == 0:
         graph.replace(node, op.inits)
         return True
@@ -59,7 +59,7 @@ def never_runs(graph: Graph, node: OpNode, op: affine.For) -> bool:
 
 
 def empty_loop(graph: Graph, node: OpNode, op: affine.For) -> bool:
-    """A loop that only hands on values, where these are known."""
+    """A loop that only yields values, where these are known."""
     body = node.region("body")
     if not op.results or not body.is_empty:
         return False

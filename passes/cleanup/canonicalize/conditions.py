@@ -13,13 +13,13 @@ from passes.cleanup.canonicalize.rules import Rules
 
 
 def yielded(body: Body) -> tuple[Value, ...]:
-    """The values that a block hands on."""
+    """The values that a block yields."""
     last = body.terminator
     return () if last is None else last.reads
 
 
 def hand_on(graph: Graph, body: Body, values: tuple[Value, ...]) -> None:
-    """Let a block hand on other values."""
+    """Let a block yield other values."""
     last = body.terminator
     if last is not None:
         graph.erase(last)

@@ -74,7 +74,7 @@ class Body:
 
     @property
     def terminator(self) -> OpNode | None:
-        """The last node, if it is a terminator; one that hands on no value need not be there."""
+        """The last node, if it is a terminator; one that yields no value need not be there."""
         return self.last if self.last is not None and self.last.op.is_terminator else None
 
     @property

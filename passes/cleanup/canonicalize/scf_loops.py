@@ -26,7 +26,7 @@ def trip_count(graph: Graph, lower: Value, upper: Value, step: Value) -> int | N
 
 
 def trivial_loop(graph: Graph, node: OpNode, op: scf.For) -> bool:
-    """A loop that does not run, runs once, or hands on what it does not compute."""
+    """A loop that does not run, runs once, or yields what it does not compute."""
     count = None if op.is_unsigned else trip_count(graph, op.lower, op.upper, op.step)
     if count is None:
         return False
@@ -89,7 +89,7 @@ def trivial_dimensions(graph: Graph, node: OpNode, op: scf.Parallel) -> bool:
 
 
 def _run_once(graph: Graph, node: OpNode, op: scf.Parallel) -> None:
-    """Put the body in place of the band, and combine what it hands on with what the band starts from."""
+    """Put the body in place of the band, and combine what it yields with what the band starts from."""
     body = node.region("body")
     last = body.terminator
     graph.inline(body, node)

@@ -30,7 +30,7 @@ def _keep_arguments(graph: Graph, node: OpNode, kept: list[int]) -> None:
 
 
 def _keep_results(graph: Graph, node: OpNode, kept: list[int]) -> None:
-    """Let the condition hand on only some of its values."""
+    """Let the condition yield only some of its values."""
     op = node.op
     assert isinstance(op, scf.While)
     last, condition = _condition(node)
@@ -59,7 +59,7 @@ def unchanged_arguments(graph: Graph, node: OpNode, op: scf.While) -> bool:
 
 
 def values_from_outside(graph: Graph, node: OpNode, op: scf.While) -> bool:
-    """What the condition hands on of what is known around the loop is read there."""
+    """What the condition yields of what is known around the loop is read there."""
     _, condition = _condition(node)
     before = node.region("before")
 
@@ -90,7 +90,7 @@ def condition_holds(graph: Graph, node: OpNode, op: scf.While) -> bool:
 
 
 def repeated_or_unread_results(graph: Graph, node: OpNode, op: scf.While) -> bool:
-    """Each value is handed on once, and only if somebody reads it."""
+    """Each value is yielded once, and only if somebody reads it."""
     _, condition = _condition(node)
     kept: list[int] = []
     for k, value in enumerate(condition.values):

@@ -27,7 +27,7 @@ def splits_of(loop: affine.For, factor: int) -> tuple[Affine | None, ...]:
 
 
 def rests_of(loop: affine.For, splits: Sequence[Affine | None], trips: TripCount) -> list[affine.For]:
-    """Loops over what is left over by each upper bound, each carrying on what was handed on before.
+    """Loops over what is left over by each upper bound, each carrying on what was yielded before.
 
     At most one of them runs: see the note in `passes.transforms.loops.unrolling`.
     """

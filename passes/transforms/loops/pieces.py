@@ -37,7 +37,7 @@ def with_loop(func: Func, loop: Op, new: Iterable[Op], replaced: Mapping[Value, 
 
 
 def in_pieces(loop: affine.For, pieces: Sequence[Piece], kept: int = 0) -> list[affine.For]:
-    """Loops over pieces of the iterations of a loop, each carrying on what the one before handed on.
+    """Loops over pieces of the iterations of a loop, each carrying on what the one before yielded.
 
     The piece of number `kept` is the loop itself, with its induction variable; the others have copies of its body.
     The last one defines the results of the loop.
@@ -103,7 +103,7 @@ def _only(bounds: Sequence[Affine], chosen: Callable[[Iterable[int]], int]) -> t
 
 
 def split_body(body: Block) -> tuple[Block, tuple[Value, ...]]:
-    """The operations of a block without its terminator, and what that hands on."""
+    """The operations of a block without its terminator, and what that yields."""
     if body and isinstance(body[-1], affine.Yield):
         return body[:-1], body[-1].values
     return body, ()
@@ -112,7 +112,7 @@ def split_body(body: Block) -> tuple[Block, tuple[Value, ...]]:
 def copies(
     loop: affine.For, counters: Sequence[Affine | None], carried: Sequence[Value]
 ) -> tuple[list[Op], tuple[Value, ...]]:
-    """The body of a loop once for each counter, one after the other, and what the last of them hands on.
+    """The body of a loop once for each counter, one after the other, and what the last of them yields.
 
     A counter is computed before the copy that reads it; None stands for the induction variable itself, whose copy is
     the body as it is if `carried` are the values that the loop carries.

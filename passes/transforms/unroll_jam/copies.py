@@ -33,7 +33,7 @@ class Copies:
 
     @property
     def in_sequence(self) -> bool:
-        """Whether each copy runs after the one before it, so that it may take what that one hands on."""
+        """Whether each copy runs after the one before it, so that it may take what that one yields."""
         return not any(isinstance(op, affine.For) for op in self.loop.body)
 
     def body(self) -> Block:
@@ -45,7 +45,7 @@ class Copies:
         return self._block(self.loop.body)
 
     def _in_sequence(self) -> Block:
-        """The body where each copy takes the values that the one before it hands on."""
+        """The body where each copy takes the values that the one before it yields."""
         *run, end = self.loop.body
         assert isinstance(end, affine.Yield), "a loop with results ends with affine.yield"
         out: list[Op] = list(run)
@@ -61,7 +61,7 @@ class Copies:
     # --- Statements
 
     def _block(self, block: Block) -> Block:
-        """The operations of a block for all copies; what ends it hands on the values of all of them."""
+        """The operations of a block for all copies; what ends it yields the values of all of them."""
         out: list[Op] = []
         run: list[Op] = []
         for op in block:

@@ -18,7 +18,7 @@ _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items() if kind no
 
 
 def kinds_of(loop: affine.For, dependences: Dependences, what: str, reassociate: bool) -> tuple[str | None, ...]:
-    """How each value that a loop carries is combined; None where it is handed on as it is.
+    """How each value that a loop carries is combined; None where it is yielded as it is.
 
     Raises IllegalTransform for a recurrence, and for a sum or product of floats unless `reassociate` allows it.
     """
@@ -58,7 +58,7 @@ def started(loop: affine.For, kinds: Sequence[str | None], factor: int) -> tuple
 def together(
     loop: affine.For, kinds: Sequence[str | None], copies: Sequence[Sequence[Value]], results: Sequence[Value]
 ) -> Block:
-    """Operations that combine what each copy of a loop gives; a value that is handed on needs none."""
+    """Operations that combine what each copy of a loop gives; a value that is yielded needs none."""
     out: list[Op] = []
     for k, kind in enumerate(kinds):
         if kind is None:
