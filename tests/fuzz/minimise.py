@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -30,20 +29,12 @@ from tests.fuzz.program import (
     rebuilt,
 )
 from tests.fuzz.reference import UnusableError, evaluate, placed, races
+from tests.harness.minimise import smallest
 
 
 def minimise(program: Program, fails: Callable[[Program], bool], seconds: float = 60) -> Program:
     """A program that fails and none of whose simplifications does, or the best until the time is over."""
-    end = time.monotonic() + seconds
-    while True:
-        for smaller in simpler(program):
-            if time.monotonic() > end:
-                return program
-            if smaller != program and is_valid(smaller) and fails(smaller):
-                program = smaller
-                break
-        else:
-            return program
+    return smallest(program, simpler, lambda each: is_valid(each) and fails(each), seconds=seconds)
 
 
 def is_valid(program: Program) -> bool:
@@ -98,6 +89,10 @@ def _check(known: set[str], *trees: object) -> None:
 
 def simpler(program: Program) -> Iterator[Program]:
     """Programs that are a little smaller, the boldest first."""
+    return (smaller for smaller in _smaller(program) if smaller != program)
+
+
+def _smaller(program: Program) -> Iterator[Program]:
     found = list(nodes(program.body))
     for kinds in ((Statement,), (Value, Condition), (Expr,)):
         for node in found:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from affdsl.errors import AffdslError
-from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func
-from affdsl.ir.traverse import rewrite, walk
 from passes.legality.refusal import IllegalTransform
+from tests.harness.minimise import simpler_modules, smallest
 from tests.transformations.check import Failure, difference
 from tests.transformations.primitives import PRIMITIVES, Chosen, Setting
 from tests.transformations.subjects import Subject, subject
@@ -19,18 +15,13 @@ from tests.transformations.subjects import Subject, subject
 def reduced(failure: Failure, seconds: float = 60) -> str:
     """The smallest program that was found on which the same primitive fails in the same way, as text."""
     given = subject(failure.seed)
-    end = time.monotonic() + seconds
     if failing(given, failure) is None:
         return "(it does not fail any more, or in the validator only)"
-    again = True
-    while again and time.monotonic() < end:
-        again = False
-        for smaller in _smaller(given):
-            if failing(smaller, failure) is not None:
-                given, again = smaller, True
-                break
-            if time.monotonic() > end:
-                break
+
+    def smaller(given: Subject) -> Iterator[Subject]:
+        return (replace(given, module=module) for module in simpler_modules(given.module, given.symbol))
+
+    given = smallest(given, smaller, lambda each: failing(each, failure) is not None, seconds=seconds)
     return f"{failing(given, failure)}\n{given.module}"
 
 
@@ -57,25 +48,3 @@ def failing(given: Subject, failure: Failure) -> Chosen | None:
         if failure.kind == "another result" and difference(given, made):
             return chosen
     return None
-
-
-def _smaller(given: Subject) -> Iterator[Subject]:
-    """The program without one of its operations, or with a loop or condition replaced by nothing but its body."""
-    used = {v for op in walk(given.function) for v in op.mentions()}
-    for op in list(walk(given.function))[1:]:
-        if op.is_terminator or any(v in used for v in op.defines()):
-            continue
-        for new in ((), op.then) if isinstance(op, affine.If) and not op.results else ((),):
-            made = _without(given, op, new)
-            if made is not None:
-                yield made
-
-
-def _without(given: Subject, op: Op, new: tuple[Op, ...]) -> Subject | None:
-    function: func.Func = rewrite(given.function, lambda each: new if each is op else None)
-    if function is given.function:
-        return None  # what is inside of it has changed meanwhile
-    try:
-        return replace(given, module=given.with_function(function))
-    except AffdslError:
-        return None
