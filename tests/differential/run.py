@@ -2,17 +2,17 @@
 
 Each program is verified, interpreted (parallel loops in order and shuffled), compiled as C and run (by gcc and clang,
 some with sanitizers), and lowered by mlir-opt to LLVM and run where MLIR defines what it does. All must agree to the
-bit. A program on which they do not is made small and written to a file that builds it again. Beside them, kernels are
+bit. A program on which they do not is made small and written to a file. Beside them, kernels are
 written in the language at random, and compared with plain Python.
 """
 
 from __future__ import annotations
 
 import argparse
+import pickle
 import re
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,12 +28,10 @@ from tests.differential.language_builder import as_program
 from tests.differential.language_meaning import as_executed
 from tests.differential.minimise import minimise
 from tests.differential.outcome import Outcome, difference, interpret
-from tests.differential.reproducer import reproducer
 from tests.harness.batch import COMPILERS, C
+from tests.harness.command import Watch
 
 BATCH = 40
-SIMILAR = 2
-"""So many failures of one kind are made small; further ones are counted."""
 
 
 def compare(programs: Sequence[Program], how: C | None, *, mlir: bool = True) -> Iterator[tuple[Program, str, str]]:
@@ -120,48 +118,50 @@ def shrink(program: Program, judge: str, kind: str) -> Program:
     return minimise(program, fails)
 
 
+def written(program: Program, title: str, folder: Path) -> Path:
+    """The file that holds a program: pickled, so that it is the same to the last name, and beside that as text."""
+    path = folder / f"seed{program.seed}.pickle"
+    path.write_bytes(pickle.dumps(program))
+    comment = title.replace("\n", "\n// ")
+    path.with_suffix(".mlir").write_text(f"// {comment}\n{program.module}\n")
+    return path
+
+
 def main() -> int:
     """Run until the time is over; the exit status says whether all agreed."""
-    options = argparse.ArgumentParser(description=__doc__)
+    options = argparse.ArgumentParser(prog="python -m tests.differential.run", description=__doc__)
     options.add_argument("--minutes", type=float, default=5)
     options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--programs", type=int, default=sys.maxsize)
+    options.add_argument("--programs", "--count", type=int, default=sys.maxsize)
     options.add_argument("--no-mlir", action="store_true")
     options.add_argument("--output", type=Path, default=Path(tempfile.gettempdir()) / "affdsl-differential")
     chosen = options.parse_args()
-    chosen.output.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + chosen.minutes * 60
-    kinds: Counter[str] = Counter()
-    counts: Counter[str] = Counter()
-    first, seed, last = time.monotonic(), chosen.seed, chosen.seed + chosen.programs
-    while time.monotonic() < end and seed < last:
+    watch, counts = Watch(chosen.output), Counter[str]()
+    seed, last = chosen.seed, chosen.seed + chosen.programs
+    while watch.seconds < 60 * chosen.minutes and seed < last:
         programs = [generate(s) for s in range(seed, min(seed + BATCH, last))]
         how = COMPILERS[seed // BATCH % len(COMPILERS)]
         for program, judge, said in compare(programs, how, mlir=not chosen.no_mlir):
             kind = kind_of(judge, said)
-            kinds[kind] += 1
-            if kinds[kind] <= SIMILAR:
+            if watch.is_news(kind):
                 print(f"seed {program.seed}: {judge}: {said[:400]}", flush=True)
-                path = chosen.output / f"seed{program.seed}.py"
                 small = program if judge == "interpreter" else shrink(program, judge, kind)
-                path.write_text(reproducer(small, f"{judge}: {said[:200]}"))
-                path.with_suffix(".mlir").write_text(str(small.module))
-                print(f"    {path}", flush=True)
+                print(f"    {written(small, f'{judge}: {said[:200]}', chosen.output)}", flush=True)
         kernels = range(seed, seed + len(programs) // 4)
         for program, judge, said in compare_kernels(kernels, how):
-            kinds[f"kernels, {kind_of(judge, said)}"] += 1
+            watch.is_news(f"kernels, {kind_of(judge, said)}")
             print(f"kernel {program.seed}: {judge}: {said[:400]}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
             if said := header_compiles(programs[0], Path(folder)):
-                kinds[f"emit: {said[:100]}"] += 1
+                watch.is_news(f"emit: {said[:100]}")
                 print(f"seed {programs[0].seed}: emit: {said[:1000]}", flush=True)
         seed += len(programs)
         counts.update(programs=len(programs), kernels=len(kernels), calls=sum(len(p.calls) for p in programs))
         counts[str(how)] += len(programs)
         counts["mlir"] += sum(not p.wild for p in programs)
-        print(f"{time.monotonic() - first:.0f} s: {counts['programs']} programs, {kinds.total()} failures", flush=True)
-    print("\n".join(f"{n:7} {what}" for what, n in (counts + kinds).most_common()))
-    return 1 if kinds else 0
+        watch.say(counts["programs"], "programs", watch.kinds.total())
+    print("\n".join(f"{n:7} {what}" for what, n in (counts + watch.kinds).most_common()))
+    return 1 if watch.kinds else 0
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-import runpy
+import pickle
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -23,8 +23,7 @@ from tests.differential.language_builder import as_program
 from tests.differential.language_meaning import as_executed
 from tests.differential.minimise import minimise
 from tests.differential.outcome import Outcome, canonical, difference, interpret
-from tests.differential.reproducer import reproducer
-from tests.differential.run import kind_of, reordered
+from tests.differential.run import kind_of, reordered, written
 from tests.effort import some
 from tests.harness.batch import CHECKED, COMPILERS, GCC, LEVELS
 
@@ -129,9 +128,9 @@ def test_a_wrong_operation_is_noticed_and_made_small_and_reproduced(tmp_path):
     assert faults(small)
     count = sum(1 for f in small.module.functions for _ in walk(f))
     assert count < 25 < sum(1 for f in wrong.module.functions for _ in walk(f)), str(small.module)
-    path = tmp_path / "program.py"
-    path.write_text(reproducer(small, "sums are differences"))
-    again = runpy.run_path(str(path))["program"]
+    path = written(small, "sums are\ndifferences", tmp_path)
+    assert path.with_suffix(".mlir").read_text() == f"// sums are\n// differences\n{small.module}\n"
+    again = pickle.loads(path.read_bytes())  # noqa: S301  our own
     assert str(again.module) == str(small.module)
     assert faults(again)
 

@@ -6,12 +6,12 @@ sides read the same text; what they make of it is run, between red zones, and mu
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.fuzz.trials import ROWS, Row, Trial, trials
+from tests.harness.command import parser, seeds
 
 BATCH = 50
 HEAD = ("pass", "ours", "wrong", "theirs", "wrong", "ours did", "theirs did", "", "only theirs", "theirs more", "luck")
@@ -69,13 +69,13 @@ class Tally:
         return (self.row.title, *map(str, numbers), self.row.unit, *map(str, less))
 
 
-def tallies(seeds: range, rows: Sequence[Row]) -> list[Tally]:
+def tallies(of: range, rows: Sequence[Row]) -> list[Tally]:
     """Try passes on the programs of some seeds, and count."""
     found = {row: Tally(row) for row in rows}
-    for start in range(0, len(seeds), BATCH):
-        for trial in trials(seeds[start : start + BATCH], rows):
+    for start in range(0, len(of), BATCH):
+        for trial in trials(of[start : start + BATCH], rows):
             found[trial.row].add(trial)
-        print(f"{min(start + BATCH, len(seeds))} of {len(seeds)} programs", file=sys.stderr, flush=True)
+        print(f"{min(start + BATCH, len(of))} of {len(of)} programs", file=sys.stderr, flush=True)
     return list(found.values())
 
 
@@ -107,13 +107,11 @@ def details(tally: Tally) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Count as many programs as asked for; the exit status says whether ours is right and not fewer, by every pass."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.counts", description=__doc__)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
-    parser.add_argument("--only", default="", help="passes whose name has this in it")
-    chosen = parser.parse_args(arguments)
+    options = parser("tests.fuzz.counts", __doc__, 500)
+    options.add_argument("--only", default="", help="passes whose name has this in it")
+    chosen = options.parse_args(arguments)
     rows = [row for row in ROWS if row.is_known and chosen.only in row.step]
-    found = tallies(range(chosen.seed, chosen.seed + chosen.count), rows)
+    found = tallies(seeds(chosen), rows)
     print("\n".join([table(found), *filter(None, map(details, found))]))
     return 0 if all(tally.is_not_fewer for tally in found) else 1
 

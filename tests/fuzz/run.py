@@ -11,12 +11,9 @@ import argparse
 import re
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import repeat
 from pathlib import Path
 
 from tests.fuzz.check import EVERY_PASS, UNTOUCHED, Failure, Report, check_seeds, pipelines, still_fails
@@ -26,20 +23,21 @@ from tests.fuzz.minimise import minimise
 from tests.fuzz.mlir import mlir
 from tests.fuzz.program import For, Program, nodes
 from tests.fuzz.reference import python, races
+from tests.harness.command import Watch, chosen_from, parser, seeds
+from tests.harness.processes import Death, answers
 
 BATCH = 50
-SIMILAR = 2
-"""So many failures of one kind are made small; further ones are counted."""
 
 
-def reports(seeds: range, chosen: Sequence[str], judges: Sequence[str], jobs: int) -> Iterator[Report]:
+def reports(of: range, chosen: Sequence[str], judges: Sequence[str], processes: int) -> Iterator[Report]:
     """The reports of batches, in order."""
-    batches = [seeds[k : k + BATCH] for k in range(0, len(seeds), BATCH)]
-    if jobs == 1:
-        yield from (check_seeds(batch, chosen, judges) for batch in batches)
-        return
-    with ProcessPoolExecutor(jobs) as pool:
-        yield from pool.map(check_seeds, batches, repeat(chosen), repeat(judges))
+    batches = [of[k : k + BATCH] for k in range(0, len(of), BATCH)]
+    check_batch = partial(check_seeds, pipelines=chosen, judges=judges)
+    found = answers(check_batch, batches, processes) if processes > 1 else map(check_batch, batches)
+    for batch, report in zip(batches, found, strict=True):
+        if isinstance(report, Death):
+            raise RuntimeError(f"one of the programs of the seeds {batch}: {report}")
+        yield report
 
 
 def shown(program: Program) -> str:
@@ -66,37 +64,34 @@ def written(failure: Failure, small: Program, folder: Path) -> Path:
     return path
 
 
-def summary(report: Report, chosen: Sequence[str], kinds: Counter[tuple[str, str, str]], seconds: float) -> str:
+def summary(report: Report, chosen: Sequence[str], watch: Watch) -> str:
     """What was checked, pipeline by pipeline, and what failed."""
     passes = [p for p in chosen if p != UNTOUCHED]
     width = max(map(len, passes), default=0)
     failed = Counter(f.pipeline for f in report.failures)
     lines = [f"{p:{width}}  changed {report.changed[p]} of {report.programs}, {failed[p]} failures" for p in passes]
-    lines += [f"{n:6} {pipeline or 'no passes'}: {judge}: {what}" for (pipeline, judge, what), n in kinds.most_common()]
+    lines += [
+        f"{n:6} {pipeline or 'no passes'}: {judge}: {what}" for (pipeline, judge, what), n in watch.kinds.most_common()
+    ]
     judged = ", ".join(f"{judge} {n}" for judge, n in report.judged.items())
     counts = f"{report.programs} programs, {len(passes)} pipelines, {len(report.failures)} failures"
-    return "\n".join([*lines, f"{counts}; judged: {judged}; {seconds:.0f} s"])
+    return "\n".join([*lines, f"{counts}; judged: {judged}; {watch.seconds:.0f} s"])
 
 
 def options(arguments: Sequence[str] | None) -> argparse.Namespace:
     """What the command line says."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1, help="the first seed")
-    parser.add_argument("--passes", default="", help="a,b{x=1},c, or all: each alone, and in sequence")
-    parser.add_argument("--pipeline", action="append", default=[], help="a pipeline as mlir-opt takes it")
-    parser.add_argument("--judges", default=",".join(JUDGES))
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--output", type=Path, default=Path(tempfile.gettempdir()) / "affdsl-fuzz")
-    parser.add_argument("--minimise", type=float, default=30, help="seconds for each failure that is made small")
-    parser.add_argument("--show", type=int, metavar="SEED", help="print the program of a seed, and stop")
-    chosen = parser.parse_args(arguments)
+    made = parser("tests.fuzz.run", __doc__, 1000, processes=True)
+    made.add_argument("--passes", default="", help="a,b{x=1},c, or all: each alone, and in sequence")
+    made.add_argument("--pipeline", action="append", default=[], help="a pipeline as mlir-opt takes it")
+    made.add_argument("--judges", default=",".join(JUDGES))
+    made.add_argument("--output", type=Path, default=Path(tempfile.gettempdir()) / "affdsl-fuzz")
+    made.add_argument("--minimise", type=float, default=30, help="seconds for each failure that is made small")
+    made.add_argument("--show", type=int, metavar="SEED", help="print the program of a seed, and stop")
+    chosen = made.parse_args(arguments)
     # A comma inside braces belongs to an option.
     names = [name for name in re.split(r",(?![^{]*})", chosen.passes) if name]
     chosen.passes = list(EVERY_PASS) if names == ["all"] else names
-    chosen.judges = [judge for judge in chosen.judges.split(",") if judge]
-    if unknown := set(chosen.judges) - set(JUDGES):
-        parser.error(f"there is no judge {', '.join(unknown)}, only {', '.join(JUDGES)}")
+    chosen.judges = chosen_from(made, "judge", chosen.judges, [*JUDGES])
     return chosen
 
 
@@ -106,26 +101,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.show is not None:
         print(shown(generate(chosen.show)))
         return 0
-    chosen.output.mkdir(parents=True, exist_ok=True)
     todo = (*pipelines(chosen.passes), *chosen.pipeline)
-    seeds = range(chosen.seed, chosen.seed + chosen.count)
-    total, kinds, start = Report(), Counter[tuple[str, str, str]](), time.monotonic()
-    for report in reports(seeds, todo, chosen.judges, chosen.jobs):
+    total, watch = Report(), Watch(chosen.output)
+    for report in reports(seeds(chosen), todo, chosen.judges, chosen.processes):
         total.add(report)
         for failure in report.failures:
-            kinds[failure.kind] += 1
-            if kinds[failure.kind] > SIMILAR:
-                continue
-            said = f"{failure.pipeline or 'no passes'}: {failure.judge}: {failure.said[:400]}"
-            print(f"seed {failure.program.seed}: {said}", flush=True)
-            small = minimise(failure.program, partial(still_fails, failure), chosen.minimise)
-            print(f"    {written(failure, small, chosen.output)}", flush=True)
-        elapsed = time.monotonic() - start
-        print(
-            f"{elapsed:.0f} s: {total.programs} programs, {len(total.failures)} failures", file=sys.stderr, flush=True
-        )
-    print(summary(total, todo, kinds, time.monotonic() - start))
-    return 1 if kinds else 0
+            if watch.is_news(failure.kind):
+                said = f"{failure.pipeline or 'no passes'}: {failure.judge}: {failure.said[:400]}"
+                print(f"seed {failure.program.seed}: {said}", flush=True)
+                small = minimise(failure.program, partial(still_fails, failure), chosen.minimise)
+                print(f"    {written(failure, small, chosen.output)}", flush=True)
+        watch.say(total.programs, "programs", len(total.failures))
+    print(summary(total, todo, watch))
+    return 1 if watch.kinds else 0
 
 
 if __name__ == "__main__":

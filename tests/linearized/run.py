@@ -11,7 +11,6 @@ all pairs of accesses, and witnesses with the subscripts.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -38,6 +37,7 @@ from passes.validation.polyhedral import Reference
 from tests.analysis.brute import ROLES, Brute
 from tests.analysis.points import numbers_in
 from tests.analysis.traced import Trace, trace
+from tests.harness.command import Watch, parser, seeds
 from tests.linearized.kernels import Recipe, build, changed, recipe
 
 BOX = tuple(product((0, 1, 2, 3), repeat=3))
@@ -288,17 +288,11 @@ def _arguments(of: Recipe, function: Func, numbers: tuple[int, ...]) -> list[np.
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.linearized.run", description=__doc__)
-    parser.add_argument("--count", type=int, default=300, help="how many kernels")
-    parser.add_argument("--seed", type=int, default=1, help="the seed of the first")
-    options = parser.parse_args()
-    report = Report()
-    for seed in range(options.seed, options.seed + options.count):
+    report, watch = Report(), Watch()
+    for seed in seeds(parser("tests.linearized.run", __doc__, 300).parse_args()):
         compare(recipe(seed), report)
         if report.kernels % 10 == 0:
-            print(
-                f"{report.kernels} kernels, {len(report.unknown)} unknown, {len(report.wrong)} wrong", file=sys.stderr
-            )
+            watch.say(report.kernels, "kernels", len(report.unknown) + len(report.wrong))
     print(report)
     print("\n".join([*report.unknown[:30], *report.wrong[:30]]))
     return int(bool(report.unknown or report.wrong))

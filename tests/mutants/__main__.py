@@ -10,12 +10,12 @@ the quickest first, until one fails.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 import pytest
 
+from tests.harness.command import parser
 from tests.mutants.mutate import choose
 from tests.mutants.session import Judge
 
@@ -34,13 +34,11 @@ TESTS = (
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command: 0 if every fault was noticed."""
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
-    parser.add_argument("files", nargs="*", default=SUBJECTS, help="files and folders to plant faults into")
-    parser.add_argument("--count", type=int, default=60, help="how many faults")
-    parser.add_argument("--seed", type=int, default=1, help="of the choice")
-    parser.add_argument("--processes", type=int, default=2, help="how many faults at the same time")
-    parser.add_argument("--tests", nargs="*", default=TESTS, help="files and folders of tests")
-    given = parser.parse_args(arguments)
+    options = parser("tests.mutants", __doc__, 60)
+    options.add_argument("files", nargs="*", default=SUBJECTS, help="files and folders to plant faults into")
+    options.add_argument("--processes", type=int, default=2, help="how many faults at the same time")
+    options.add_argument("--tests", nargs="*", default=TESTS, help="files and folders of tests")
+    given = options.parse_args(arguments)
     judge = Judge(choose(given.files, given.count, given.seed), given.processes)
     code = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *given.tests], plugins=[judge])
     return int(code) or int(bool(judge.unnoticed))

@@ -5,22 +5,20 @@ python -m tests.passes.faults --count 300 --seed 1
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
+from tests.harness.command import parser
 from tests.passes.faults.count import Tally, tally
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command: 0 if no alarm is false, nothing wrong was proved right, and 95 of 100 faults were found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.passes.faults", description=__doc__)
-    parser.add_argument("--count", type=int, default=300, help="how many real faults to plant")
-    parser.add_argument("--seed", type=int, default=1, help="of everything random")
-    parser.add_argument("--verbose", action="store_true", help="say of each fault how it was found")
-    given = parser.parse_args(arguments)
+    options = parser("tests.passes.faults", __doc__, 300)
+    options.add_argument("--verbose", action="store_true", help="say of each fault how it was found")
+    given = options.parse_args(arguments)
     found = tally(Random(given.seed), given.count, print if given.verbose else None)
     print(shown(found))
     return int(bool(found.false_alarms or found.wrongly_proved or len(found.missed) > 0.05 * found.planted))
