@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from tests.analysis.program_loops import Loops
 from tests.analysis.program_statements import FLOAT, INDICES, LARGEST, STATEMENTS, row_major
 from tests.analysis.traced import Trace, trace
 from tests.fuzz.affine import Expr, name
+from tests.harness.judges import bits, instead, left
 
 CHOICES = (
     "imperfect", "step", "triangular", "maxmin", "zero_trip", "negative_lower", "if", "else", "if_equality", "if_mod",
@@ -67,6 +69,16 @@ class Program:
         random = np.random.default_rng(self.seed)
         arrays = [random.standard_normal(shape, np.float32) for shape in self.sizes]
         return (*arrays, random.integers(0, LARGEST + 1, INDICES), *self.symbols)
+
+    def outcome(
+        self, function: func.Func | None = None, module: func.Module | None = None, **options: Any
+    ) -> list[bytes]:
+        """What it returns and leaves in its arguments, or another version of its function or its module does."""
+        if module is None:
+            module = self.module if function is None else instead(self.module, self.function, function)
+        entry = next(f for f in module.functions if f.symbol == "f")
+        options = {"uninitialised": "poison", "externals": self.externals} | options
+        return bits(left(entry, self.arguments(), module, **options))
 
     def trace(self) -> Trace:
         """Run the program."""

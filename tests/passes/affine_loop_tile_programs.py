@@ -18,7 +18,8 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.analysis.dependence import Dependences
 from passes.legality.refusal import IllegalTransform
-from tests.analysis.programs import Program, generate
+from tests.analysis.programs import generate
+from tests.harness.judges import left
 from tests.passes.compare import parsed
 
 TRIANGLES = {
@@ -183,21 +184,6 @@ def assert_same(before: func.Func, after: func.Func, sizes: Iterable[int]) -> No
         assert results(after, n) == results(before, n), f"n = {n}\n{after}"
 
 
-def outputs(program: Program, module: func.Module) -> Sequence[bytes]:
-    """What a random program, or what was made of it, returns and leaves in its arguments."""
-    (function,) = [f for f in module.functions if f.symbol == "f"]
-    given = program.arguments()
-    found = run(function, *given, module=module, externals=program.externals, uninitialised="poison")
-    return [np.asarray(x).tobytes() for x in (*found, *given)]
-
-
-def replaced(module: func.Module, old: func.Func, new: func.Func) -> func.Module:
-    """A module with another version of one of its functions, which keeps the rules."""
-    made = with_fields(module, body=tuple(new if op is old else op for op in module.body))
-    verify(made)
-    return made
-
-
 def refused_exactly(
     module: ModuleType, step: Callable[[], func.Func], before: func.Func, inputs: Iterable[Sequence[np.ndarray | int]]
 ) -> IllegalTransform | None:
@@ -215,9 +201,7 @@ def refused_exactly(
         after = step()
     changed = False
     for given in inputs:
-        first, second = ([g.copy() if isinstance(g, np.ndarray) else g for g in given] for _ in range(2))
-        run(before, *first)
-        run(after, *second)
+        first, second = left(before, given), left(after, given)
         changed = changed or any((np.asarray(a) != b).any() for a, b in zip(first, second, strict=True))
     assert changed == (refused is not None), f"{refused}\n{before}\n{after}"
     return refused
@@ -249,7 +233,7 @@ def done_to_random_programs(seeds: Iterable[int], step: Callable[[affine.For, Ra
     legal = 0
     for seed in seeds:
         program, random = generate(seed), Random(seed)
-        wanted, dependences = outputs(program, program.module), Dependences(program.function, program.module)
+        wanted, dependences = program.outcome(), Dependences(program.function, program.module)
         for op in walk(program.function):
             if not isinstance(op, affine.For):
                 continue
@@ -257,7 +241,7 @@ def done_to_random_programs(seeds: Iterable[int], step: Callable[[affine.For, Ra
                 after = step(op, random, dependences)
             except IllegalTransform:
                 continue
-            found = outputs(program, replaced(program.module, program.function, after))
+            found = program.outcome(after)
             assert found == wanted, f"seed {seed}, {op.iv}\n{after}"
             legal += 1
     return legal

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
-from affdsl.ir.interpreter import run
-from affdsl.ir.traverse import walk, with_fields
-from affdsl.ir.verifier import verify
+from affdsl.ir.traverse import walk
 from passes.transforms.distribute import distribute
 from passes.transforms.interchange import interchange
 from passes.transforms.reverse import reverse
 from passes.transforms.shift import shift
 from passes.transforms.skew import skew
-from tests.analysis.programs import Program
 
 Step = tuple[str, Callable[[], func.Func]]
 
@@ -75,13 +70,3 @@ def steps(function: func.Func, module: func.Module) -> Iterator[Step]:
                 yield "skew", lambda pair=pair: skew(function, *pair, -2)
                 if outer.body == (inner,):
                     yield "interchange", lambda pair=pair: interchange(function, *pair, module=module)
-
-
-def result(program: Program, function: func.Func) -> list[bytes]:
-    """What a program leaves in its arguments where this function stands for its own."""
-    body = tuple(function if op is program.function else op for op in program.module.body)
-    module = with_fields(program.module, body=body)
-    verify(module)
-    given = program.arguments()
-    made = run(function, *given, module=module, externals=program.externals, uninitialised="poison")
-    return [np.asarray(a).tobytes() for a in (*made, *given)]

@@ -24,6 +24,7 @@ from passes.transforms import unroll_jam as under_test
 from passes.transforms.unroll_jam import unroll_jam
 from tests.asked import asked
 from tests.effort import some
+from tests.harness.judges import instead
 from tests.oracles import mlir_opt
 from tests.passes.affine_loop_tile_programs import (
     TRIANGLES,
@@ -32,7 +33,6 @@ from tests.passes.affine_loop_tile_programs import (
     done_to_random_programs,
     loops,
     refused_exactly,
-    replaced,
     triangle,
 )
 from tests.passes.compare import assert_alike, both, parsed, shown
@@ -443,7 +443,7 @@ def test_bounds_that_are_computed_in_the_loop() -> None:
     with pytest.raises(IllegalTransform, match=r"with distance \(1\.\."):
         unroll_jam(function, loops(function)["i"], 2)
     inside = unroll_jam(function, loops(function)["j"], 2)
-    assert_alike(before, replaced(before, function, inside), (0, 1, 2, 5, 7), size=40)
+    assert_alike(before, instead(before, function, inside), (0, 1, 2, 5, 7), size=40)
 
 
 def test_counters_that_are_carried() -> None:
@@ -471,7 +471,7 @@ def test_counters_that_are_carried() -> None:
         function = before.functions[0]
         for factor in (2, 3):
             after = unroll_jam(function, loops(function)["i"], factor)
-            assert assert_alike(before, replaced(before, function, after), (0, 1, 2, 5, 7), size=40) > 8
+            assert assert_alike(before, instead(before, function, after), (0, 1, 2, 5, 7), size=40) > 8
 
 
 @pytest.mark.parametrize("kind", ["addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui", "subi"])
@@ -496,7 +496,7 @@ def test_reductions_through_loops_inside(kind: str) -> None:
         after = unroll_jam(function, loops(function)["i"], factor)
         (inner,) = [op for op in walk(after) if isinstance(op, affine.For) and op.iv is loops(function)["j"]]
         assert len(inner.results) == factor
-        assert assert_alike(before, replaced(before, function, after)) == 12
+        assert assert_alike(before, instead(before, function, after)) == 12
     assert affine_loop_unroll_jam(before) is not before
 
 

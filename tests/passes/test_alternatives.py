@@ -31,7 +31,6 @@ from tests.asked import asked, taken
 from tests.effort import some
 from tests.passes.own_buffer_programs import arguments, loops
 from tests.passes.own_buffer_programs import generate as generate_with_buffers
-from tests.passes.reordering_programs import result
 
 
 def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32") -> func.Func:
@@ -184,12 +183,12 @@ def _requests(function, module):
 
 def _assert_same(program, before, after):
     if not isinstance(program, func.Func):
-        assert result(program, before) == result(program, after), f"seed {program.seed}\n{before}\n{after}"
+        assert program.outcome(before) == program.outcome(after), f"seed {program.seed}\n{before}\n{after}"
         return
     for n in (0, 1, 5):
         given = [(np.arange(196).reshape(14, 14) % 17, np.arange(14), n) for _ in range(2)]
-        run(before, *given[0], uninitialised="poison")
-        run(after, *given[1], uninitialised="poison")
+        run(before, *given[0])
+        run(after, *given[1])
         if not _reads_poison(before, n):
             assert given[0][1].tolist() == given[1][1].tolist(), f"n = {n}\n{before}\n{after}"
 

@@ -26,7 +26,7 @@ from tests.analysis.nests import ARRAYS, SIZE, nest
 from tests.analysis.programs import generate
 from tests.asked import asked
 from tests.effort import some
-from tests.passes.reordering_programs import TRIANGLES, loops, result, steps, triangle
+from tests.passes.reordering_programs import TRIANGLES, loops, steps, triangle
 
 
 def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?x?xf32>, %n: index, %x: f32") -> func.Func:
@@ -317,14 +317,14 @@ def test_random_programs_do_the_same_as_before(seeds):
         program = generate(seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalysisWarning)
-            wanted = result(program, program.function)
+            wanted = program.outcome()
             for name, step in steps(program.function, program.module):
                 try:
                     made = step()
                 except IllegalTransform:
                     done["refused"] += 1
                     continue
-                assert result(program, made) == wanted, f"seed {seed}, {name}:\n{made}"
+                assert program.outcome(made) == wanted, f"seed {seed}, {name}:\n{made}"
                 done[name] += made is not program.function
     assert min(done[name] for name in ("interchange", "skew", "shift", "reverse", "distribute", "refused")) >= 2, done
 

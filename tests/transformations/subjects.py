@@ -25,6 +25,7 @@ from tests.fuzz.minimise import is_valid
 from tests.fuzz.mlir import entry_name, mlir
 from tests.fuzz.program import Binary, Program, rebuilt
 from tests.fuzz.reference import UnusableError, placed
+from tests.harness.judges import instead
 from tests.transformations.mixing import mixed, on_integers, shown, with_numbers
 
 SOURCES = ("fuzz", "fuzz", "analysis")
@@ -75,10 +76,7 @@ class Subject:
 
     def with_function(self, made: func.Func) -> func.Module:
         """The module with another version of the function, which keeps the rules."""
-        old = self.function
-        module: func.Module = with_fields(self.module, body=tuple(made if op is old else op for op in self.module.body))
-        verify(module)
-        return module
+        return instead(self.module, self.function, made)
 
     def arguments(self, number: int) -> list[Argument]:
         """New arguments for a run."""
