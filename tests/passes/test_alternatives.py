@@ -187,8 +187,8 @@ def _assert_same(program, before, after):
         return
     for n in (0, 1, 5):
         given = [(np.arange(196).reshape(14, 14) % 17, np.arange(14), n) for _ in range(2)]
-        run(before, *given[0])
-        run(after, *given[1])
+        run(before, *given[0], uninitialised="poison")
+        run(after, *given[1], uninitialised="poison")
         if not _reads_poison(before, n):
             assert given[0][1].tolist() == given[1][1].tolist(), f"n = {n}\n{before}\n{after}"
 
