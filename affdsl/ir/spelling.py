@@ -36,11 +36,7 @@ def calling(name: Callable[[Value], str]) -> Iterator[None]:
         _called.reset(token)
 
 
-def _nothing(_: Value) -> str:
-    return ""
-
-
-_called: ContextVar[Callable[[Value], str]] = ContextVar("called", default=_nothing)
+_called: ContextVar[Callable[[Value], str]] = ContextVar("called", default=lambda value: "")
 
 
 def spell_constraint(constraint: Constraint, name: Name = hint) -> str:

@@ -427,11 +427,6 @@ def _entry_text(name: str, attribute: Attribute) -> str:
     return shown if isinstance(attribute, UnitAttr) else f"{shown} = {attribute_text(attribute)}"
 
 
-def integer_of(attribute: Attribute | None) -> int | None:
-    """The number that an attribute is; None if it is none."""
-    return attribute.value if isinstance(attribute, IntegerAttr) else None
-
-
 def type_of(attribute: Attribute | None) -> Type | None:
     """The type that an attribute is; None if it is none."""
     return attribute.type if isinstance(attribute, TypeAttr) else None

@@ -367,9 +367,19 @@ class Parser(AttributeReader):
         self.scanner.expect(":")
         return self.type()
 
+    def assignment(self) -> tuple[Use, Use]:
+        """`%a = %b`: a name, and the value that it stands for."""
+        name = self.use()
+        self.scanner.expect("=")
+        return name, self.use()
+
     def colon_memref(self, head: Head) -> MemRefType:
         """`: memref<...>`"""
         self.scanner.expect(":")
+        return self.memref(head)
+
+    def memref(self, head: Head) -> MemRefType:
+        """`memref<...>`"""
         place, type = self.scanner.start, self.type()
         if not isinstance(type, MemRefType):
             self.scanner.fail(f"{head.name} needs a memref of known rank, not {type}", place)

@@ -30,7 +30,8 @@ def written(op: Op, name: str) -> Applied:
     if applied is not None:
         return applied
     part = getattr(op, name)
-    flat = [e for item in part for e in (item if isinstance(item, tuple) else (item,))] if _is_list(part) else [part]
+    items = part if isinstance(part, tuple) else (part,)
+    flat = [e for item in items for e in (item if isinstance(item, tuple) else (item,))]
     exprs = [e.expr if isinstance(e, Constraint) else Affine.of(e) for e in flat]
     values = tuple(dict.fromkeys(v for e in exprs for v in e.values()))
     names = {v: f"d{k}" for k, v in enumerate(values)}
@@ -381,10 +382,6 @@ def _meaning(tree: Tree, values: Mapping[str, Value]) -> Affine:
 def _side(flat: Affine, sign: int) -> Affine:
     """The terms of one sign, as a sum with positive factors."""
     return Affine(tuple((atom, c * sign) for atom, c in flat.terms if c * sign > 0))
-
-
-def _is_list(part: object) -> bool:
-    return isinstance(part, tuple)
 
 
 # What is exact, and why.

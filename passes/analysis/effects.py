@@ -104,11 +104,6 @@ def is_pure(op: Op) -> bool:
     return all(effects(inner) == NONE for inner in _with_blocks(op))
 
 
-def is_read_only(op: Op) -> bool:
-    """Whether an operation, with its blocks, does nothing to memory but read it."""
-    return all(_only_reads(effects(inner)) for inner in _with_blocks(op))
-
-
 def is_removable(op: Op, blocks: Iterable[Op] | None = None) -> bool:
     """Whether an operation may be left out where nobody uses its results.
 
@@ -127,10 +122,6 @@ def is_own(op: Op) -> bool:
     """Whether an operation itself, without its blocks, does no more than to compute, to read and to make buffers."""
     found = effects(op)
     return not (found.unknown or found.writes or found.frees)
-
-
-def _only_reads(found: Effects) -> bool:
-    return not (found.unknown or found.writes or found.frees or found.allocates)
 
 
 def _inside(op: Op) -> Iterable[Op]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
+from operator import attrgetter
 
 from passes.analysis.access import Access
 
@@ -47,7 +48,7 @@ class Nearby:
         if others is None:
             others = self._others[kind] = [a for a in self._all if self._kinds.get(a) != kind]
         same = self._at.get(place, [])
-        return sorted((*same, *others), key=_order) if others else same
+        return sorted((*same, *others), key=attrgetter("order")) if others else same
 
 
 def _place(access: Access) -> tuple[Hashable, Hashable] | None:
@@ -56,7 +57,3 @@ def _place(access: Access) -> tuple[Hashable, Hashable] | None:
         return None
     terms, constants = zip(*((e.terms, e.constant) for e in access.index), strict=True) if access.index else ((), ())
     return (access.buffer, terms), constants
-
-
-def _order(access: Access) -> int:
-    return access.order

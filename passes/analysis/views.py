@@ -80,7 +80,8 @@ def linear(index: Sequence[Affine], shape: Sequence[int | None]) -> Affine | Non
     return sum((i * s for i, s in zip(index, strides, strict=True) if s is not None), Affine())
 
 
-def _in_subview(view: memref.SubView, index: Sequence[Affine]) -> Index | None:
+def axes_of(view: memref.SubView) -> tuple[int, ...] | None:
+    """Which dimension of the source each dimension of a view is."""
     source, result = view.source.type, view.result.type
     assert isinstance(source, MemRefType)
     assert isinstance(result, MemRefType)
@@ -88,7 +89,11 @@ def _in_subview(view: memref.SubView, index: Sequence[Affine]) -> Index | None:
     if layout is None or wanted is None:
         return None
     inferred = subview(layout, view.static_offsets, view.static_strides)
-    axes = kept(view.static_sizes, inferred, result.shape, wanted)
+    return kept(view.static_sizes, inferred, result.shape, wanted)
+
+
+def _in_subview(view: memref.SubView, index: Sequence[Affine]) -> Index | None:
+    axes = axes_of(view)
     if axes is None:
         return None
     inside = dict(zip(axes, index, strict=True))

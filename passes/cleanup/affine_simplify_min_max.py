@@ -12,13 +12,10 @@ from passes.cleanup.canonicalize.affine_loops import never_runs
 from passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
 from passes.cleanup.canonicalize.comparisons import constant_right
 from passes.cleanup.canonicalize.driver import drive
-from passes.cleanup.canonicalize.graph import Graph
 from passes.cleanup.canonicalize.integers import constants_right
 from passes.cleanup.canonicalize.rules import Rules
-from passes.simplify import Context, rewrite_within, simplify_bounds
-
-MOST_ROUNDS = 5
-"""More than programs need: a round follows only where the one before made something simpler."""
+from passes.cleanup.rounds import in_rounds
+from passes.simplify import Context, simplify_bounds
 
 
 def affine_simplify_min_max(module: Module) -> Module:
@@ -52,15 +49,7 @@ def affine_simplify_min_max(module: Module) -> Module:
       return
     }
     """
-    for _ in range(MOST_ROUNDS):
-        graph = Graph(rewrite_within(module, _without_losers))
-        drive(graph, _TABLES)
-        before, result = module, graph.result()
-        assert isinstance(result, Module)
-        module = result
-        if module is before:
-            break
-    return module
+    return in_rounds(module, _without_losers, lambda graph: drive(graph, _TABLES))
 
 
 def _without_losers(op: Op, context: Context) -> Op | None:

@@ -15,10 +15,9 @@ from passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
 from passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
 from passes.cleanup.canonicalize.graph import AFFINE_FIELDS, Graph, OpNode
 from passes.cleanup.canonicalize.rules import Fold, Known, Rule
-from passes.simplify import Context, rewrite_within, simplify, simplify_bounds, simplify_constraints
+from passes.cleanup.rounds import in_rounds
+from passes.simplify import Context, simplify, simplify_bounds, simplify_constraints
 
-MOST_ROUNDS = 5
-"""More than programs need: a round follows only where the one before made something simpler."""
 MOST_PAIRS = 64
 """Loops with more pairs of a lower and an upper bound are not asked whether they are empty."""
 
@@ -55,15 +54,7 @@ def affine_simplify_structures(module: Module) -> Module:
       return
     }
     """
-    for _ in range(MOST_ROUNDS):
-        graph = Graph(rewrite_within(module, _simplified))
-        _settle(graph)
-        before, result = module, graph.result()
-        assert isinstance(result, Module)
-        module = result
-        if module is before:
-            break
-    return module
+    return in_rounds(module, _simplified, _settle)
 
 
 def _simplified(op: Op, context: Context) -> Op | tuple[()] | None:
@@ -105,15 +96,6 @@ def _is_empty(bounds: Sequence[tuple[Sequence[Affine], Sequence[Affine]]], conte
     return len(pairs) <= MOST_PAIRS and context.excludes([Constraint(high - low - 1) for low, high in pairs])
 
 
-def _flatten_maps(graph: Graph, node: OpNode) -> bool:
-    """Write every map and set of an operation as sums."""
-    made = {name: affine_maps.flattened(m) for name, m in node.maps.items()}
-    changes = any(made[name] != m for name, m in node.maps.items())
-    if changes:
-        graph.update(node, maps=made)
-    return changes
-
-
 def _without_iterations(graph: Graph, node: OpNode, op: affine.For) -> bool:
     """What a loop that does not run yields is what it was given."""
     lower, upper = node.maps["lower"].constants, node.maps["upper"].constants
@@ -136,7 +118,8 @@ _RULES: dict[type[Op], tuple[Rule, ...]] = {
 def _settle(graph: Graph) -> None:
     """Write all maps as sums, then apply the rules until none applies: to loops, conditions and what these touch."""
     for each in reversed(list(graph.walk())):
-        if not _flatten_maps(graph, each) and type(each.op) in _RULES:
+        sums = {name: affine_maps.flattened(m) for name, m in each.maps.items()}
+        if not graph.remap(each, sums) and type(each.op) in _RULES:
             graph.push(each)
     while (node := graph.pop()) is not None:
         op = node.op

@@ -167,34 +167,25 @@ class _Parser:
         self.fail("missing closing '}' while processing pass options", start)
 
     def fits(self, step: PassStep, anchor: AnchorName, start: int) -> None:
-        match step.row.anchor, anchor:
-            case ("func", "builtin.module") | ("module", "func.func"):
-                wanted = "func.func" if step.row.anchor == "func" else "builtin.module"
+        row, is_opaque = step.row.anchor, anchor in OPAQUE_ANCHORS
+        match row, anchor:
+            case ("func" | "module", _) if is_opaque or (row, anchor) in (
+                ("func", "builtin.module"),
+                ("module", "func.func"),
+            ):
+                wanted = "func.func" if row == "func" else "builtin.module"
                 self.fail(
                     f"can't add pass '{step.name}' restricted to '{wanted}' on a pass manager intended to run on "
                     f"'{anchor}', did you intend to nest? Write {wanted}({step.name})",
                     start,
                 )
-            case "function interface", "builtin.module":
+            case "function interface", _ if anchor == "builtin.module" or (is_opaque and not anchor.endswith(".func")):
                 self.fail(
                     f"unable to schedule pass '{step.name}' on a pass manager intended to run on '{anchor}': "
                     f"it runs on functions; write func.func({step.name})",
                     start,
                 )
-            case ("func" | "module", _) if anchor in OPAQUE_ANCHORS:
-                wanted = "func.func" if step.row.anchor == "func" else "builtin.module"
-                self.fail(
-                    f"can't add pass '{step.name}' restricted to '{wanted}' on a pass manager intended to run on "
-                    f"'{anchor}', did you intend to nest? Write {wanted}({step.name})",
-                    start,
-                )
-            case "function interface", _ if anchor in OPAQUE_ANCHORS and not anchor.endswith(".func"):
-                self.fail(
-                    f"unable to schedule pass '{step.name}' on a pass manager intended to run on '{anchor}': "
-                    f"it runs on functions; write func.func({step.name})",
-                    start,
-                )
-            case "symbol table", _ if anchor in OPAQUE_ANCHORS:
+            case "symbol table", _ if is_opaque:
                 self.fail(
                     f"pass '{step.name}' needs a symbol table, and here builtin.module alone has one; write it "
                     f"outside of {anchor}(...)",

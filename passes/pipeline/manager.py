@@ -232,7 +232,7 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     tell("before", op)
     try:
         if step.row.says is not None:
-            tell("says", op, step.row.says(_module(op), _module(place(op))))
+            tell("says", op, step.row.says(module_of(op), module_of(place(op))))
         new = _called(step, op, place)
     except AffdslError as error:
         tell("failed", op)
@@ -252,15 +252,15 @@ def _called(step: PassStep, op: Root, place: Place) -> Root:
     if isinstance(op, Module):
         return step.row.run(op, **keywords)
     if step.row.sees_around:
-        keywords["context"] = _module(place(op))
+        keywords["context"] = module_of(place(op))
     if step.row.anchor == "symbol table":
         raise AffdslError(f"it needs a symbol table, which @{op.symbol} does not define; run it on the module")
-    made = step.row.run(_module(op), **keywords)
+    made = step.row.run(module_of(op), **keywords)
     if len(made.body) != 1 or not isinstance(made.body[0], Func):
         raise AffdslError(f"made {len(made.body)} operations of one function")
     return made.body[0]
 
 
-def _module(root: Root) -> Module:
+def module_of(root: Root) -> Module:
     """A module, or one of a function alone."""
     return root if isinstance(root, Module) else Module((root,))

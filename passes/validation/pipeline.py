@@ -7,7 +7,7 @@ from pathlib import Path
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
-from passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root
+from passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
 from passes.validation import still_fails, validate
 from passes.validation.report import Failure, Report
 from passes.validation.reproducer import Replay, Stage, save
@@ -119,10 +119,10 @@ def _checked(
     root: Root, made: Root, stages: Sequence[Stage], replay: Replay, folder: str | Path | None, *, reassociated: bool
 ) -> Report:
     """What was found, if it is no fault. Raises ValidationError."""
-    report = validate(_module(root), _module(made), reassociated=reassociated)
+    report = validate(module_of(root), module_of(made), reassociated=reassociated)
     if report.failed is None or report.failure is None:
         return report
-    guilty = next(_at_fault(report.failure, _module(root), stages), None)
+    guilty = next(_at_fault(report.failure, module_of(root), stages), None)
     place, why = None, ""
     try:
         place = save(report.failed, root, replay, guilty, folder)
@@ -134,11 +134,7 @@ def _checked(
 def _at_fault(failure: Failure, root: Module, stages: Sequence[Stage]) -> Iterator[Stage]:
     """The steps after which a failure shows; none for a function of a module inside of the whole."""
     if failure.function in root.functions:
-        yield from (stage for stage in stages if still_fails(failure, _module(stage.after)) is not None)
-
-
-def _module(root: Root) -> Module:
-    return root if isinstance(root, Module) else Module((root,))
+        yield from (stage for stage in stages if still_fails(failure, module_of(stage.after)) is not None)
 
 
 def _steps(pipeline: Pipeline) -> Iterator[PassStep]:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
-from affdsl.ir.types import INDEX, IndexType
+from affdsl.ir.types import INDEX
 from passes.analysis.domain import Scope
 from passes.analysis.effects import is_pure
 from passes.analysis.polyhedral import Dim, Map, Set, name_of
@@ -92,18 +92,6 @@ class Symbols:
 @cache
 def _standing_for(key: str) -> Value:
     return Value(INDEX, key)
-
-
-def arguments_in(sizes: Mapping[str, int], function: Func) -> dict[Value | tuple[Value, int], int]:
-    """Of numbers by the names of symbols, those that are arguments of a function, or sizes of them along an axis."""
-    found: dict[Value | tuple[Value, int], int] = {}
-    for k, value in enumerate(function.args):
-        if f"arg{k}" in sizes and isinstance(value.type, IndexType):
-            found[value] = sizes[f"arg{k}"]
-        for name, number in sizes.items():
-            if name.startswith(f"size{k}_"):
-                found[value, int(name.rpartition("_")[2])] = number
-    return found
 
 
 def signature(op: Op) -> tuple[object, ...]:

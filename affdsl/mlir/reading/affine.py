@@ -11,7 +11,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX, Type
 from affdsl.ir.written import Tree
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Subscripts, Use
-from affdsl.mlir.reading.func import terminator
+from affdsl.mlir.reading.func import reader_of_end
 
 
 def read_for(p: Parser, head: Head) -> Reading:
@@ -76,13 +76,7 @@ def read_carried(p: Parser) -> tuple[list[Use], tuple[Value, ...]]:
     s = p.scanner
     if not s.accept("iter_args"):
         return [], ()
-
-    def pair() -> tuple[Use, Use]:
-        name = p.use()
-        s.expect("=")
-        return name, p.use()
-
-    pairs = p.listed(pair)
+    pairs = p.listed(p.assignment)
     s.expect("->")
     return [name for name, _ in pairs], p.typed([init for _, init in pairs], p.types())
 
@@ -229,12 +223,6 @@ def read_store(p: Parser, head: Head) -> Op:
     )  # fmt: skip
 
 
-def read_yield(p: Parser, head: Head) -> Op:
-    """`affine.yield %a : type`"""
-    attributes, values = terminator(p, head)
-    return affine.Yield(values, location=head.location, attributes=attributes)
-
-
 READERS: Mapping[str, Reader] = {
     "affine.for": read_for,
     "affine.if": read_if,
@@ -244,5 +232,5 @@ READERS: Mapping[str, Reader] = {
     "affine.max": read_extreme,
     "affine.load": read_load,
     "affine.store": read_store,
-    "affine.yield": read_yield,
+    "affine.yield": reader_of_end(affine.Yield),
 }

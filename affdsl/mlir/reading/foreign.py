@@ -24,10 +24,10 @@ from affdsl.ir.mixed import unmixed
 from affdsl.ir.types import I64, INDEX, FunctionType, OpaqueType, Type
 from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
+from affdsl.mlir.reading import regions
 from affdsl.mlir.reading.aggregates import read_extractvalue, read_insertvalue, read_spirv_constant
 from affdsl.mlir.reading.forms import I32, OPEN
 from affdsl.mlir.reading.opaque import Properties, by_name, opaque, parted
-from affdsl.mlir.reading.regions import read_blocks
 from affdsl.mlir.reading.views import mixed
 
 Found = Generator[None, Block, OpaqueRegion]
@@ -39,11 +39,7 @@ def _segments(*groups: Sequence[Value]) -> tuple[str, Attribute]:
 
 def _region(p: Parser, head: Head, end: str = "", args: tuple[Value, ...] = ()) -> Found:
     """`{ blocks }`; `end` is put at the end of a single block that lacks it, `args` are those of the first block."""
-    p.scanner.expect("{")
-    before = p.enter()
-    blocks = yield from read_blocks(p, head)
-    p.leave(before)
-    p.scanner.expect("}")
+    blocks = yield from regions.read_region(p, head)
     if len(blocks) <= 1 and (args or end):
         body = blocks[0].body if blocks else ()
         own = blocks[0].args if blocks else ()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import NoReturn
 
 from affdsl.ir.attributes import Attributes
-from affdsl.ir.core import Block
 from affdsl.ir.dialects.opaque import Opaque, OpaqueRegion
 from affdsl.ir.types import FunctionType
 from affdsl.mlir.generic import typed_form
 from affdsl.mlir.parser import Head, Parser, Reading
 from affdsl.mlir.reading.legacy import form_today, name_today
-from affdsl.mlir.reading.regions import read_blocks, read_successor
+from affdsl.mlir.reading.regions import read_region, read_successor
 from affdsl.mlir.registry import is_impossible, is_registered
 
 ISOLATED = ("func.func", "builtin.module")
@@ -41,9 +39,9 @@ def read_generic(p: Parser, head: Head) -> Reading:
         s.advance()
         if name in ISOLATED:
             p.enter_isolated()
-        found = [(yield from _region(p, head))]
+        found = [OpaqueRegion((yield from read_region(p, head)))]
         while s.accept(","):
-            found.append((yield from _region(p, head)))
+            found.append(OpaqueRegion((yield from read_region(p, head))))
         regions = tuple(found)
         if name in ISOLATED:
             p.leave_isolated()
@@ -71,13 +69,3 @@ class Refusing:
     def refuse(self, op: Opaque, problem: str) -> NoReturn:
         """Raise ParseError."""
         self._parser.scanner.fail(problem, self._offset)
-
-
-def _region(p: Parser, head: Head) -> Generator[None, Block, OpaqueRegion]:
-    """`{ operations ^bb1(%x: f32): operations }`"""
-    p.scanner.expect("{")
-    before = p.enter()
-    blocks = yield from read_blocks(p, head)
-    p.leave(before)
-    p.scanner.expect("}")
-    return OpaqueRegion(blocks)

@@ -165,7 +165,7 @@ def read_forall(p: Parser, head: Head) -> Reading:
     pairs: tuple[tuple[Use, Use], ...] = ()
     types: tuple[Type, ...] = ()
     if s.accept("shared_outs"):
-        pairs = p.listed(lambda: _pair(p))
+        pairs = p.listed(p.assignment)
         s.expect("->")
         types = p.types()
     outs = p.typed([init for _, init in pairs], types, head.offset)
@@ -190,12 +190,6 @@ def read_forall(p: Parser, head: Head) -> Reading:
     region = OpaqueRegion((OpaqueBlock("", args, _ended(ops, end)),))
     operands = (*[value for _, values in parts for value in values], *outs)
     return opaque(p, head, operands, types, own, tuple([e for e in said if e not in own]), (region,))
-
-
-def _pair(p: Parser) -> tuple[Use, Use]:
-    name = p.use()
-    p.scanner.expect("=")
-    return name, p.use()
 
 
 def read_in_parallel(p: Parser, head: Head) -> Reading:

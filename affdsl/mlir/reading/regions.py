@@ -49,6 +49,16 @@ def read_blocks(p: Parser, head: Head, arguments: int = 0) -> Blocks:
     return (OpaqueBlock("", blocks[0].args, blocks[0].body),) if len(blocks) == 1 else tuple(blocks)
 
 
+def read_region(p: Parser, head: Head) -> Blocks:
+    """`{ operations ^bb1(%x: f32): operations }`"""
+    p.scanner.expect("{")
+    before = p.enter()
+    blocks = yield from read_blocks(p, head)
+    p.leave(before)
+    p.scanner.expect("}")
+    return blocks
+
+
 def _check_end(p: Parser, ops: Block, several: bool, head: Head) -> None:
     """Where there are several blocks, each ends with a terminator, which says where to go on."""
     if several and not ops:

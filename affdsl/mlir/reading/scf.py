@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from affdsl.ir.attributes import UnitAttr
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.types import I1, INDEX
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading.affine import read_branches, read_carried
-from affdsl.mlir.reading.func import terminator
+from affdsl.mlir.reading.func import reader_of_end
 
 
 def read_for(p: Parser, head: Head) -> Reading:
@@ -50,10 +49,4 @@ def read_if(p: Parser, head: Head) -> Reading:
     return scf.If(condition, then, orelse, p.results(head, types), location=head.location, attributes=attributes)
 
 
-def read_yield(p: Parser, head: Head) -> Op:
-    """`scf.yield %a : type`"""
-    attributes, values = terminator(p, head)
-    return scf.Yield(values, location=head.location, attributes=attributes)
-
-
-READERS: Mapping[str, Reader] = {"scf.for": read_for, "scf.if": read_if, "scf.yield": read_yield}
+READERS: Mapping[str, Reader] = {"scf.for": read_for, "scf.if": read_if, "scf.yield": reader_of_end(scf.Yield)}

@@ -10,8 +10,8 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.dialects.opaque import OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, INDEX, Type
-from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
-from affdsl.mlir.reading.func import terminator
+from affdsl.mlir.parser import Head, Parser, Reader, Reading
+from affdsl.mlir.reading.func import reader_of_end, terminator
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_blocks
 
@@ -19,13 +19,7 @@ from affdsl.mlir.reading.regions import read_blocks
 def read_while(p: Parser, head: Head) -> Reading:
     """`scf.while (%x = %a) : (types) -> (types) { ... } do { ^bb0(%y: type): ... } attributes {...}`"""
     s = p.scanner
-
-    def pair() -> tuple[Use, Use]:
-        name = p.use()
-        s.expect("=")
-        return name, p.use()
-
-    pairs = p.listed(pair) if s.token == "(" else ()
+    pairs = p.listed(p.assignment) if s.token == "(" else ()
     type = p.colon_function()
     inits = p.typed([init for _, init in pairs], type.inputs, head.offset)
     around = p.enter()
@@ -138,12 +132,6 @@ def combiner(p: Parser, head: Head) -> Generator[None, Block, scf.Combiner]:
     return scf.Combiner(*args, body, location=head.location)
 
 
-def read_reduce_return(p: Parser, head: Head) -> Op:
-    """`scf.reduce.return %x : type`"""
-    attributes, values = terminator(p, head)
-    return scf.ReduceReturn(values, location=head.location, attributes=attributes)
-
-
 def read_index_switch(p: Parser, head: Head) -> Reading:
     """`scf.index_switch %n -> f32, index case 2 { ... } default { ... }`"""
     s = p.scanner
@@ -196,7 +184,7 @@ READERS: Mapping[str, Reader] = {
     "scf.condition": read_condition,
     "scf.parallel": read_parallel,
     "scf.reduce": read_reduce,
-    "scf.reduce.return": read_reduce_return,
+    "scf.reduce.return": reader_of_end(scf.ReduceReturn),
     "scf.index_switch": read_index_switch,
     "scf.execute_region": read_execute_region,
 }

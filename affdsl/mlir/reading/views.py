@@ -31,14 +31,7 @@ def _ends(p: Parser, head: Head, use: Use, word: str) -> tuple[Attributes, Value
     attributes = p.dictionary()
     source = p.resolve(use, p.colon_type())
     p.scanner.expect(word)
-    return attributes, source, _memref(p, head)
-
-
-def _memref(p: Parser, head: Head) -> MemRefType:
-    place, type = p.scanner.start, p.type()
-    if not isinstance(type, MemRefType):
-        p.scanner.fail(f"{head.name} needs a memref of known rank, not {type}", place)
-    return type
+    return attributes, source, p.memref(head)
 
 
 def read_subview(p: Parser, head: Head) -> Op:

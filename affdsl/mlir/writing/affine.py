@@ -9,7 +9,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.mlir.parser import says_nothing
 from affdsl.mlir.printer import Printer
-from affdsl.mlir.writing.func import terminator
+from affdsl.mlir.writing.func import write_end
 
 
 def write_for(p: Printer, op: affine.For) -> Iterator[Block]:
@@ -127,11 +127,6 @@ def write_store(p: Printer, op: affine.Store) -> str | Iterator[Block]:
     return f"affine.store {p.names(op.value)}, {target}{p.dictionary(op)} : {p.type(op.memref)}"
 
 
-def write_yield(p: Printer, op: affine.Yield) -> str:
-    """`affine.yield %a : type`"""
-    return terminator(p, op, op.name)
-
-
 WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     affine.For: write_for,
     affine.If: write_if,
@@ -141,5 +136,5 @@ WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     affine.Max: write_extreme,
     affine.Load: write_load,
     affine.Store: write_store,
-    affine.Yield: write_yield,
+    affine.Yield: write_end,
 }

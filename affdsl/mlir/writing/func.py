@@ -80,12 +80,20 @@ def write_call(p: Printer, op: func.Call) -> str:
     return f"{prefix}call {callee}({p.list(op.args)}){p.dictionary(op)} : ({p.types(op.args)}) -> {shown}"
 
 
+Terminator = func.Return | affine.Yield | scf.Yield | scf.Condition | scf.ReduceReturn
+
+
 def write_return(p: Printer, op: func.Return) -> str:
     """`return %a : type`"""
     return terminator(p, op, "return" if p.is_function_level else "func.return")
 
 
-def terminator(p: Printer, op: func.Return | affine.Yield | scf.Yield, name: str) -> str:
+def write_end(p: Printer, op: Terminator) -> str:
+    """`affine.yield %a : type`, and other terminators with values alone"""
+    return terminator(p, op, op.name)
+
+
+def terminator(p: Printer, op: Terminator, name: str) -> str:
     """`name {attributes} %a, %b : type, type`"""
     text = f"{name}{p.dictionary(op)}"
     return f"{text} {p.list(op.values)} : {p.types(op.values)}" if op.values else text

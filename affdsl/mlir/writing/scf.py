@@ -9,7 +9,7 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.types import INDEX
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.affine import write_branches, write_carried
-from affdsl.mlir.writing.func import terminator
+from affdsl.mlir.writing.func import write_end
 
 
 def write_for(p: Printer, op: scf.For) -> Iterator[Block]:
@@ -32,13 +32,8 @@ def write_if(p: Printer, op: scf.If) -> Iterator[Block]:
     return write_branches(p, op, f"scf.if {p.names(op.condition)}{types}")
 
 
-def write_yield(p: Printer, op: scf.Yield) -> str:
-    """`scf.yield %a : type`"""
-    return terminator(p, op, op.name)
-
-
 WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     scf.For: write_for,
     scf.If: write_if,
-    scf.Yield: write_yield,
+    scf.Yield: write_end,
 }

@@ -9,6 +9,7 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
 from affdsl.mlir.generic.rows import end_of, ended
 from affdsl.mlir.printer import Printer
+from affdsl.mlir.writing.func import terminator, write_end
 
 
 def _arguments(p: Printer, values: tuple[Value, ...]) -> None:
@@ -44,12 +45,7 @@ def _ended(op: Op, number: int, block: Block) -> Block:
 
 def write_condition(p: Printer, op: scf.Condition) -> str:
     """`scf.condition(%c) %a : type`"""
-    return _terminator(p, op, f"scf.condition({p.names(op.condition)})")
-
-
-def _terminator(p: Printer, op: scf.Condition | scf.ReduceReturn, start: str) -> str:
-    values = f" {p.list(op.values)} : {p.types(op.values)}" if op.values else ""
-    return f"{start}{p.dictionary(op)}{values}"
+    return terminator(p, op, f"scf.condition({p.names(op.condition)})")
 
 
 def write_parallel(p: Printer, op: scf.Parallel) -> Iterator[Block]:
@@ -84,11 +80,6 @@ def _blocks_of_reduce(p: Printer, op: scf.Reduce) -> Iterator[Block]:
     p.line(op, f"}}{p.dictionary(op)}")
 
 
-def write_reduce_return(p: Printer, op: scf.ReduceReturn) -> str:
-    """`scf.reduce.return %x : type`"""
-    return _terminator(p, op, op.name)
-
-
 def write_index_switch(p: Printer, op: scf.IndexSwitch) -> Iterator[Block]:
     """`scf.index_switch %n -> f32, index case 2 { ... } default { ... }`"""
     types = f" -> {p.types(op.results)}" if op.results else ""
@@ -120,7 +111,7 @@ WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     scf.Condition: write_condition,
     scf.Parallel: write_parallel,
     scf.Reduce: write_reduce,
-    scf.ReduceReturn: write_reduce_return,
+    scf.ReduceReturn: write_end,
     scf.IndexSwitch: write_index_switch,
     scf.ExecuteRegion: write_execute_region,
 }

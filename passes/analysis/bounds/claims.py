@@ -10,8 +10,6 @@ from typing import Literal
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
-from affdsl.ir.layouts import kept, strided
-from affdsl.ir.layouts import subview as subview_layout
 from affdsl.ir.spelling import spell_constraint
 from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, MemRefType, Type
@@ -20,7 +18,7 @@ from passes.analysis.domain import Domain, Scope
 from passes.analysis.linearized import at_least_zero, is_affine, is_proved
 from passes.analysis.relations import Alternatives
 from passes.analysis.storage import Buffer
-from passes.analysis.views import VIEWS, linear
+from passes.analysis.views import VIEWS, axes_of, linear
 
 Verb = Literal["reads", "writes", "views", "copies", "calls", "divides"]
 End = Literal["lower", "upper", "size", "call", "divisor"]
@@ -454,8 +452,8 @@ class Demands(Accesses):
             case memref.Cast(source=source) if isinstance(source.type, MemRefType):
                 return self._size_as_written(source, axis)
             case memref.SubView() as view:
-                source_axis = _axis_of_source(view, axis)
-                return None if source_axis is None else Affine.of(view.parts[1][source_axis])
+                axes = axes_of(view)
+                return None if axes is None else Affine.of(view.parts[1][axes[axis]])
             case memref.ReinterpretCast() as view:
                 return Affine.of(view.parts[1][axis])
             case memref.ExpandShape() as view:
@@ -520,19 +518,6 @@ def _quotients(exprs: Iterable[Affine]) -> Iterator[FloorDiv]:
             case Product(factors):
                 left += factors
     return iter(found)
-
-
-def _axis_of_source(view: memref.SubView, axis: int) -> int | None:
-    """Which dimension of its source a dimension of a view is."""
-    source, result = view.source.type, view.result.type
-    assert isinstance(source, MemRefType)
-    assert isinstance(result, MemRefType)
-    layout, wanted = strided(source), strided(result)
-    if layout is None or wanted is None:
-        return None
-    inferred = subview_layout(layout, view.static_offsets, view.static_strides)
-    axes = kept(view.static_sizes, inferred, result.shape, wanted)
-    return None if axes is None else axes[axis]
 
 
 def _last_of_run(

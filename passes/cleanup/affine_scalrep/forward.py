@@ -95,7 +95,8 @@ class _Forwarding:
     def _load(self, op: affine.Load | affine.VectorLoad, undo: list[tuple[Hashable, _Known | None]]) -> None:
         access = self._at[op]
         keys = list(self._keys(op))
-        last = max((k for key in keys if (k := self._known.get(key)) is not None), key=_order, default=None)
+        found = [known for key in keys if (known := self._known.get(key)) is not None]
+        last = max(found, key=lambda known: known.access.order, default=None)
         value = None
         if last is not None and not self._is_written_between(last.access, access):
             value = last.value
@@ -210,10 +211,6 @@ class _Forwarding:
 
 
 _AFFINE = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
-
-
-def _order(known: _Known) -> int:
-    return known.access.order
 
 
 def _loops_of(op: Op) -> int:

@@ -24,10 +24,7 @@ def simplify_bounds(graph: Graph, node: OpNode, op: affine.For) -> bool:
     lower = affine_maps.unique(affine_maps.irredundant(lower, facts, is_max=True))
     upper = affine_maps.composed(affine_maps.irredundant(upper, facts, is_max=False), facts)
     upper = affine_maps.unique(affine_maps.canonical(upper, facts))
-    if lower == node.maps["lower"] and upper == node.maps["upper"]:
-        return False
-    graph.update(node, maps={"lower": lower, "upper": upper})
-    return True
+    return graph.remap(node, {"lower": lower, "upper": upper})
 
 
 def _folded(graph: Graph, node: OpNode, name: str) -> Applied:
@@ -89,11 +86,7 @@ def compose_condition(graph: Graph, node: OpNode, op: affine.If) -> bool:
     new = old
     if any(facts.apply_of(v) is not None for v in old.operands):
         new = affine_maps.composed(old, facts)
-    new = affine_maps.canonical(new, facts)
-    if new == old:
-        return False
-    graph.update(node, maps={"condition": new})
-    return True
+    return graph.remap(node, {"condition": affine_maps.canonical(new, facts)})
 
 
 def empty_else(graph: Graph, node: OpNode, op: affine.If | scf.If) -> bool:

@@ -46,22 +46,13 @@ def fold_extreme(graph: Graph, op: Extreme) -> Folded:
 
 def with_constants(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """Constant operands become part of the map."""
-    old = node.maps["exprs"]
-    new = affine_maps.with_numbers(old, GraphFacts(graph))
-    if new.trees == old.trees:
-        return False
-    graph.update(node, maps={"exprs": new})
-    return True
+    return graph.remap(node, {"exprs": affine_maps.with_numbers(node.maps["exprs"], GraphFacts(graph))})
 
 
 def simplify_maps(graph: Graph, node: OpNode, op: object) -> bool:
     """Every map of an operation composed, in order, flattened, and with what the enclosing loops decide left out."""
     facts = GraphFacts(graph)
-    made = {name: simplify_map(m, facts) for name, m in node.maps.items()}
-    if all(made[name] == m for name, m in node.maps.items()):
-        return False
-    graph.update(node, maps=made)
-    return True
+    return graph.remap(node, {name: simplify_map(m, facts) for name, m in node.maps.items()})
 
 
 def simplify_map(map: Applied, facts: GraphFacts) -> Applied:
@@ -72,21 +63,12 @@ def simplify_map(map: Applied, facts: GraphFacts) -> Applied:
 def compose_maps(graph: Graph, node: OpNode, op: object) -> bool:
     """Every map of an operation composed, in order, and flattened."""
     facts = GraphFacts(graph)
-    made = {name: affine_maps.composed(m, facts) for name, m in node.maps.items()}
-    if all(made[name] == m for name, m in node.maps.items()):
-        return False
-    graph.update(node, maps=made)
-    return True
+    return graph.remap(node, {name: affine_maps.composed(m, facts) for name, m in node.maps.items()})
 
 
 def without_duplicates(graph: Graph, node: OpNode, op: Extreme) -> bool:
     """Each result of a minimum or maximum once."""
-    map = node.maps["exprs"]
-    new = affine_maps.unique(map)
-    if len(new.trees) == len(map.trees):
-        return False
-    graph.update(node, maps={"exprs": new})
-    return True
+    return graph.remap(node, {"exprs": affine_maps.unique(node.maps["exprs"])})
 
 
 def merge_nested(graph: Graph, node: OpNode, op: Extreme) -> bool:

@@ -136,7 +136,7 @@ class Graph:
         return None
 
     def insert(self, op: Op, before: OpNode, maps: Maps | None = None) -> OpNode:
-        """A new node before another one; what blocks the operation holds are put in by `adopt`."""
+        """A new node before another one; the blocks that the operation holds are empty at first."""
         assert before.body is not None
         return self.append(op, before.body, before, maps)
 
@@ -174,6 +174,13 @@ class Graph:
             if value not in still:
                 self._push_definition(value)
         self.push(node)
+
+    def remap(self, node: OpNode, maps: Maps) -> bool:
+        """Give a node other maps; whether one of them is another one."""
+        if all(node.maps[name] == map for name, map in maps.items()):
+            return False
+        self.update(node, maps=maps)
+        return True
 
     def set(self, node: OpNode, **fields: object) -> None:
         """Change fields of a node's operation."""
@@ -236,12 +243,6 @@ class Graph:
             if inner is not last:
                 self.move(inner, before.body, before)
                 self.push(inner)
-
-    def adopt(self, node: OpNode, name: str, body: Body) -> None:
-        """Make the nodes of a body those of a field of another node."""
-        target = node.regions[name]
-        for inner in body:
-            self.move(inner, target, None)
 
     def push(self, node: OpNode) -> None:
         """Have a node looked at again, and the nodes around it."""

@@ -9,7 +9,7 @@ from affdsl.ir import semantics
 from affdsl.ir.attributes import Attribute, OpaqueAttr
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
-from affdsl.ir.numeric import unsigned, wrap
+from affdsl.ir.numeric import signed, unsigned, wrap
 from affdsl.ir.types import I1, IndexType, IntegerType, Type, VectorType
 from passes.cleanup.canonicalize.comparisons import NOT
 from passes.cleanup.canonicalize.graph import Graph, OpNode
@@ -147,7 +147,7 @@ def _computed(graph: Graph, op: arith.Binary, element: Integer) -> Folded:
     if op.kind in _DIVISIONS and not all_lanes(lambda a, b: b != 0, left, right):
         return None
     if op.kind in ("divsi", "floordivsi") and not all_lanes(
-        lambda a, b: a != least or _signed(b, width) != -1, left, right
+        lambda a, b: a != least or signed(b, width) != -1, left, right
     ):
         return None
     if op.kind == "ceildivsi" and not all_lanes(lambda a, b: a == 0 or least not in (a, b), left, right):
@@ -155,10 +155,6 @@ def _computed(graph: Graph, op: arith.Binary, element: Integer) -> Folded:
     if op.kind in _SHIFTS and not all_lanes(lambda a, b: unsigned(b, width) < width, left, right):
         return None
     return known(lanes(binary(op.kind, op.result.type), left, right), op.result.type)
-
-
-def _signed(number: int, width: int) -> int:
-    return -number if width == 1 else number
 
 
 _JOINED: dict[tuple[str, str, str, str], tuple[str, str, str, bool]] = {
