@@ -324,9 +324,6 @@ def test_a_refused_step_changes_nothing():
     assert "cannot make j parallel" in s.refusals[0].error
 
 
-# --- Names
-
-
 def test_copies_and_new_loops_have_names_of_their_own():
     s = af.Schedule(matmul)
     s.distribute("j").distribute("i")
@@ -371,9 +368,6 @@ def test_data_bound_loops_are_shown_and_refused():
     assert [row.text for row in s.loops()] == ["i = 0 to N", "j = data"]
     with pytest.raises(af.IllegalTransform, match="the bounds of the loop j come from data"):
         s.peel("j", first=2)
-
-
-# --- Printing, undoing, explaining
 
 
 def replayed(schedule: af.Schedule) -> af.Kernel:
@@ -505,9 +499,6 @@ def test_it_explains_loops_that_move_and_go(twice):
     assert "    j#1 = 0 to N, now outermost" in s.explain()
     assert "    i#1 = 0 to M, now inside of j#1" in s.explain()
     assert "    no loop i#1 any more" in s.explain()
-
-
-# --- Kernels
 
 
 def run_both(kernel: af.Kernel, tuned: af.Kernel, *arguments: object) -> None:
@@ -800,9 +791,6 @@ def test_texts_of_scheduled_kernels_are_accepted():
     )
 
 
-# --- Validation
-
-
 def test_steps_and_kernels_are_validated():
     s = af.Schedule(sweep, validate=True)
     s.skew("t", "i", 1).skew("t", "j", 1).tile(("t", "i", "j"), 3)
@@ -878,9 +866,6 @@ def test_advice_about_unrolling_can_be_taken(at, advice):
     assert str(refused.value).endswith(f"its trip count is min(M, {at}), not a number{advice}")
     if advice:
         s.unroll("i", min(at, 4))
-
-
-# --- Advice that takes more than steps
 
 
 @af.kernel
@@ -986,9 +971,6 @@ def test_what_falls_apart_into_parallel_loops_is_distributed():
     with pytest.raises(af.IllegalTransform) as caught:
         af.Schedule(solve).parallel("i")
     assert "distribute" not in caught.value.alternative
-
-
-# --- What messages call things
 
 
 def test_messages_call_loops_and_values_as_the_user_knows_them(twice):
@@ -1204,8 +1186,6 @@ def test_sums_in_memory_are_tiled_where_another_rounding_is_allowed():
         run_both(summed, s.kernel(), rng.integers(-9, 9, (n, m)).astype("f8"), np.zeros(1))
 
 
-# --- Numbers that fit into 64 bits
-
 B = 2**31 - 1
 
 
@@ -1307,9 +1287,6 @@ def test_python_that_replays_may_have_symbols_called_as_modules_are():
     s = af.Schedule(odd).split("i", name // 2)
     assert "import affdsl as af_2\n" in str(s)
     assert 'af = af_2.symbols("af")' in str(s)
-
-
-# --- Arguments of another kind, names that are taken
 
 
 @pytest.mark.parametrize(

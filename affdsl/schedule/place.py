@@ -224,9 +224,6 @@ class Place:
         return Dependences(self.function, self.module)
 
 
-# --- Below: helpers
-
-
 def _implies(function: Func, expr: Affine) -> bool:
     """Whether the contract of a function promises that an expression over its arguments is not negative."""
     constraints = [*function.assumes, Constraint(-expr - 1)]

@@ -80,9 +80,6 @@ def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]
     return name
 
 
-# --- Below: how
-
-
 def _defined(function: Func) -> Iterator[Value]:
     yield from function.args
     for op in walk(function):

@@ -87,9 +87,6 @@ def require_order(
     raise IllegalTransform(first, what, violation=violation, candidates=proposals)
 
 
-# --- What may be combined in any order
-
-
 def reassociated(dependences: Dependences, ivs: Iterable[Value]) -> tuple[Reduction, ...]:
     """What loops combine in memory, for a caller who allows any order of it, although that may round in another way."""
     reductions = Reductions(dependences)
@@ -121,9 +118,6 @@ def carried_reductions(
             raise refusal(band[0], what, reason, Proposal(options=(("reassociate", True),)))
         found += [replace(reduction, value=loop.carried[position]) for loop in band]
     return tuple(found)
-
-
-# --- Candidates
 
 
 def skewed(time: Time, outer: Value, inner: Value, factors: Sequence[int] = (1, 2, 3)) -> Iterator[Candidate]:

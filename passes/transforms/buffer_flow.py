@@ -124,8 +124,6 @@ class BufferFlow:
 
         return refusal(seen.read.op, self.what, shown, candidates=candidates)
 
-    # --- Below: how
-
     def _example(self, seen: Seen) -> tuple[Dependence, Witness] | None:
         """A write whose value a read sees, not in the same iteration of the loop, and the two iterations."""
         read = seen.read

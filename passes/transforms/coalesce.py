@@ -63,9 +63,6 @@ def coalesce(function: Func, ivs: Sequence[Value], *, module: Module | None = No
     return with_loop(function, band[0], applied(Planner(function, module).plan(band, what), band))
 
 
-# --- Below: how
-
-
 @dataclass(frozen=True, eq=False)
 class Plan:
     """What stands before the new loop, its induction variable and upper bounds, and what computes the old ones."""

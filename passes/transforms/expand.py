@@ -100,9 +100,6 @@ def expand(function: func.Func, buffer: Value, iv: Value, *, module: func.Module
     return _Expansion(flow, count, int(has_start), distances, what).done()
 
 
-# --- Below: what is refused
-
-
 def _require_plain(flow: BufferFlow, what: str) -> None:
     """Refuse what uses the buffer otherwise than element by element."""
     type = flow.made.result.type
@@ -153,9 +150,6 @@ def _require_last(seen: Seen, what: str) -> None:
         raise refusal(seen.read.op, what, reason)
     if not seen.earlier_not_run:
         raise refusal(seen.read.op, what, f"{read}, behind the loop, may see what was there before it")
-
-
-# --- How it is done
 
 
 @dataclass(frozen=True, eq=False)

@@ -138,9 +138,6 @@ def reordered(band: Sequence[affine.For], order: Sequence[Value]) -> tuple[Op, .
     return inside
 
 
-# --- Below: how
-
-
 def _permuted(
     function: func.Func,
     band: Sequence[affine.For],

@@ -97,9 +97,6 @@ def privatize(function: func.Func, buffer: Value, iv: Value, *, module: func.Mod
     return _moved(function, flow)
 
 
-# --- Below: what a refusal says
-
-
 def _why(flow: BufferFlow, seen: Seen) -> str:
     read = access_name(seen.read)
     if seen.distance is not None and seen.distance != Distance(0, 0):
@@ -120,9 +117,6 @@ def _refused(flow: BufferFlow, seen: Seen, reason: str, buffer: Value, iv: Value
     """The refusal, with array expansion as what may be legal instead."""
     expanded = Proposal((Step("expand", (buffer, iv)),), asks_again=False)
     return flow.refusal(seen, reason, (expanded,))
-
-
-# --- How it is done
 
 
 @dataclass(frozen=True)

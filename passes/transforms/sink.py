@@ -186,9 +186,6 @@ def make_perfect(function: func.Func, outer: Value, inner: Value, *, module: fun
     return _with_block(function, around.body, (perfect,))
 
 
-# --- Below: how
-
-
 def _instead(function: func.Func, outer: affine.For, inner: affine.For) -> Iterator[Proposal]:
     """What may help where the inner loop may not run: that it does, or loops apart from each other."""
     facts = so_that_it_runs(function, inner)

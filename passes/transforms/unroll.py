@@ -113,6 +113,3 @@ def unroll_full(function: Func, iv: Value, *, module: Module | None = None) -> F
     if made is None:
         raise refusal(loop, what, "it begins at the largest of several lower bounds, which is no affine expression")
     return with_loop(function, loop, *made)
-
-
-# --- Below: how

@@ -61,9 +61,6 @@ def unswitch(function: Func, iv: Value, *, module: Module | None = None) -> Func
     raise refusal(loop, what, reason or "there is no affine.if in it")
 
 
-# --- Below: how
-
-
 def conditions_in(block: Block, around: Path) -> Iterator[Path]:
     """The ways to all conditions in a block, inner ones first, from the outermost operation on that holds them."""
     for op in block:

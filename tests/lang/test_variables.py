@@ -211,9 +211,6 @@ def test_var_takes_a_typed_number():
             s.set(at[0])
 
 
-# --- Both spellings of several values
-
-
 def test_several_values_are_given_one_by_one_or_as_a_tuple():
     """Issue 15, 14: for_ took a tuple where if_ wanted them one by one."""
 
@@ -236,9 +233,6 @@ def test_several_values_are_given_one_by_one_or_as_a_tuple():
     y = np.zeros(4)
     both(np.array([2.0, -3.0, 5.0, -1.0]), y)
     assert y.tolist() == [7.0, 3.0, 2.0, 0.0]
-
-
-# --- Random programs
 
 
 def source(rng: random.Random) -> str:

@@ -378,9 +378,6 @@ def test_places_and_names_stay():
     assert after.body[0] is old.body[0]
 
 
-# --- The primitive
-
-
 def first_loop(text):
     module = parsed(HEAD + text)
     return module, next(op for op in walk(module) if isinstance(op, affine.For))
@@ -463,9 +460,6 @@ def test_hoist_of_no_loop():
     module, _ = first_loop("{ affine.for %i = 0 to 9 { } return }")
     with pytest.raises(ValueError, match=r"%x is no induction variable of an affine.for or scf.for of @f"):
         hoist(module.functions[0], module.functions[0].args[4], module=module)
-
-
-# --- Random programs
 
 
 def test_random_programs_do_the_same():

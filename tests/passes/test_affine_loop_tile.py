@@ -83,9 +83,6 @@ PRODUCT = """func.func @f(%A: memref<256x256xf32>, %B: memref<256x256xf32>, %C: 
 }"""
 
 
-# --- The pass
-
-
 @pytest.mark.parametrize("size", [1, 2, 4, 7, 64])
 @pytest.mark.parametrize("separate", [False, True])
 def test_boxes_as_mlir_opt_tiles_them(size: int, separate: bool) -> None:
@@ -144,9 +141,6 @@ def test_the_program_that_mlir_opt_tiles_against_a_dependence() -> None:
 
 def test_one_buffer_with_two_names() -> None:
     assert_sees_around(partial(affine_loop_tile, tile_size=2))
-
-
-# --- The primitive
 
 
 def test_a_triangle_with_its_full_tiles_apart() -> None:

@@ -71,9 +71,6 @@ def assert_same(before: func.Func, after: func.Func, m: int = 0, n: int = 40) ->
         np.testing.assert_array_equal(a, b)
 
 
-# --- The pass
-
-
 def plain(text: str) -> str:
     """A module where DMAs have expressions for indices, not the values of affine.apply and constants."""
     module = parse(text)
@@ -170,9 +167,6 @@ def test_a_tiled_product_as_mlir_opt_pipelines_it() -> None:
 def test_what_the_pass_leaves(loop: str) -> None:
     module = parsed(program(loop=loop))
     assert affine_pipeline_data_transfer(module) is module
-
-
-# --- The primitive
 
 
 def test_golden(golden: Callable[[str, str], None]) -> None:
@@ -347,9 +341,6 @@ def _pipelined(text: str) -> func.Func:
     return pipeline_data_transfer(f, by_name(f, "i"))
 
 
-# --- When the copies are made
-
-
 @pytest.fixture
 def late(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets DMAs of the interpreter copy when they are waited for; before, their targets hold no number."""
@@ -453,8 +444,6 @@ def forced(f: func.Func, sizes: Sequence[tuple[int, int]]) -> list[bytes] | None
     except InterpreterError:
         return None
 
-
-# --- What such tests find
 
 FAULTS: dict[str, tuple[object, str, object]] = {
     "any order is right": (transfers, "require_order", lambda *_, **__: None),

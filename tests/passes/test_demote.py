@@ -36,9 +36,6 @@ def product(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
         C[i, j] = s
 
 
-# --- Where the values are kept
-
-
 def test_the_element_that_gets_the_sum_keeps_it():
     made = demote(product.func, loops(product.func)[2].iv)
     assert not ops(made, memref.Alloca)
@@ -135,9 +132,6 @@ def test_a_loop_that_carries_nothing_is_refused():
         demote(function, loops(product.func)[0].iv)
 
 
-# --- Random programs
-
-
 def source(rng: random.Random) -> str:
     """A kernel with loops that carry values in each other, which they use, combine, exchange and hand on."""
     lines = ["def f(A: af.i64[6, 6], x: af.i64[6], n: af.index):"]
@@ -209,9 +203,6 @@ def test_random_loops_carry_the_same_in_memory(start, tmp_path):
 def _arguments(function, a, x, n):
     by_name = {"A": a, "x": x, "n": n}
     return [by_name[value.hint] for value in function.args]
-
-
-# --- What it opens
 
 
 def test_steps_take_it_by_themselves():

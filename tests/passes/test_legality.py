@@ -52,9 +52,6 @@ SUM = """affine.for %i = 0 to %n {
 }"""
 
 
-# --- Yes and no
-
-
 def test_a_violation_has_the_two_iterations():
     of = read(SWEEP)
     i, j = (loop.iv for loop in loops(of.accesses.function))
@@ -106,9 +103,6 @@ def test_several_operations_of_a_block_may_change_places():
         new_order(of, (), lambda a: a.ivs)
     with pytest.raises(ValueError, match=r"affine\.for is no operation of the function"):
         new_order(of, outer(read(SUM)), lambda a: a.ivs)
-
-
-# --- Beyond exact accesses
 
 
 @pytest.mark.parametrize(
@@ -203,9 +197,6 @@ def test_two_arguments_that_a_call_makes_one_buffer():
     assert new_order(called, outer(called), backwards(called)) is not None
 
 
-# --- What a refusal says
-
-
 def test_the_message_names_the_first_alternative_that_is_legal():
     of = read(SWEEP)
     i, j = (loop.iv for loop in loops(of.accesses.function))
@@ -255,9 +246,6 @@ def test_each_kind_has_its_words(statement, text):
     with pytest.raises(IllegalTransform) as refused:
         interchange(of.accesses.function, i, j)
     assert text in str(refused.value)
-
-
-# --- Against what really runs
 
 
 def test_as_brute_force_has_it():

@@ -71,9 +71,6 @@ affine.for %i = 0 to %n {
 memref.dealloc %t : memref<?xf32>"""
 
 
-# --- What it makes
-
-
 def test_the_allocation_moves_into_the_loop():
     f = read(ROW)
     made = privatize(f, buffer(f), iv(f, "i"))
@@ -174,9 +171,6 @@ def test_views_and_carried_values_inside_of_the_loop():
         assert given[1].tolist() == [10]
 
 
-# --- What it makes legal
-
-
 def test_dependences_that_were_only_for_space_are_gone():
     f = read(SCALAR)
     i, j, t = iv(f, "i"), iv(f, "j"), buffer(f)
@@ -239,9 +233,6 @@ def test_distribution_needs_expansion():
     made = distribute(expand(f, buffer(f), iv(f, "i")), iv(f, "i"))
     verify(made)
     assert [type(op).__name__ for op in made.body] == ["Max", "Alloc", "For", "For", "Dealloc"]
-
-
-# --- What is refused
 
 
 REFUSED = {
@@ -381,9 +372,6 @@ def test_the_buffer_must_be_there():
     assert "@f has no affine.for over i; its loops are i, j, k" in str(refused(f, buffer(f), iv(other, "i")))
     none = read("affine.for %i = 0 to %n { }")
     assert "@f has no allocation of t; it makes none" in str(refused(none, buffer(f), iv(none, "i")))
-
-
-# --- Random programs
 
 
 @pytest.mark.parametrize("seeds", some([range(30), range(30, 60), range(60, 90), range(90, 120)], 1), ids=str)

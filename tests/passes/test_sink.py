@@ -37,9 +37,6 @@ def shape(block: tuple) -> list[object]:
     return [[type(op).__name__, *(shape(b) for b in op.blocks() if b)] for op in block]
 
 
-# --- Sink
-
-
 USED = """affine.for %i = 0 to %n {
   %c = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
   %a = affine.load %B[%c] : memref<?xf32>
@@ -123,9 +120,6 @@ def test_random_programs_do_the_same_after_sinking():
     found = on_random_programs(some(range(500, 580), 40), sink)
     assert found.made > 20
     assert found.compared > 10
-
-
-# --- Perfect nests
 
 
 SUM = """affine.for %i = 0 to %n {

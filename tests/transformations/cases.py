@@ -129,7 +129,6 @@ BY_ORDER = (
 NO = "counterexample"
 
 CASES: tuple[Case, ...] = (
-    # --- Time loops
     Case("heat", "interchange t s", (), NO),
     Case("heat", "tile t s", (0, 2, 2), NO),
     Case("heat", "tile t s", (0, 1, 3)),
@@ -153,7 +152,6 @@ CASES: tuple[Case, ...] = (
     Case("seidel", "tile t s", (1, 3, 2), NO),
     Case("seidel", "tile t s", (1, 1, 4)),
     Case("seidel", "skew t s", (2,)),
-    # --- Sweeps in place
     Case("seidel_2d", "interchange i j"),
     Case("seidel_2d", "tile i j", (1, 2, 3)),
     Case("seidel_2d", "tile by symbols i j", (1, 3, 2)),
@@ -198,7 +196,6 @@ CASES: tuple[Case, ...] = (
     Case("overwritten", "parallelize i", (), NO),
     Case("overwritten", "reverse j"),
     Case("overwritten", "coalesce i j"),
-    # --- Triangles
     Case("transposed", "interchange i j"),
     Case("transposed", "tile i j", (1, 2, 2)),
     Case("transposed", "parallelize i"),
@@ -217,7 +214,6 @@ CASES: tuple[Case, ...] = (
     Case("update", "permute i j k"),
     Case("update", "tile k i j", (1, 2, 2, 3)),
     Case("update", "parallelize k", (), NO),
-    # --- Sums
     Case("product", "permute k i j"),
     Case("product", "permute k j i", reassociate=True),
     Case("product", "tile i j k", (0, 2, 3, 2)),
@@ -246,7 +242,6 @@ CASES: tuple[Case, ...] = (
     Case("rows", "parallelize i"),
     Case("counted", "parallelize i", (), NO),
     Case("counted", "reverse i", (), NO),
-    # --- Nested, parallel, guarded
     Case("copied", "coalesce i j"),
     Case("square", "coalesce i j"),
     Case("copied", "permute j i"),
@@ -286,7 +281,6 @@ CASES: tuple[Case, ...] = (
     Case("imperfect", "make_perfect i j"),
     Case("reused", "scalrep"),
     Case("reused", "reverse i"),
-    # --- Buffers
     Case("scratch", "privatize @t i"),
     Case("scratch", "expand @t i"),
     Case("scratch", "parallelize i", (), NO),
@@ -297,7 +291,6 @@ CASES: tuple[Case, ...] = (
     Case("kept", "privatize @t i", (), NO),
     Case("kept", "expand @t i", (), NO),
     Case("handed_on", "reverse i", (), NO),
-    # --- Bounds of several kinds, loops that never run
     Case("clipped", "interchange i j", (), NO),
     Case("clipped", "reverse j"),
     Case("clipped", "unroll j", (2,)),
@@ -318,13 +311,11 @@ CASES: tuple[Case, ...] = (
     Case("straight", "unroll_jam i", (2,)),
     Case("straight", "interchange i j"),
     Case("counted twice", "normalize all", (1,)),
-    # --- Indices
     Case("modulo", "parallelize i", (), NO),
     Case("modulo", "reverse i", (), NO),
     Case("blocks", "parallelize i"),
     Case("scattered", "parallelize i", (), "%k is not affine"),
     Case("linear", "parallelize i"),
-    # --- Two names for one buffer
     Case("views", "interchange i j", (), NO),
     Case("views", "reverse i", (), NO),
     Case("views apart", "reverse i"),
@@ -335,10 +326,8 @@ CASES: tuple[Case, ...] = (
     Case("flat", "parallelize i", (), NO),
     Case("handles", "distribute i", (), "use each other's values"),
     Case("handles", "reverse i", (), NO),
-    # --- Calls
     Case("calls", "parallelize i", (), NO),
     Case("other calls", "parallelize i"),
-    # --- Vectors
     Case("vectors", "reverse i"),
     Case("lanes", "reverse i", (), NO),
     Case("lanes", "interchange i j", (), NO),

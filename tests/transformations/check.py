@@ -218,9 +218,6 @@ def difference(given: Subject, module: func.Module) -> str:
     return ""
 
 
-# --- Forced
-
-
 def _forced(
     seed: int, name: str, chosen: Chosen, given: Subject, whole: Subject, refusal: IllegalTransform, row: Row
 ) -> str:

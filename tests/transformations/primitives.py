@@ -101,9 +101,6 @@ class Primitive:
     also: Callable[[Chosen], Sequence[Chosen]] = lambda chosen: ()
 
 
-# --- Choices
-
-
 def band_from(root: affine.For) -> list[affine.For]:
     """The largest perfect band of a loop."""
     found = [root]
@@ -230,9 +227,6 @@ def carrying(at: Setting, random: Random) -> Chosen | None:
     return ((random.choice(loops),), (random.randrange(len(AFTER_DEMOTION)),)) if loops else None
 
 
-# --- Applications
-
-
 def tiled(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
     how, *sizes = numbers
     return tiling.tile(at.function, at.ivs(loops), sizes, **_form(how), module=at.module)
@@ -316,9 +310,6 @@ def with_fewer_accesses(at: Setting, loops: Sequence[int], numbers: Sequence[int
 def _pass(at: Setting, made: func.Module) -> func.Func:
     """The function of a module that a pass made."""
     return next(f for f in made.functions if f.symbol == at.function.symbol)
-
-
-# --- Forced
 
 
 @contextmanager

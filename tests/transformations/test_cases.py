@@ -50,9 +50,6 @@ def refusal(case: Case) -> IllegalTransform:
     return refused.value
 
 
-# --- The table
-
-
 def test_there_are_enough_of_all_kinds():
     assert len(CASES) >= 75
     assert len(LEGAL) >= 30
@@ -176,9 +173,6 @@ def test_what_is_refused_though_it_is_legal():
                 refused[str(case)] = str(error)
     assert set(refused) == set(FALSE_REFUSALS)
     assert len(refused) <= 1
-
-
-# --- What is true, without the service
 
 
 @pytest.mark.parametrize("case", LOOKED_AT, ids=str)

@@ -87,9 +87,6 @@ def test_which_steps_are_legal():
     assert sum(len(variants(name)) for name in TRIANGLES) > 60
 
 
-# --- Every size, compiled
-
-
 def choice(name: str) -> func.Module:
     """A function @every(number, A, B, n, alpha) that runs one of the variants of a kernel, with these."""
     functions: list[Op] = []
@@ -167,9 +164,6 @@ def test_each_variant_is_right_at_every_size(name, tmp_path):
                 np.testing.assert_allclose(result, expected(name, *given(n), 1.5), rtol=1e-8, atol=1e-8)
                 wanted = [a.tobytes(), b.tobytes()]
             assert [a.tobytes(), b.tobytes()] == wanted, f"{said}, n = {n}"
-
-
-# --- No tests in full tiles
 
 
 def separated(name: str) -> Iterator[tuple[str, func.Func, int]]:

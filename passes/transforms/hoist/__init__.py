@@ -234,9 +234,6 @@ def may_meet(of: Accesses, a: Access, b: Access, around: int) -> bool:
         return True
 
 
-# --- Below: helpers
-
-
 def _is(a: Op, b: Op) -> bool:
     return a is b
 

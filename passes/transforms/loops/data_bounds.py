@@ -70,9 +70,6 @@ def in_strips(func: Func, loop: scf.For, size: int, hint: str, what: str) -> Fun
     return replaced(func, loop, *before.ops, outer)
 
 
-# --- Below: how
-
-
 @dataclass(eq=False)
 class _Numbers:
     """Operations that compute numbers for a loop.

@@ -77,9 +77,6 @@ def pipeline_data_transfer(function: Func, iv: Value, *, module: Module | None =
     return _Pipelined(function, loop, early(found, loop, what), found, what).made()
 
 
-# --- Below: how
-
-
 class _Pipelined:
     """Builds what stands in the place of a loop."""
 

@@ -94,8 +94,6 @@ class _Candidate:
     def refuse(self, reason: str, at: Op | None = None, alternative: str = "") -> IllegalTransform:
         return refusal(at or self.start, self.what, reason, alternative)
 
-    # --- The tag
-
     def _wait(self) -> affine.DmaWait:
         """The wait for this DMA, in the same iteration."""
         for op in self.loop.body[self.place[self.start] + 1 :]:
@@ -118,8 +116,6 @@ class _Candidate:
             busy ^= {op.tag_index}
         if busy:
             raise self.refuse(f"a DMA by the tag {name(tag)} is not waited for in its iteration")
-
-    # --- The buffers
 
     def _require_own(self, buffer: Value) -> None:
         """That a buffer is made by memref.alloc, and that nothing outside of the loop uses it."""
@@ -196,8 +192,6 @@ class _Candidate:
         index, domain = scope.exprs(index, domain)
         loops = tuple(map(Affine.of, domain.ivs[: buffer.loops]))
         return map_from(domain.relation((*loops, *index)))
-
-    # --- The order
 
     def _computes(self) -> tuple[Op, ...]:
         """What computes the operands of the start in the loop."""

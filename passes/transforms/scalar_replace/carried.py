@@ -281,9 +281,6 @@ class _Search:
         return found
 
 
-# --- Below: the new loop
-
-
 def _written_out(loop: Loop) -> dict[Load | Store, Index]:
     """The subscripts of the loads and stores in the body of a loop, over values that are not made by affine.apply."""
     made: dict[Value, Affine] = {}

@@ -120,9 +120,6 @@ def trips_of(dependences: Dependences) -> Trips:
     return cache(lambda loop: trip_count(loop, loop.iv, dependences.accesses))
 
 
-# --- Below: how
-
-
 @dataclass(frozen=True, eq=False)
 class _Tiles:
     """One loop of a band and the loop over its tiles.
@@ -293,9 +290,6 @@ def _nest(loops: Sequence[affine.For], body: Block) -> Op:
 
 def _listed(ivs: Sequence[Value]) -> str:
     return f"loop{'s' if len(ivs) > 1 else ''} {', '.join(map(shown, ivs))}"
-
-
-# --- Legality
 
 
 def _check(

@@ -102,9 +102,6 @@ def unroll_jam(
     return rewrite(function, lambda op: new if isinstance(op, affine.For) and op.iv is iv else None)
 
 
-# --- Below: how
-
-
 def jammed_loop(
     loop: affine.For,
     factor: int,
@@ -175,9 +172,6 @@ def loops_in(block: Block) -> Iterator[affine.For]:
 def defined_by(loop: affine.For) -> set[Value]:
     """The values that a loop defines."""
     return {v for op in walk(loop) for v in (*op.binds(), *(op.defines() if op is not loop else ()))}
-
-
-# --- Legality
 
 
 def _check(
