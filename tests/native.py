@@ -1,21 +1,17 @@
 """Calls a function that mlir-opt lowered: memrefs from NumPy arrays, scalars by value, in a forked child."""
 
 import ctypes
-import faulthandler
-import os
 import re
-import resource
 import signal
 import struct
-import sys
-import traceback
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
+
+from tests.harness.processes import Death, answers
 
 Argument = np.ndarray | np.generic | int | float | bool
 Scalar = (
@@ -235,50 +231,19 @@ def _result(type: Type, parts: Iterator[bytes]) -> np.ndarray | np.generic:
 
 def _in_child(body: Callable[[], Iterator[bytes]], function: str) -> list[bytes]:
     """What the body yields in a forked child; a crash there, or an endless loop, is an AssertionError here."""
-    reader, writer = os.pipe()
-    with warnings.catch_warnings():
-        # Python 3.12 warns of a fork beside threads; this child runs no Python that could wait for one of them.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        os.close(reader)
-        _serve(body, writer)
-    os.close(writer)
-    with open(reader, "rb") as stream:
-        data = stream.read()
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == -signal.SIGALRM:
-        raise AssertionError(f"@{function} ran for more than {TIME_LIMIT} seconds")
-    if status < 0:
-        raise AssertionError(f"@{function} crashed with {signal.Signals(-status).name}")
-    if status:
-        raise AssertionError(f"the call of @{function} failed with status {status}; its error stands in stderr")
-    return _unpacked(data)
 
-
-def _serve(body: Callable[[], Iterator[bytes]], writer: int) -> None:
-    """Run the body, write what it yields, and end this process without running anything of the parent's."""
-    status = 1
-    try:
-        faulthandler.disable()  # the parent reports the signal
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    def ask(_: None) -> list[bytes]:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.alarm(TIME_LIMIT)
-        with open(writer, "wb") as stream:
-            for part in body():
-                stream.write(struct.pack("<Q", len(part)) + part)
-        status = 0
-    finally:
-        if sys.exc_info()[0] is not None:
-            traceback.print_exc()
-            sys.stderr.flush()
-        os._exit(status)
+        return [*body()]
 
-
-def _unpacked(data: bytes) -> list[bytes]:
-    parts, start = [], 0
-    while start < len(data):
-        (length,) = struct.unpack_from("<Q", data, start)
-        parts.append(data[start + 8 : start + 8 + length])
-        start += 8 + length
-    return parts
+    (answer,) = answers(ask, [None])
+    if not isinstance(answer, Death):
+        return answer
+    if answer.status is None:
+        raise AssertionError(f"the call of @{function} failed: {answer}")
+    if answer.status == -signal.SIGALRM:
+        raise AssertionError(f"@{function} ran for more than {TIME_LIMIT} seconds")
+    if answer.status < 0:
+        raise AssertionError(f"@{function} crashed with {signal.Signals(-answer.status).name}")
+    raise AssertionError(f"the call of @{function} failed with status {answer.status}; its error stands in stderr")

@@ -7,7 +7,6 @@ we say of all that it became in plain words together.
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from passes.analysis.views import VIEWS
 from tests import oracles
 from tests.analysis.plain import Plain, plain
 from tests.analysis.programs import Program, generate
+from tests.harness.command import Watch, parser, seeds
 
 PATIENCE = 5.0
 """Seconds that mlir-opt gets for a program; most take 0.1, some hours."""
@@ -218,23 +218,21 @@ def _hull(dependences: Sequence[Dependence | None]) -> tuple[Ends, ...] | None:
     )  # fmt: skip
 
 
-def compare_seeds(seeds: Sequence[int]) -> Report:
+def compare_seeds(of: Sequence[int]) -> Report:
     """Compare the programs of some seeds."""
-    report = Report()
-    for k, seed in enumerate(seeds, 1):
+    report, watch = Report(), Watch()
+    for k, seed in enumerate(of, 1):
         compare(generate(seed), report)
         if k % 50 == 0:
-            print(f"{k} programs", file=sys.stderr, flush=True)
+            watch.say(k, "programs", len(report.wrong))
     return report
 
 
 def main() -> int:
     """The command line; the exit status says whether anything is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m tests.analysis.against_mlir_opt", description=__doc__)
-    parser.add_argument("--count", type=int, default=450, help="how many programs")
-    parser.add_argument("--seed", type=int, default=0, help="the seed of the first")
-    chosen = parser.parse_args()
-    report = compare_seeds(range(chosen.seed, chosen.seed + chosen.count))
+    options = parser("tests.analysis.against_mlir_opt", __doc__, 450)
+    options.set_defaults(seed=0)
+    report = compare_seeds(seeds(options.parse_args()))
     print("\n".join([str(report), *report.wrong[:30]]))
     return 1 if report.wrong else 0
 

@@ -8,10 +8,9 @@ known, ours must hold what there is.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,6 +22,7 @@ from passes.analysis.dependence import Dependences, Distance, dependences
 from tests.analysis.brute import ROLES, Brute, Query
 from tests.analysis.programs import Program, generate
 from tests.analysis.traced import Trace
+from tests.harness.command import Watch, parser, seeds
 
 
 @dataclass
@@ -128,30 +128,19 @@ def _described(query: Query) -> str:
     return f"{query.kind} of {query.source.location} and {query.sink.location} at depth {query.depth}"
 
 
-def compare_seeds(seeds: range) -> Report:
+def compare_seeds(of: range) -> Report:
     """Ask all questions about the programs of some seeds."""
-    report = Report()
-    for seed in seeds:
+    report, watch = Report(), Watch()
+    for k, seed in enumerate(of, 1):
         compare(generate(seed), report)
+        if k % 100 == 0:
+            watch.say(k, "programs", len(report.wrong))
     return report
-
-
-def _progress(seeds: range) -> Iterator[int]:
-    for k, seed in enumerate(seeds):
-        yield seed
-        if (k + 1) % 100 == 0:
-            print(f"{k + 1} programs", file=sys.stderr)
 
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="python -m tests.analysis.compare", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="how many programs")
-    parser.add_argument("--seed", type=int, default=1, help="the seed of the first")
-    options = parser.parse_args()
-    report = Report()
-    for seed in _progress(range(options.seed, options.seed + options.count)):
-        compare(generate(seed), report)
+    report = compare_seeds(seeds(parser("tests.analysis.compare", __doc__, 1000).parse_args()))
     print(report)
     print("\n".join(report.wrong[:50]))
     sys.exit(bool(report.wrong))

@@ -8,7 +8,7 @@ from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from tests.differential.frame import SYMBOL, Buffer, Range, add, scale
+from tests.differential.frame import SYMBOL, Buffer, NothingError, Range, add, scale
 from tests.differential.memory import MOST_WORK, Memory
 
 
@@ -35,13 +35,10 @@ class Calls(Memory):
 
     def call(self) -> None:
         """func.call of a function that was generated before."""
-        possible = [c for c in self.callees if max(self.work) * c.work <= MOST_WORK]
-        if not possible:
-            return self.note()
-        callee = self.rng.choice(possible)
+        callee = self.pick([c for c in self.callees if max(self.work) * c.work <= MOST_WORK])
         found = self._arguments(callee)
         if found is None:
-            return self.note()
+            raise NothingError
         args, new = found
         f = callee.function
         results = tuple(Value(t, self.name()) for t in f.result_types)
@@ -55,7 +52,6 @@ class Calls(Memory):
                 self.scope.buffers.append(Buffer(result, dims, sizes, result, True))
             else:
                 self.scope.scalars.append(result)
-        return None
 
     def _arguments(self, callee: Callee) -> tuple[list[Value], dict[Value, Affine]] | None:
         """Arguments that keep the contract of a callee; None where there are none."""

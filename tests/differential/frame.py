@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
+from typing import TypeVar
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX, FloatType, IntegerType, MemRefType, ScalarType, Type
 
+T = TypeVar("T")
 Range = tuple[int, int] | None
 """The lowest and the highest value, or None where the code is never reached."""
 
@@ -136,6 +138,10 @@ class Scope:
 NAMES = ["i", "j", "k", "x", "s", "acc", "for", "int", "exp", "A", "tmp", "café", "I", "min_i64", "N", "%q"]
 
 
+class NothingError(Exception):
+    """Nothing is there that a statement could be about: something is computed instead."""
+
+
 class Frame:
     """A function while it is being written."""
 
@@ -149,6 +155,12 @@ class Frame:
         self.named = rng.choice([0.0, 0.1, 0.5, 0.95])
         self.hidden: set[Value] = set()
         """Roots that must not be touched here: freed, or written by other iterations."""
+
+    def pick(self, choices: Sequence[T]) -> T:
+        """One of some choices; raises NothingError where there is none."""
+        if not choices:
+            raise NothingError
+        return self.rng.choice(choices)
 
     def chance(self, share: float) -> bool:
         """True in this share of cases."""

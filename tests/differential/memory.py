@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import I1, INDEX, FloatType, MemRefType, ScalarType
-from tests.differential.frame import ANY, DIM, SYMBOL, Buffer, Index, add, closed
+from tests.differential.frame import ANY, DIM, SYMBOL, Buffer, Index, NothingError, add, closed
 from tests.differential.scalars import Scalars
 
 SIZES = (0, 1, 2, 2, 3, 3, 4, 5, 5, 7, 7)
@@ -23,14 +23,10 @@ class Memory(Scalars):
 
     def store(self) -> None:
         """buffer[...] = value"""
-        buffers = self.writable()
-        if not buffers:
-            return self.note()
-        buffer = self.rng.choice(buffers)
+        buffer = self.pick(self.writable())
         subscripts, guards = self.subscripts(buffer)
         early = self.value(buffer.element) if self.chance(0.5) else None
         self.guarded(guards, lambda: self._store(buffer, subscripts, early))
-        return None
 
     def _store(self, buffer: Buffer, subscripts: tuple[Affine, ...], value: Value | None = None) -> None:
         value = self.value(buffer.element) if value is None else value
@@ -56,13 +52,9 @@ class Memory(Scalars):
 
     def compound(self) -> None:
         """buffer[...] = buffer[...] op value"""
-        buffers = self.writable()
-        if not buffers:
-            return self.note()
-        buffer = self.rng.choice(buffers)
+        buffer = self.pick(self.writable())
         subscripts, guards = self.subscripts(buffer)
         self.guarded(guards, lambda: self._compound(buffer, subscripts))
-        return None
 
     def _compound(self, buffer: Buffer, subscripts: tuple[Affine, ...]) -> None:
         type = buffer.element
@@ -99,7 +91,7 @@ class Memory(Scalars):
         """Read an element, write there in one way or another, and then use what was read."""
         found = self.element()
         if found is None:
-            return self.note()
+            raise NothingError
         buffer, subscripts = found
         read = self.define(buffer.element, affine.Load, buffer.value, subscripts)
         if self.chance(0.4):
@@ -118,32 +110,26 @@ class Memory(Scalars):
         else:
             self.statement()
         self.keep(read)
-        return None
 
     def swap(self) -> None:
         """Exchange two elements of one type."""
         one, other = self.element(), self.element()
         if one is None or other is None or one[0].element != other[0].element:
-            return self.note()
+            raise NothingError
         values = [self.define(b.element, affine.Load, b.value, s) for b, s in (one, other)]
         for (buffer, subscripts), value in zip((other, one), values, strict=True):
             self.emit(affine.Store(value, buffer.value, subscripts))
-        return None
 
     def scatter(self) -> None:
         """buffer[data] = value"""
-        buffers = [b for b in self.writable() if b.rank]
-        if not buffers:
-            return self.note()
-        buffer = self.rng.choice(buffers)
+        buffer = self.pick([b for b in self.writable() if b.rank])
         indices, inside = self.gather_indices(buffer)
         if inside is None:
             self.emit(memref.Store(self.value(buffer.element), buffer.value, indices))
-            return None
+            return
         with self.block() as then:
             self.emit(memref.Store(self.value(buffer.element), buffer.value, indices))
         self.emit(scf.If(inside, closed(then)))
-        return None
 
     def allocate(self) -> None:
         """A new buffer, filled."""
@@ -208,19 +194,13 @@ class Memory(Scalars):
     def copy(self) -> None:
         """Copy one buffer to another of its shape."""
         pairs = [(a, b) for b in self.writable() for a in self.buffers() if a.root is not b.root and _alike(a, b)]
-        if not pairs:
-            return self.note()
-        source, target = self.rng.choice(pairs)
+        source, target = self.pick(pairs)
         self.emit(memref.Copy(source.value, target.value))
         self.spent += 20 * max(self.work)
-        return None
 
     def cast(self) -> None:
         """The same buffer under a type that knows more or fewer of its sizes."""
-        buffers = [b for b in self.buffers() if b.rank]
-        if not buffers:
-            return self.note()
-        buffer = self.rng.choice(buffers)
+        buffer = self.pick([b for b in self.buffers() if b.rank])
         type = buffer.value.type
         assert isinstance(type, MemRefType)
         shape = tuple(
@@ -235,19 +215,14 @@ class Memory(Scalars):
         elif any(b.root is buffer.root for b in self.writable()):
             self.scope.buffers.append(made)
             self.scope.buffers[-1].is_heap = False
-        return None
 
     def size_of(self) -> None:
         """memref.dim"""
-        buffers = [b for b in self.buffers() if b.rank]
-        if not buffers:
-            return self.note()
-        buffer = self.rng.choice(buffers)
+        buffer = self.pick([b for b in self.buffers() if b.rank])
         k = self.rng.randrange(buffer.rank)
         result = self.define(INDEX, memref.Dim, buffer.value, self.constant(k, INDEX))
         position = SYMBOL if self.depth == 0 else ANY
         self.scope.indices.append(Index(Affine.of(result), tuple((s, s) for s in buffer.sizes[k]), position))
-        return None
 
     def note(self) -> None:
         """Compute a value, for later."""

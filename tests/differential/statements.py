@@ -6,7 +6,7 @@ from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import F32, F64, I1, I32, INDEX, FloatType, ScalarType
 from tests.differential.calls import Calls
-from tests.differential.frame import ANY, DIM, Index, Range, add, closed, scale
+from tests.differential.frame import ANY, DIM, Index, NothingError, Range, add, closed, scale
 from tests.differential.memory import MOST_RUNS, MOST_WORK
 
 
@@ -32,7 +32,10 @@ class Statements(Calls):
         table = simple if is_deep else (*simple, *nested)
         (choice,) = self.rng.choices([s for s, _ in table], [w for _, w in table])
         count = len(self.scope.scalars)
-        choice()
+        try:
+            choice()
+        except NothingError:
+            self.note()
         for value in self.scope.scalars[count:]:
             if self.chance(0.4):
                 self.keep(value)
@@ -130,7 +133,7 @@ class Statements(Calls):
     def scf_for(self) -> None:
         """scf.for, whose bounds may come from data."""
         if max(self.work) * 6 > MOST_RUNS:
-            return self.note()
+            raise NothingError
         five = self.constant(5, INDEX)
         lower = self.define(INDEX, arith.Binary, "remsi", self.value(INDEX, 1), five)
         found = self.element(INDEX) if self.chance(0.7) else None
@@ -152,7 +155,6 @@ class Statements(Calls):
             self.free()
         self.emit(scf.For(iv, lower, upper, step, closed(body, end), inits, carried, results))
         self.scope.scalars += results
-        return None
 
     def condition(self) -> None:
         """affine.if, with or without else and results."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from tests.fuzz.affine import Expr, name
@@ -29,7 +29,7 @@ from tests.fuzz.program import (
     rebuilt,
 )
 from tests.fuzz.reference import UnusableError, evaluate, placed, races
-from tests.harness.minimise import smallest
+from tests.harness.minimise import dropped, smallest
 
 
 def minimise(program: Program, fails: Callable[[Program], bool], seconds: float = 60) -> Program:
@@ -110,66 +110,49 @@ def _only(old: Any, new: Any) -> Callable[[Any], Any]:
     return lambda node: new if node == old else node
 
 
+PLAIN = {"is_parallel": False, "is_affine": True, "is_equality": False, "step": 1, "orelse": ()}
+
+
 def _simpler(node: Any) -> Iterator[Any]:
     """What may stand in place of a statement (several, as a tuple), a value, a condition or an expression."""
     match node:
-        case For(iv, lower, upper, step, carried, body, is_parallel):
+        case For(iv, lower, body=body):
             yield ()
-            if is_parallel:
-                yield replace(node, is_parallel=False)
             yield rebuilt(body, lambda n: n.substitute(iv, lower[0].constant) if isinstance(n, Expr) else n)
-            for k in range(len(carried)):
-                yield replace(node, carried=carried[:k] + carried[k + 1 :])
-            if len(lower) > 1:
-                yield from (replace(node, lower=(e,)) for e in lower)
-            if len(upper) > 1:
-                yield from (replace(node, upper=(e,)) for e in upper)
-            if step > 1:
-                yield replace(node, step=1)
-        case If(conditions, then, orelse):
+        case If(_, then, orelse):
             yield from ((), then, orelse)
-            if orelse:
-                yield replace(node, orelse=())
-            if len(conditions) > 1:
-                yield from (replace(node, conditions=(c,)) for c in conditions)
         case Outlined(_, body):
+            yield from ((), body)
+        case Let() | Apply() | Store():
             yield ()
-            yield body
-        case Let() | Apply():
-            yield ()
-        case Store(_, _, _, is_affine):
-            yield ()
-            if not is_affine:
-                yield replace(node, is_affine=True)
-        case Carried(key, init, update):
-            if not isinstance(init, Constant):
-                yield Carried(key, Constant(1), update)
+        case Carried(key, _, update):
+            yield Carried(key, Constant(1), update)
         case Binary(_, left, right):
-            yield left
-            yield right
+            yield from (left, right, Constant(1))
+        case Load() | Extreme() | Name() | Cast():
             yield Constant(1)
-        case Load(_, _, is_affine):
-            yield Constant(1)
-            if not is_affine:
-                yield replace(node, is_affine=True)
-        case Extreme(kind, exprs):
-            yield Constant(1)
-            yield from (Extreme(kind, exprs[:k] + exprs[k + 1 :]) for k in range(len(exprs)) if len(exprs) > 1)
-        case Name() | Cast():
-            yield Constant(1)
-        case Condition(expr, True):
-            yield Condition(expr, is_equality=False)
-        case Expr(constant, terms, divisions):
-            if terms or divisions:
-                yield Expr(constant)
-            for k in range(len(divisions)):
-                yield replace(node, divisions=divisions[:k] + divisions[k + 1 :])
-            for k in range(len(terms)):
-                yield replace(node, terms=terms[:k] + terms[k + 1 :])
+        case Expr(constant, terms):
+            yield Expr(constant)
             yield from (name(key).plus(constant) for key, factor in terms if factor != 1)
-            if constant:
-                yield replace(node, constant=0)
-                yield replace(node, constant=constant - (1 if constant > 0 else -1))
+    for key, part in ((field.name, getattr(node, field.name)) for field in fields(node)):
+        for plainer in _plainer(key, part):
+            yield replace(node, **{key: plainer})
+
+
+def _plainer(key: str, part: Any) -> Iterator[Any]:
+    """What may stand in place of one field of a node."""
+    match key:
+        case "lower" | "upper" | "conditions" if len(part) > 1:
+            yield from ((each,) for each in part)
+        case "carried" | "terms" | "divisions":
+            yield from (dropped(part, k) for k in range(len(part)))
+        case "exprs" if len(part) > 1:
+            yield from (dropped(part, k) for k in range(len(part)))
+        case "constant" if part:
+            yield 0
+            yield part - (1 if part > 0 else -1)
+        case _ if key in PLAIN:
+            yield PLAIN[key]
 
 
 def _smaller_frame(program: Program) -> Iterator[Program]:

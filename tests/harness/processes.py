@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import resource
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +27,7 @@ class Death:
 
     how: str
     doing: str = ""
+    status: int | None = None
 
     def __str__(self) -> str:
         return f"{self.how}: {self.doing}" if self.doing else self.how
@@ -73,7 +77,10 @@ def answers(ask: Callable[[Q], A], questions: Sequence[Q], processes: int = 1, c
 def _started(ask: Callable[[Q], A], number: int, questions: Sequence[Q]) -> tuple[Connection, _Worker]:
     ours, theirs = _FORK.Pipe(duplex=False)
     process = _FORK.Process(target=_serve, args=(ask, questions, theirs))
-    process.start()
+    with warnings.catch_warnings():
+        # Python 3.12 warns of a fork beside threads; this child runs no Python that could wait for one of them.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
     theirs.close()
     return ours, _Worker(process, number, questions)
 
@@ -87,7 +94,8 @@ def _heard(ours: Connection, worker: _Worker, found: dict[int, A | Death]) -> bo
         worker.process.join()
         if not worker.questions:
             return False
-        answer = (Death(f"the process ended with status {worker.process.exitcode}", worker.doing),)
+        status = worker.process.exitcode
+        answer = (Death(f"the process ended with status {status}", worker.doing, status),)
     if answer is not None:
         (found[worker.number],) = answer
         worker.number, worker.questions = worker.number + 1, worker.questions[1:]
@@ -98,6 +106,8 @@ def _serve(ask: Callable[[Q], A], questions: Sequence[Q], to: Connection) -> Non
     """Answer, and end the process without anything of what its parent would do at the end."""
     global _to_parent
     _to_parent = to
+    faulthandler.disable()  # the parent reports the signal
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         for question in questions:
             try:

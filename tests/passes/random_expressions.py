@@ -8,7 +8,6 @@ tree that the expression was built from, at points that the path itself can reac
 in between, and sizes up to the ends of 64 bits.
 """
 
-import argparse
 import random
 import sys
 from collections import Counter
@@ -21,6 +20,7 @@ from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX
 from passes.analysis import polyhedral
 from passes.simplify import NEVER, domain_of, simplify, simplify_bounds, simplify_constraints
+from tests.harness.command import parser
 
 INDEX_MIN, INDEX_MAX = -(1 << 63), (1 << 63) - 1
 POINTS = 20
@@ -414,10 +414,7 @@ def check(seed, seen):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1000, help="how many cases")
-    parser.add_argument("--seed", type=int, default=1, help="where to start")
-    options = parser.parse_args()
+    options = parser("tests.passes.random_expressions", __doc__, 1000).parse_args()
     seen, failed = Counter(), 0
     for case in range(options.count):
         try:
