@@ -85,40 +85,62 @@ class Elements:
         return f"lane ({listed(lane)}): {place}" if lane else place
 
 
-def load(op: Op, result: Value, memref: Value, subscripts: Subscripts, mask: Value | None = None) -> Step:
-    """result = the elements of memref from subscripts on, along its last dimensions
+Lane: TypeAlias = "tuple[Index, Index | None]"
+"""A lane, and the index of its element; None where it has none."""
+LanesOf: TypeAlias = Callable[[Env, BufferView], Iterator[Lane]]
 
-    With a mask, `op` is a vector.maskedload: where it is not set, its pass_thru stands and nothing is read.
-    """
-    elements, shape, reach = Elements(op, memref), vector_type(result, op).shape, _reach(op, result, memref)
-    pass_thru = op.pass_thru if isinstance(op, vector.MaskedLoad) else None
+
+def _reading(op: Op, result: Value, memref: Value, lanes: LanesOf, otherwise: Callable[[Env, Index], Item]) -> Step:
+    """result = the elements of lanes, and something else for those that have none."""
+    elements, shape = Elements(op, memref), vector_type(result, op).shape
 
     def step(env: Env) -> None:
-        buffer: BufferView = env[memref]
-        start = subscripts(env)
-        found = np.empty(shape, object)
-        for lane in np.ndindex(*reach):
-            if mask is None or env[mask][lane]:
-                put(found, lane, elements.read(buffer, _shifted(start, lane), lane))
-            elif pass_thru is not None:
-                put(found, lane, env[pass_thru][lane])
+        buffer, found = env[memref], np.empty(shape, object)
+        for lane, index in lanes(env, buffer):
+            put(found, lane, otherwise(env, lane) if index is None else elements.read(buffer, index, lane))
         env[result] = found
 
     return step
 
 
-def store(op: Op, value: Value, memref: Value, subscripts: Subscripts, mask: Value | None = None) -> Step:
-    """The elements of memref from subscripts on, along its last dimensions, = value, where a mask is set"""
-    elements, reach = Elements(op, memref), _reach(op, value, memref)
+def _passed(value: Value) -> Callable[[Env, Index], Item]:
+    return lambda env, lane: env[value][lane]
+
+
+def _writing(op: Op, value: Value, memref: Value, lanes: LanesOf) -> Step:
+    """The elements of lanes = value"""
+    elements = Elements(op, memref)
 
     def step(env: Env) -> None:
-        buffer: BufferView = env[memref]
-        start = subscripts(env)
-        for lane in np.ndindex(*reach):
-            if mask is None or env[mask][lane]:
-                elements.write(buffer, _shifted(start, lane), lane, env[value][lane])
+        buffer = env[memref]
+        for lane, index in lanes(env, buffer):
+            if index is not None:
+                elements.write(buffer, index, lane, env[value][lane])
 
     return step
+
+
+def load(op: Op, result: Value, memref: Value, subscripts: Subscripts, mask: Value | None = None) -> Step:
+    """result = the elements of memref from subscripts on, along its last dimensions
+
+    With a mask, `op` is a vector.maskedload: where it is not set, its pass_thru stands and nothing is read.
+    """
+    passed = _passed(op.pass_thru if isinstance(op, vector.MaskedLoad) else result)
+    return _reading(op, result, memref, _dense(_reach(op, result, memref), subscripts, mask), passed)
+
+
+def store(op: Op, value: Value, memref: Value, subscripts: Subscripts, mask: Value | None = None) -> Step:
+    """The elements of memref from subscripts on, along its last dimensions, = value, where a mask is set"""
+    return _writing(op, value, memref, _dense(_reach(op, value, memref), subscripts, mask))
+
+
+def _dense(reach: Index, subscripts: Subscripts, mask: Value | None) -> LanesOf:
+    def lanes(env: Env, buffer: BufferView) -> Iterator[Lane]:
+        start = subscripts(env)
+        for lane in np.ndindex(*reach):
+            yield lane, _shifted(start, lane) if mask is None or env[mask][lane] else None
+
+    return lanes
 
 
 def _reach(op: Op, value: Value, memref: Value) -> Index:
@@ -150,39 +172,18 @@ def _shifted(start: Index, lane: Index) -> Index:
 
 def transfer_read(op: vector.TransferRead) -> Step:
     """result = elements along mapped dimensions, or padding"""
-    elements, shape = Elements(op, op.memref), vector_type(op.result, op).shape
-    _same_elements(op, op.result, op.memref)
-    places = _places(op, shape[: len(op.map.results)])
-
-    def step(env: Env) -> None:
-        buffer: BufferView = env[op.memref]
-        found = np.empty(shape, object)
-        for lane, index, inside in places(env, buffer):
-            put(found, lane, elements.read(buffer, index, lane) if inside else env[op.padding])
-        env[op.result] = found
-
-    return step
+    return _reading(op, op.result, op.memref, _places(op, op.result), lambda env, lane: env[op.padding])
 
 
 def transfer_write(op: vector.TransferWrite) -> Step:
     """elements along mapped dimensions = value"""
-    elements, shape = Elements(op, op.memref), vector_type(op.value, op).shape
-    _same_elements(op, op.value, op.memref)
-    places = _places(op, shape[: len(op.map.results)])
-
-    def step(env: Env) -> None:
-        buffer: BufferView = env[op.memref]
-        for lane, index, inside in places(env, buffer):
-            if inside:
-                elements.write(buffer, index, lane, env[op.value][lane])
-
-    return step
+    return _writing(op, op.value, op.memref, _places(op, op.value))
 
 
-def _places(
-    op: vector.TransferRead | vector.TransferWrite, shape: Index
-) -> Callable[[Env, BufferView], Iterator[tuple[Index, Index, bool]]]:
-    """Each lane with the index of its element, and whether there is one: it is inside, and no mask leaves it out."""
+def _places(op: vector.TransferRead | vector.TransferWrite, value: Value) -> LanesOf:
+    """Each lane with the index of its element, where that is inside, and no mask leaves it out."""
+    _same_elements(op, value, op.memref)
+    shape = vector_type(value, op).shape[: len(op.map.results)]
     dims = vector.map_dims(op.map)
     assert dims is not None, "the verifier refuses other maps"
     moves = [(k, d) for k, d in enumerate(dims) if d is not None]
@@ -190,7 +191,7 @@ def _places(
     stay = [d for d in range(memref_type(op.memref, op).rank) if d not in dims]
     of_mask, indices = vector.mask_dims(op.map), taker(op.indices)
 
-    def places(env: Env, buffer: BufferView) -> Iterator[tuple[Index, Index, bool]]:
+    def places(env: Env, buffer: BufferView) -> Iterator[Lane]:
         start = indices(env)
         mask: Lanes | None = env[op.mask[0]] if op.mask else None
         if not all(0 <= start[d] < buffer.shape[d] for d in stay):
@@ -204,77 +205,54 @@ def _places(
                 index[d] += lane[k]
             inside = all(0 <= index[d] < buffer.shape[d] for d in may_leave)
             set_ = mask is None or bool(mask[tuple(lane[k] for k in of_mask)])
-            yield lane, tuple(index), inside and set_
+            yield lane, tuple(index) if inside and set_ else None
 
     return places
 
 
 def gather(op: vector.Gather) -> Step:
     """result = elements that lie offsets behind indices, where mask is set"""
-    elements, shape = Elements(op, op.memref), vector_type(op.result, op).shape
-    indices, distance = taker(op.indices), _distance(op.offsets, op)
-
-    def step(env: Env) -> None:
-        buffer: BufferView = env[op.memref]
-        start, found = indices(env), np.empty(shape, object)
-        for lane in np.ndindex(*shape):
-            if env[op.mask][lane]:
-                index = elements.linear(buffer, start, distance(env[op.offsets][lane]), lane)
-                put(found, lane, elements.read(buffer, index, lane))
-            else:
-                put(found, lane, env[op.pass_thru][lane])
-        env[op.result] = found
-
-    return step
+    return _reading(op, op.result, op.memref, _apart(op), _passed(op.pass_thru))
 
 
 def scatter(op: vector.Scatter) -> Step:
     """elements that lie offsets behind indices = value, where mask is set"""
-    elements, shape = Elements(op, op.memref), vector_type(op.value, op).shape
-    indices, distance = taker(op.indices), _distance(op.offsets, op)
+    return _writing(op, op.value, op.memref, _apart(op))
 
-    def step(env: Env) -> None:
-        buffer: BufferView = env[op.memref]
+
+def _apart(op: vector.Gather | vector.Scatter) -> LanesOf:
+    elements, indices, distance = Elements(op, op.memref), taker(op.indices), _distance(op.offsets, op)
+
+    def lanes(env: Env, buffer: BufferView) -> Iterator[Lane]:
         start = indices(env)
-        for lane in np.ndindex(*shape):
-            if env[op.mask][lane]:
-                index = elements.linear(buffer, start, distance(env[op.offsets][lane]), lane)
-                elements.write(buffer, index, lane, env[op.value][lane])
+        for lane in np.ndindex(*env[op.mask].shape):
+            offset = distance(env[op.offsets][lane]) if env[op.mask][lane] else None
+            yield lane, None if offset is None else elements.linear(buffer, start, offset, lane)
 
-    return step
+    return lanes
 
 
 def expand_load(op: vector.ExpandLoad) -> Step:
     """result = the next element, where mask is set"""
-    elements, shape, indices = Elements(op, op.memref), vector_type(op.result, op).shape, taker(op.indices)
-
-    def step(env: Env) -> None:
-        buffer: BufferView = env[op.memref]
-        start, found, offset = indices(env), np.empty(shape, object), 0
-        for lane in np.ndindex(*shape):
-            if env[op.mask][lane]:
-                put(found, lane, elements.read(buffer, elements.linear(buffer, start, offset, lane), lane))
-                offset += 1
-            else:
-                put(found, lane, env[op.pass_thru][lane])
-        env[op.result] = found
-
-    return step
+    return _reading(op, op.result, op.memref, _in_a_row(op), _passed(op.pass_thru))
 
 
 def compress_store(op: vector.CompressStore) -> Step:
     """the next element = value, where mask is set"""
-    elements, shape, indices = Elements(op, op.memref), vector_type(op.value, op).shape, taker(op.indices)
+    return _writing(op, op.value, op.memref, _in_a_row(op))
 
-    def step(env: Env) -> None:
-        buffer: BufferView = env[op.memref]
+
+def _in_a_row(op: vector.ExpandLoad | vector.CompressStore) -> LanesOf:
+    elements, indices = Elements(op, op.memref), taker(op.indices)
+
+    def lanes(env: Env, buffer: BufferView) -> Iterator[Lane]:
         start, offset = indices(env), 0
-        for lane in np.ndindex(*shape):
-            if env[op.mask][lane]:
-                elements.write(buffer, elements.linear(buffer, start, offset, lane), lane, env[op.value][lane])
-                offset += 1
+        for lane in np.ndindex(*env[op.mask].shape):
+            is_set = bool(env[op.mask][lane])
+            yield lane, elements.linear(buffer, start, offset, lane) if is_set else None
+            offset += is_set
 
-    return step
+    return lanes
 
 
 def _distance(offsets: Value, op: Op) -> Callable[[int], int]:
