@@ -14,8 +14,9 @@ from affdsl.ir.types import IndexType, ScalarType, VectorType
 from codegen.c import tables
 from codegen.c.context import Context
 from codegen.c.expressions import Code, call, negate
-from codegen.c.lanes import fill_flat, flat_lane, lane_type, vector_constant
+from codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
 from codegen.c.types import scalar, suffix, value_type
+from codegen.c.vector_types import computed
 
 
 def constant(c: Context, op: arith.Constant) -> None:
@@ -40,6 +41,9 @@ def compute(c: Context, op: Op) -> None:
     (result,) = op.defines()
     if not has_vectors(op):
         c.values.define(result, arithmetic(c, op, c.values.of))
+        return
+    if (shown := computed(c, op)) is not None:
+        keep_vector(c, result, shown)
         return
     single = {v: c.values.again(v) for v in dict.fromkeys(op.reads()) if not isinstance(v.type, VectorType)}
 

@@ -19,6 +19,7 @@ from codegen.c.plan import Plan, plans
 from codegen.c.prototype import Prototype, prototype
 from codegen.c.sites import Sites
 from codegen.c.unit import Unit
+from codegen.c.vector_types import NAMES as VECTOR_TYPES
 
 
 @dataclass(frozen=True)
@@ -51,17 +52,19 @@ def emit(
     comments: Mapping[Op, str] | None = None,
     checked: bool = False,
     rows: Rows = STRICT_C,
+    vector_types: bool = True,
 ) -> CSource:
     """Standalone C of the function `entry` and all that it calls, which becomes static.
 
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
-    `rows` is what writes each operation, see codegen.c.operations.
+    `rows` is what writes each operation, see codegen.c.operations. Without `vector_types` vectors are arrays and loops
+    over their lanes, as C11 has them, and not values of the vector types of gcc and clang.
     """
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
-    unit = Unit(Sites() if checked else None)
+    unit = Unit(Sites() if checked else None, has_vector_types=vector_types)
     bodies, prototypes = _functions(found, unit, {entry}, comments or {}, rows)
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
@@ -77,15 +80,17 @@ def emit_jit(
     against: Sequence[Sequence[Constraint]] = (),
     sites: Sites | None = None,
     asks: bool = False,
+    vector_types: bool = True,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
     A call is refused where all constraints of one of `against` hold. With `sites`, each access is checked before it is
     made, and its check is added to them. Where it `asks`, it runs only with numbers that were allowed before.
+    `vector_types` as in `emit`.
     """
     found = plans(module, entry, sizes=sizes, checked=sites is not None)
-    unit = Unit(sites)
+    unit = Unit(sites, has_vector_types=vector_types)
     bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)
     last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
     return unit.file("\n".join([*bodies, last]))
@@ -109,7 +114,7 @@ def _functions(
         buffer = next(iter(found.values())).buffers[symbol]
         names.reserve(buffer.name)
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES):
         names.reserve(name)
     bodies: list[str] = []
     prototypes: dict[str, Prototype] = {}

@@ -1,4 +1,4 @@
-"""Vector values in C: arrays of their lanes in row-major order, filled by loops; one expression if all are equal."""
+"""Vector values in C, lane by lane: variables of vector types, or arrays; one expression if all lanes are equal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from codegen.c import tables
 from codegen.c.context import Context
 from codegen.c.expressions import PRIMARY, Code, code, number, plus, times
 from codegen.c.types import scalar, value_type
+from codegen.c.vector_types import is_native, type_name, whole
 
+MOST_LISTED = 16
+"""So many lanes are computed in a list, and not in a loop."""
 MOST_LANES = 1 << 13
 """So many lanes a vector may have that lies on the stack."""
 
@@ -53,13 +56,25 @@ def splat(c: Context, value: Value, shown: Code) -> None:
     c.values.splats[value] = shown
 
 
-def new_vector(c: Context, value: Value, hint: str = "") -> str:
-    """Declare the array of a vector."""
+def new_vector(c: Context, value: Value, hint: str = "", start: Value | None = None) -> str:
+    """Declare the variable of a vector, which may start as another one."""
     type = vector_type(value)
     name = c.lines.scope.declare(value.hint or hint, c.values.temporary)
-    c.lines.declaration(name, f"{value_type(type.element)} {name}[{prod(type.shape)}];")
+    if is_native(c, type):
+        first = "{0}" if start is None else str(whole(c, start))
+        c.lines.declaration(name, f"{type_name(c, type)} {name} = {first};")
+    else:
+        c.lines.declaration(name, f"{value_type(type.element)} {name}[{prod(type.shape)}];")
+        if start is not None:
+            assign_lanes(c, name, start)
     c.values.codes[value] = Code(name)
     return name
+
+
+def keep_vector(c: Context, value: Value, shown: Code) -> None:
+    """Declare a native vector with a value."""
+    name = c.lines.declare(value.hint, c.values.temporary, type_name(c, vector_type(value)), shown)
+    c.values.codes[value] = Code(name)
 
 
 def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
@@ -74,6 +89,9 @@ def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
 
 def fill_flat(c: Context, value: Value, make: Callable[[Code], Code]) -> str:
     """Declare a vector, and give each lane what make says of its number."""
+    type = vector_type(value)
+    if is_native(c, type) and prod(type.shape) <= MOST_LISTED:
+        return fill_listed(c, value, [make(number(k)) for k in range(prod(type.shape))])
     name = new_vector(c, value)
     (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
     c.lines.add(f"{name}[{lane}] = {make(lane)};")
@@ -81,17 +99,24 @@ def fill_flat(c: Context, value: Value, make: Callable[[Code], Code]) -> str:
     return name
 
 
-def fill_listed(c: Context, value: Value, items: Sequence[Code]) -> None:
+def fill_listed(c: Context, value: Value, items: Sequence[Code]) -> str:
     """Declare a vector whose lanes are listed."""
     type = vector_type(value)
     name = c.lines.scope.declare(value.hint, c.values.temporary)
     text = ", ".join(item.text for item in items)
-    c.lines.declaration(name, f"const {value_type(type.element)} {name}[{len(items)}] = {{{text}}};")
+    declared = (
+        f"{type_name(c, type)} {name}" if is_native(c, type) else f"{value_type(type.element)} {name}[{len(items)}]"
+    )
+    c.lines.declaration(name, f"const {declared} = {{{text}}};")
     c.values.codes[value] = Code(name)
+    return name
 
 
 def assign_lanes(c: Context, name: str, value: Value) -> None:
-    """Copy a vector into an array."""
+    """Copy a vector into a variable."""
+    if is_native(c, vector_type(value)):
+        c.lines.add(f"{name} = {whole(c, value)};")
+        return
     (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
     c.lines.add(f"{name}[{lane}] = {flat_lane(c, value, lane)};")
     close_lanes(c, (lane,))

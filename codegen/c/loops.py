@@ -64,8 +64,7 @@ def carry(c: Context, op: affine.For | scf.For) -> tuple[str, ...]:
     names = []
     for init, carried, result in zip(op.inits, op.carried, op.results, strict=True):
         if isinstance(carried.type, VectorType):
-            name = new_vector(c, carried, result.hint or "acc")
-            assign_lanes(c, name, init)
+            name = new_vector(c, carried, result.hint or "acc", init)
             c.values.variable(carried, name)
             names.append(name)
             continue
@@ -155,7 +154,7 @@ def yield_vectors(c: Context, pairs: Sequence[tuple[str, Value]]) -> None:
         name = "" if value in c.values.splats else c.values.codes[value].text
         if name in targets and name != target:
             copied[value] = Value(value.type)
-            assign_lanes(c, new_vector(c, copied[value], f"next_{target}"), value)
+            new_vector(c, copied[value], f"next_{target}", value)
     for target, value in pairs:
         if value in c.values.splats or value in copied or c.values.codes[value].text != target:
             assign_lanes(c, target, copied.get(value, value))

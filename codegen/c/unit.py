@@ -13,9 +13,11 @@ _ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
 class Unit:
     """Collects headers, helpers and OpenMP reductions while functions are written."""
 
-    def __init__(self, sites: Sites | None = None) -> None:
+    def __init__(self, sites: Sites | None = None, *, has_vector_types: bool = True) -> None:
         self.sites = sites
         """The checks of accesses, which there are if this is not None."""
+        self.has_vector_types = has_vector_types
+        """Whether vectors are values of the vector types that gcc and clang have; otherwise they are arrays."""
         self._headers: set[str] = {"stdint.h"}
         self._helpers: dict[str, Helper] = {}
         self._reductions: dict[str, str] = {}
@@ -32,6 +34,21 @@ class Unit:
             for needed in found.needs:
                 self.helper(needed)
             self._helpers[name] = found
+        return name
+
+    def vector_type(self, element: str, type: str, lanes: int) -> str:
+        """The type of vectors of so many elements, which is called as they are: f32x8."""
+        return self._typedef(f"{element}x{lanes}", type, f"vector_size({lanes} * sizeof({type}))")
+
+    def vector_in_memory(self, element: str, type: str, lanes: int) -> str:
+        """The type of vectors that lie at any element of an array, whatever the type of the array is."""
+        size = f"vector_size({lanes} * sizeof({type})), aligned(sizeof({type})), may_alias"
+        return self._typedef(f"{element}x{lanes}_at", type, size)
+
+    def _typedef(self, name: str, type: str, attributes: str) -> str:
+        text = f"typedef {type} {name} __attribute__(({attributes}));\n"
+        if text not in self._definitions:
+            self.define(text)
         return name
 
     def define(self, text: str) -> None:

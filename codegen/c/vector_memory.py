@@ -22,6 +22,7 @@ from codegen.c.lanes import (
     fill_flat,
     flat,
     flat_lane,
+    keep_vector,
     lane_of,
     lane_type,
     new_vector,
@@ -31,6 +32,7 @@ from codegen.c.lanes import (
 from codegen.c.memory import place_in
 from codegen.c.sites import Misfit
 from codegen.c.types import element
+from codegen.c.vector_types import in_memory, is_native, whole
 
 
 def load(c: Context, op: vector.Load | vector.MaskedLoad) -> None:
@@ -77,10 +79,20 @@ def _memory_of(c: Context, memref: Value, value: Value) -> tuple[Buffer, ScalarT
 
 
 def _read_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code) -> Code:
+    return tables.load_element(kind, _element_at(c, buffer, place), c.unit, unsigned=buffer.unsigned)
+
+
+def _element_at(c: Context, buffer: Buffer, place: Code) -> Code:
+    """An element of an array, which is read."""
     c.lines.read(buffer.name)
     parts = Code(buffer.name), place
-    lvalue = Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables, None, parts)
-    return tables.load_element(kind, lvalue, c.unit, unsigned=buffer.unsigned)
+    return Code(f"{buffer.name}[{place}]", PRIMARY, place.buffers | {buffer.root}, place.variables, None, parts)
+
+
+def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
+    """Whether the lanes of a native vector are neighbours in a buffer."""
+    type = vector_type(value)
+    return type.rank == 1 and is_native(c, type) and (buffer.strides is None or buffer.strides[-1] == 1)
 
 
 def _write_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code, value: Code, condition: Code | None) -> None:
@@ -104,6 +116,10 @@ def _load_vector(
     buffer, kind = _memory_of(c, memref, result)
     shape = vector_type(result).shape
     start = _along(c, op, start, memref, result, mask)
+    if mask is None and _is_contiguous(c, buffer, result):
+        at = _element_at(c, buffer, place_in(c, buffer, start))
+        keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))
+        return
 
     def lane(place: Place) -> Code:
         if mask is not None:
@@ -123,6 +139,10 @@ def _store_vector(
     buffer, kind = _memory_of(c, memref, value)
     start = _along(c, op, start, memref, value, mask)
     c.values.name_readers((buffer.root,))
+    if mask is None and _is_contiguous(c, buffer, value):
+        at = _element_at(c, buffer, place_in(c, buffer, start))
+        c.lines.add(f"{in_memory(c, vector_type(value), at, const=False)} = {whole(c, value)};")
+        return
     shape = vector_type(value).shape
     place = open_lanes(c, shape)
     condition = None if mask is None else lane_of(c, mask, place)

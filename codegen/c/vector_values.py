@@ -13,7 +13,6 @@ from codegen.c.context import Context
 from codegen.c.expressions import Code, infix, number
 from codegen.c.lanes import (
     Place,
-    assign_lanes,
     close_lanes,
     fill,
     fill_flat,
@@ -79,9 +78,7 @@ def _totals(c: Context, result: Value, acc: Value) -> str:
         name = c.lines.declare(result.hint, "total", value_type(result.type), c.values.of(acc), const=False)
         c.values.codes[result] = Code(name)
         return name
-    name = new_vector(c, result, "total")
-    assign_lanes(c, name, acc)
-    return name
+    return new_vector(c, result, "total", acc)
 
 
 def _accumulate(c: Context, name: str, result: Value, place: Place, combine: str, item: Code) -> None:

@@ -67,10 +67,12 @@ def run_c(
     *,
     sizes: int = 0,
     flags: Sequence[str] = ("-O1", "-fopenmp"),
+    vector_types: bool = True,
 ) -> tuple[object, ...]:
     """Compile with gcc and call through the packed entry points."""
     compiler = require("gcc", flags)
-    library = ctypes.CDLL(str(compile_silently(emit_jit(module, entry, sizes=sizes), folder, compiler, *flags)))
+    text = emit_jit(module, entry, sizes=sizes, vector_types=vector_types)
+    library = ctypes.CDLL(str(compile_silently(text, folder, compiler, *flags)))
     status, results = call(library, module, entry, arguments, sizes=sizes)
     assert status == 0
     return results

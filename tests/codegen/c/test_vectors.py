@@ -23,6 +23,15 @@ def test_c_computes_what_numpy_does(program, tmp_path):
     compile_silently(made.source, tmp_path, require("clang-22"), "-O2", header=header, kind=("-c",))
 
 
+@pytest.mark.parametrize("program", PROGRAMS[::2], ids=lambda p: p.name)
+def test_without_vector_types_vectors_are_arrays(program, tmp_path):
+    module, arrays = parse(program.text), program.arrays()
+    assert "__attribute__" not in emit(module, "f", vector_types=False).source
+    run_c(module, "f", arrays, tmp_path, vector_types=False)
+    for got, wanted in zip(arrays, program.expected(*program.arrays()), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
 HALVES = ("bf16", "f16", "f64")
 FLOATS = [p for p in PROGRAMS if "f32" in p.text and "i32" not in p.text and "f64" not in p.text]
 
