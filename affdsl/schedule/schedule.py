@@ -211,6 +211,10 @@ class Schedule(ShownAsText):
         """
         return self._take("vectorize", loop, width, tail=tail, reassociate=reassociate)
 
+    def contract(self, loop: str) -> Schedule:
+        """Compute a * b + c in one operation everywhere in a loop, rounded once: in another way than as written."""
+        return self._take("contract", loop)
+
     def coalesce(self, loops: Sequence[str]) -> Schedule:
         """Make one loop `i_j` of perfectly nested loops, which runs as often as all of them together."""
         return self._take("coalesce", loops)
@@ -461,7 +465,7 @@ class Schedule(ShownAsText):
             return refused(with_alternative(error), call, self._name, self._kernel.name, now.names)
 
     def _check(self, before: Entry, steps: Sequence[Entry], replay: str) -> None:
-        reassociated = any(dict(step.call.options).get("reassociate") for step in steps)
+        reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb == "contract" for step in steps)
         states = [(f"{self._name}.{step}", step.module) for step in steps]
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
 
@@ -474,7 +478,7 @@ _CALLED_HERE = {
     "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
     "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "register_tile": "unroll_jam", "collapse": "coalesce",
     "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
-    "contract": "scalar_replace", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
+    "fma": "contract", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
     "licm": "hoist", "vectorise": "vectorize", "simd": "vectorize",
     "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip

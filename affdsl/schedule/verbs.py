@@ -226,6 +226,7 @@ VERBS: Mapping[str, Verb] = {
     "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, opens=True),
     "vectorize": Verb(_with_number("vectorize", "a width", 2), settles=True),
     "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
+    "contract": Verb(_of_loop("contract", data=True)),
     "normalize": Verb(_of_loop("normalize"), opens=True),
     "make_perfect": Verb(_of_pair("make_perfect"), opens=True),
     "sink": Verb(_of_loop("sink"), opens=True),

@@ -9,6 +9,7 @@ from passes.legality.magnitude import require_small
 from passes.legality.proposals import Request
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.coalesce import coalesce
+from passes.transforms.contract import contract
 from passes.transforms.data_copy import data_copy
 from passes.transforms.demote import demote
 from passes.transforms.distribute import distribute
@@ -39,9 +40,9 @@ Verb = Callable[..., Func]
 VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
-        coalesce, data_copy, demote, distribute, expand, hoist, index_set_split, interchange, make_perfect, normalize,
-        parallelize, peel, permute, pipeline_data_transfer, privatize, reverse, scalar_replace, shift, sink, skew,
-        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        coalesce, contract, data_copy, demote, distribute, expand, hoist, index_set_split, interchange, make_perfect,
+        normalize, parallelize, peel, permute, pipeline_data_transfer, privatize, reverse, scalar_replace, shift, sink,
+        skew, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
 from affdsl.schedule.loops import counters, find, named, names_of, tree_of
 from affdsl.schedule.spelling import literal, symbols_in
-from affdsl.schedule.verbs import OF_PRIMITIVE, VERBS, Call
+from affdsl.schedule.verbs import OF_PRIMITIVE, VERBS, VerbCall
 from affdsl.schedule.words import advice
 from passes.advice.verbs import VERBS as PRIMITIVES
 from passes.legality.proposals import Proposal, Step
@@ -127,12 +127,12 @@ def test_all_primitives_that_are_proposed_are_verbs():
     assert {OF_PRIMITIVE.get(verb, verb) for verb in PRIMITIVES} <= set(VERBS)
     assert all(verb in VERBS for verb in OF_PRIMITIVE.values())
     assert all(hasattr(af.Schedule, verb) for verb in VERBS)
-    assert set(random_schedules.VERBS) == set(VERBS)
+    assert set(random_schedules.VERBS) == set(VERBS) - {"contract"}, "which rounds in another way"
 
 
 LOOP_I, LOOP_J, ARRAY = (Value(INDEX, name) for name in "ijt")
 LONG = Constraint(ARRAY - 2)
-ASKED = Call("permute", (("i", "j"),), (("reassociate", False),))
+ASKED = VerbCall("permute", (("i", "j"),), (("reassociate", False),))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,96 @@
+"""Makes one operation, rounded once, of a product and the sum that takes it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import arith, math, vector
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import rewrite, walk
+from affdsl.ir.types import VectorType
+from passes.legality.refusal import refusal
+from passes.legality.words import name
+from passes.transforms.loops.nests import any_loop_of
+
+
+def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func:
+    """Compute a * b + c in one operation, rounded once, everywhere in a loop.
+
+        t = a * b; s = t + c   ->   s = fma(a, b, c)
+
+    The results round in another way, mostly nearer to the exact number. A product that something else reads too stays,
+    as do products of integers. Of two products that are added the left one is contracted.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop.
+    module
+        What the function stands in. Nothing is asked of it here.
+
+    Raises
+    ------
+    IllegalTransform
+        If no sum in the loop takes a product that nothing else reads.
+
+    References
+    ----------
+    IEEE 754-2019, 5.4.1, fusedMultiplyAdd; ISO C11, 6.5 paragraph 8, contracted expressions.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<8xf32>, %x: f32) {
+    ...   affine.for %i = 0 to 8 {
+    ...     %a = affine.load %A[%i] : memref<8xf32>
+    ...     %p = arith.mulf %a, %x : f32
+    ...     %s = arith.subf %a, %p : f32
+    ...     affine.store %s, %A[%i] : memref<8xf32>
+    ...   }
+    ...   return
+    ... }''').functions[0]
+    >>> print(contract(f, f.body[0].iv).body[0])
+    affine.for %i = 0 to 8 {
+      %a = affine.load %A[%i] : memref<8xf32>
+      %0 = arith.negf %a : f32
+      %s = math.fma %0, %x, %a : f32
+      affine.store %s, %A[%i] : memref<8xf32>
+    }
+    """
+    what = f"contract products and sums in loop {name(iv)}"
+    loop = any_loop_of(function, iv, what)
+    uses = Counter(v for op in walk(function) for v in op.reads())
+    products = {
+        op.result: op
+        for op in walk(loop)
+        if isinstance(op, arith.Binary) and op.kind == "mulf" and uses[op.result] == 1
+    }
+    taken: set[Op] = set()
+
+    def rule(op: Op) -> tuple[Op, ...] | None:
+        if not isinstance(op, arith.Binary) or op.kind not in ("addf", "subf"):
+            return None
+        product = products.get(op.left) or products.get(op.right)
+        if product is None:
+            return None
+        taken.add(product)
+        is_left = product.result is op.left
+        other = op.right if is_left else op.left
+        if op.kind == "addf":
+            return (_fma(op, product.left, product.right, other),)
+        negated = Value(op.result.type)
+        if is_left:  # a * b - c
+            return arith.Negate(negated, other, location=op.location), _fma(op, product.left, product.right, negated)
+        minus = arith.Negate(negated, product.left, location=op.location)
+        return minus, _fma(op, negated, product.right, other)
+
+    inside = rewrite(loop, rule)
+    if not taken:
+        raise refusal(loop, what, "no sum in it takes a product that nothing else reads")
+    inside = rewrite(inside, lambda op: () if op in taken else None)
+    return rewrite(function, lambda op: inside if op is loop else None)
+
+
+def _fma(op: arith.Binary, a: Value, b: Value, c: Value) -> Op:
+    made = vector.Fma if isinstance(op.result.type, VectorType) else math.Fma
+    return made(op.result, a, b, c, location=op.location)

@@ -1,0 +1,57 @@
+"""A product and a sum in one operation: where it is one, what it computes, and that it is asked for."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import arith, math, vector
+from affdsl.ir.traverse import walk
+
+N = af.symbols("N")
+
+
+@af.kernel
+def horner(x: af.f64[N], y: af.f64[N], a: af.f64, b: af.f64, c: af.f64):
+    with af.for_(N) as i:
+        y[i] = (a * x[i] + b) * x[i] - c
+
+
+def exact(x, a, b, c):
+    """Each product and sum rounded once: as integers times powers of two, which Python divides exactly."""
+    first = [float(Fraction(a) * Fraction(e) + Fraction(b)) for e in x.tolist()]
+    return np.array([float(Fraction(f) * Fraction(e) - Fraction(c)) for f, e in zip(first, x.tolist(), strict=True)])
+
+
+@pytest.mark.parametrize("width", [0, 4])
+def test_what_is_contracted_is_rounded_once(width):
+    s = af.Schedule(horner).contract("i")
+    if width:
+        s.vectorize("i", width)
+    made = s.kernel()
+    fused = [op for op in walk(made.func) if isinstance(op, math.Fma | vector.Fma)]
+    assert len(fused) == (4 if width else 2)
+    assert not any(isinstance(op, arith.Binary) and op.kind in ("mulf", "addf", "subf") for op in walk(made.func))
+    x = np.random.default_rng(2).random(23) * 3
+    a, b, c = 0.1, 1 / 3, 2.7
+    y, plain = np.zeros(23), np.zeros(23)
+    made(x, y, a, b, c)
+    horner(x, plain, a, b, c)
+    assert y.tobytes() == exact(x, a, b, c).tobytes()
+    assert y.tobytes() != plain.tobytes(), "or nothing is shown"
+
+
+def test_a_product_that_is_read_twice_stays():
+    @af.kernel
+    def both(x: af.f32[N], y: af.f32[N]):
+        with af.for_(N) as i:
+            p = x[i] * x[i]
+            y[i] = p + p
+
+    with pytest.raises(af.IllegalTransform, match="no sum in it takes a product that nothing else reads"):
+        af.Schedule(both).contract("i")
+
+
+def test_validation_lets_it_round():
+    assert af.Schedule(horner, validate=True).contract("i").kernel(validate=True) is not None
