@@ -18,6 +18,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.legality.refusal import IllegalTransform
 from tests.analysis.programs import Program, generate
+from tests.harness.reading import loops
 
 SMALL = range(-2, 4)
 Rewriting = Callable[[Func, Value], Func]
@@ -47,25 +48,6 @@ def one_loop(lower: str, upper: str, step: int) -> Func:
     """A function of one loop over its arguments."""
     module = parse(FUNCTION.format(lower=lower, upper=upper, step=step, body=BODY.format(iv="%i")))
     return module.functions[0]
-
-
-def loops(func: Func) -> list[affine.For]:
-    """The affine loops of a function, from top to bottom."""
-    return [op for op in walk(func) if isinstance(op, affine.For)]
-
-
-def by_name(func: Func, name: str) -> Value:
-    """The induction variable of a name."""
-    (found,) = [op.iv for op in loops(func) if op.iv.hint == name]
-    return found
-
-
-def function(text: str) -> Func:
-    """The only function of a text."""
-    module = parse(text)
-    verify(module)
-    (func,) = module.functions
-    return func
 
 
 def assert_alike_on_small_bounds(before: Func, after: Func) -> int:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref
+from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
@@ -158,10 +158,6 @@ def result(function: func.Func, n: int, order: str = "forward") -> list[bytes]:
     given = arguments(n)
     run(function, *given, order=order)
     return [a.tobytes() for a in given[:2]]
-
-
-def loops(function: func.Func) -> list[affine.For]:
-    return [op for op in walk(function) if isinstance(op, affine.For)]
 
 
 def buffers(function: func.Func) -> list[Value]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func
-from affdsl.ir.traverse import walk
+from affdsl.ir.dialects import func
 from passes.transforms.distribute import distribute
 from passes.transforms.interchange import interchange
 from passes.transforms.reverse import reverse
 from passes.transforms.shift import shift
 from passes.transforms.skew import skew
+from tests.harness.reading import loops
 
 Step = tuple[str, Callable[[], func.Func]]
 
@@ -50,11 +49,6 @@ def triangle(name: str) -> str:
       }} }}
       return
     }}"""
-
-
-def loops(root: Op) -> list[affine.For]:
-    """The affine loops inside of an operation, in the order of the text."""
-    return [op for op in walk(root) if isinstance(op, affine.For)]
 
 
 def steps(function: func.Func, module: func.Module) -> Iterator[Step]:

@@ -28,8 +28,9 @@ from passes.transforms.data_copy.point import CopyPoint
 from passes.transforms.data_copy.request import CopyRequest
 from tests.codegen.c.compare import check
 from tests.effort import some
+from tests.harness.reading import by_name, function, loops
 from tests.passes.affine_data_copy_programs import CASES, PRODUCT, Case
-from tests.passes.loops_before_and_after import by_name, function, loops, on_random_programs
+from tests.passes.loops_before_and_after import on_random_programs
 
 SIZES = {1: (0, 1, 2, 3, 4, 5, 7, 17, 40), 2: (0, 1, 2, 3, 7, 10)}
 """Which sizes are tried, by the number of dimensions of the arrays."""

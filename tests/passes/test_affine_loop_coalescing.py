@@ -13,9 +13,10 @@ from passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
 from passes.transforms.coalesce import coalesce
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
+from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, both, differences, parsed, shown
-from tests.passes.loops_before_and_after import by_name, function, loops, on_random_programs
+from tests.passes.loops_before_and_after import on_random_programs
 
 HEAD = "func.func @f(%m: index, %n: index, %A: memref<40x40xf32>, %x: f32)"
 CLEAN = ("--canonicalize", "--cse")

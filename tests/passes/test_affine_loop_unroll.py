@@ -15,15 +15,13 @@ from passes.transforms.loops.pieces import MOST_OPERATIONS
 from passes.transforms.unroll import unroll, unroll_full
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
+from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, both, differences, parsed, shown
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    by_name,
-    function,
-    loops,
     on_random_programs,
     one_loop,
 )

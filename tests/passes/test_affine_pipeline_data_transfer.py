@@ -28,9 +28,9 @@ from passes.transforms.pipeline_data_transfer import pipeline_data_transfer, tra
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.fuzz.check import check_seeds
+from tests.harness.reading import by_name, function
 from tests.oracles import mlir_opt
 from tests.passes.compare import parsed, shown
-from tests.passes.loops_before_and_after import by_name, function
 from tests.passes.random_dma_loops import dma_loop
 
 SLOW, FAST, TAG = "memref<40x8xf64>", "memref<8xf64, 1>", "memref<1xi32>"

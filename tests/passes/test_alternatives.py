@@ -29,19 +29,9 @@ from tests.analysis.programs import generate
 from tests.analysis.traced import trace
 from tests.asked import asked, taken
 from tests.effort import some
-from tests.passes.own_buffer_programs import arguments, loops
+from tests.harness.reading import iv, loops, read
+from tests.passes.own_buffer_programs import arguments
 from tests.passes.own_buffer_programs import generate as generate_with_buffers
-
-
-def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32") -> func.Func:
-    function = parse(f"func.func @f({arguments}) {{\n{body}\nreturn }}", "k.mlir").functions[0]
-    verify(function)
-    return function
-
-
-def iv(function: func.Func, name: str) -> Value:
-    return next(loop.iv for loop in loops(function) if loop.iv.hint == name)
-
 
 # --- Steps as data
 

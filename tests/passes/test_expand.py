@@ -12,24 +12,14 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.verifier import verify
-from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.distribute import distribute
 from passes.transforms.expand import expand
 from passes.transforms.parallelize import parallelize
 from tests.effort import some
-from tests.passes.own_buffer_programs import SIZES, buffers, generate, loops, result
-
-
-def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32") -> func.Func:
-    function = parse(f"func.func @f({arguments}) {{\n{body}\nreturn }}", "k.mlir").functions[0]
-    verify(function)
-    return function
-
-
-def iv(function: func.Func, name: str) -> Value:
-    return next(loop.iv for loop in loops(function) if loop.iv.hint == name)
+from tests.harness.reading import iv, loops, read
+from tests.passes.own_buffer_programs import SIZES, buffers, generate, result
 
 
 def buffer(function: func.Func) -> Value:

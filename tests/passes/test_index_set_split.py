@@ -5,13 +5,11 @@ import pytest
 from affdsl.ir.expr import Affine
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.index_set_split import index_set_split
+from tests.harness.reading import by_name, function, loops
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    by_name,
-    function,
-    loops,
     on_random_programs,
     one_loop,
 )

@@ -14,7 +14,7 @@ import pytest
 
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.mlir.naming import names_of
 from affdsl.mlir.readers import parse
@@ -31,6 +31,7 @@ from passes.transforms.skew import skew
 from passes.transforms.tile import tile
 from tests.analysis.programs import generate
 from tests.analysis.traced import loops_around, trace
+from tests.harness.reading import iv
 
 
 def one(text):
@@ -56,10 +57,6 @@ func.func @seidel(%A: memref<?x?xf64>, %N: index, %T: index) {
   }
   return
 }"""
-
-
-def iv(function, name):
-    return next(op.iv for op in walk(function) if isinstance(op, affine.For) and op.iv.hint == name)
 
 
 @cache

@@ -23,7 +23,7 @@ from passes.transforms.interchange import interchange
 from tests.analysis.programs import generate
 from tests.analysis.traced import Instance, Trace
 from tests.asked import asked
-from tests.passes.reordering_programs import loops
+from tests.harness.reading import loops
 
 
 def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32") -> Dependences:

@@ -7,13 +7,11 @@ import pytest
 from affdsl.ir.verifier import verify
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.normalize import normalize
+from tests.harness.reading import by_name, function, loops
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    by_name,
-    function,
-    loops,
     on_random_programs,
     one_loop,
 )

@@ -12,8 +12,9 @@ from passes.transforms.expand import expand
 from passes.transforms.normalize import normalize
 from passes.transforms.privatize import privatize
 from passes.transforms.sink import make_perfect, sink
+from tests.harness.reading import loops
 from tests.oracles import mlir_opt, run_mlir
-from tests.passes.own_buffer_programs import arguments, buffers, generate, loops, result
+from tests.passes.own_buffer_programs import arguments, buffers, generate, result
 
 
 def transformed(function: func.Func) -> list[func.Func]:

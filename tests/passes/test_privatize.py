@@ -26,18 +26,9 @@ from tests.analysis.brute import Brute
 from tests.analysis.traced import trace
 from tests.asked import asked, taken
 from tests.effort import some
+from tests.harness.reading import iv, loops, read
 from tests.oracles import mlir_opt
-from tests.passes.own_buffer_programs import SIZES, arguments, buffers, generate, loops, result
-
-
-def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32") -> func.Func:
-    function = parse(f"func.func @f({arguments}) {{\n{body}\nreturn }}", "k.mlir").functions[0]
-    verify(function)
-    return function
-
-
-def iv(function: func.Func, name: str) -> Value:
-    return next(loop.iv for loop in loops(function) if loop.iv.hint == name)
+from tests.passes.own_buffer_programs import SIZES, arguments, buffers, generate, result
 
 
 def buffer(function: func.Func, name: str = "t") -> Value:

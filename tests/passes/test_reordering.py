@@ -26,13 +26,13 @@ from tests.analysis.nests import ARRAYS, SIZE, nest
 from tests.analysis.programs import generate
 from tests.asked import asked
 from tests.effort import some
-from tests.passes.reordering_programs import TRIANGLES, loops, steps, triangle
+from tests.harness import reading
+from tests.harness.reading import loops
+from tests.passes.reordering_programs import TRIANGLES, steps, triangle
 
 
 def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?x?xf32>, %n: index, %x: f32") -> func.Func:
-    function = parse(f"func.func @f({arguments}) {{\n{body}\nreturn }}", "k.mlir").functions[0]
-    verify(function)
-    return function
+    return reading.read(body, arguments)
 
 
 def ivs(function: func.Func) -> list[object]:

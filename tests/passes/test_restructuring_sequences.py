@@ -10,7 +10,8 @@ from passes.transforms.peel import peel
 from passes.transforms.strip_mine import strip_mine
 from passes.transforms.unroll import unroll, unroll_full
 from passes.transforms.unswitch import unswitch
-from tests.passes.loops_before_and_after import loops, on_random_programs
+from tests.harness.reading import loops
+from tests.passes.loops_before_and_after import on_random_programs
 
 STEPS = {
     "unroll": lambda func, loop, k: unroll(func, loop.iv, k),

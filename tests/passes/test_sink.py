@@ -6,11 +6,9 @@ from collections import Counter
 
 import pytest
 
-from affdsl.ir.dialects import affine, func
-from affdsl.ir.expr import Value
+from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.verifier import verify
-from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.hoist import hoist
@@ -18,18 +16,9 @@ from passes.transforms.interchange import interchange
 from passes.transforms.sink import make_perfect, sink
 from tests.asked import asked
 from tests.effort import some
+from tests.harness.reading import iv, loops, read
 from tests.passes.loops_before_and_after import on_random_programs
-from tests.passes.own_buffer_programs import SIZES, generate, loops, result
-
-
-def read(body: str, arguments: str = "%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32") -> func.Func:
-    function = parse(f"func.func @f({arguments}) {{\n{body}\nreturn }}", "k.mlir").functions[0]
-    verify(function)
-    return function
-
-
-def iv(function: func.Func, name: str) -> Value:
-    return next(loop.iv for loop in loops(function) if loop.iv.hint == name)
+from tests.passes.own_buffer_programs import SIZES, generate, result
 
 
 def shape(block: tuple) -> list[object]:

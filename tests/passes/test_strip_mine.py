@@ -4,13 +4,11 @@ import pytest
 
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.strip_mine import strip_mine
+from tests.harness.reading import by_name, function, loops
 from tests.passes.loops_before_and_after import (
     LOWERS,
     UPPERS,
     assert_alike_on_small_bounds,
-    by_name,
-    function,
-    loops,
     on_random_programs,
     one_loop,
 )

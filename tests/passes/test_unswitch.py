@@ -12,8 +12,9 @@ from passes.legality.refusal import IllegalTransform
 from passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
 from passes.transforms.unswitch import unswitch
 from tests.fuzz.check import check_seeds, pipelines
+from tests.harness.reading import by_name, function, loops
 from tests.passes.compare import assert_alike, both, parsed
-from tests.passes.loops_before_and_after import by_name, function, loops, on_random_programs
+from tests.passes.loops_before_and_after import on_random_programs
 
 HEAD = "func.func @f(%m: index, %n: index, %A: memref<40x40xf32>, %x: f32)"
 CLEAN = ("--canonicalize", "--cse")

@@ -16,7 +16,6 @@ import passes.transforms.reverse as reversing
 import passes.transforms.tile as tiling
 import passes.transforms.unroll_jam as jamming
 import passes.transforms.vectorize as vectorizing
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk, with_fields
@@ -453,8 +452,3 @@ PRIMITIVES: dict[str, Primitive] = {
     "unswitch": _primitive(one(), lambda at, loops, n: unswitch(at.function, *at.ivs(loops))),
 }  # fmt: skip
 """All primitives by name."""
-
-
-def loops_of(op: Op) -> list[affine.For]:
-    """The affine loops inside of an operation."""
-    return [inner for inner in walk(op) if isinstance(inner, affine.For)]

@@ -28,6 +28,7 @@ from passes.transforms.interchange import permute
 from passes.transforms.tile import tile
 from passes.transforms.unroll_jam import unroll_jam
 from tests.codegen.c.compare import compile_silently
+from tests.harness.reading import loops as every_loop
 from tests.oracles import require
 from tests.passes.affine_loop_tile_programs import TRIANGLES, band, loops, triangle
 
@@ -253,20 +254,16 @@ def _around(function: func.Func) -> int:
 @pytest.mark.parametrize("name", TRIANGLES)
 def test_jammed_loops_have_no_minimum_and_nothing_has_a_condition(name):
     """Where all copies run together, a loop has one lower and one upper bound; tails are loops of their own."""
-    own = {loop.iv: _accesses(loop) for loop in _loops(variants(name)["as it is"])}
+    own = {loop.iv: _accesses(loop) for loop in every_loop(variants(name)["as it is"])}
     for said, made in variants(name).items():
         if not said.startswith("jam"):
             continue
         factor = int(said.split()[-1])
         assert not any(isinstance(op, affine.If | affine.Min | affine.Max) for op in walk(made)), said
-        together = [loop for loop in _loops(made) if 0 < own.get(loop.iv, 0) * factor == _accesses(loop)]
+        together = [loop for loop in every_loop(made) if 0 < own.get(loop.iv, 0) * factor == _accesses(loop)]
         assert together, said
         for loop in together:
             assert len(loop.lower) == len(loop.upper) == 1, said
-
-
-def _loops(function: func.Func) -> list[affine.For]:
-    return [op for op in walk(function) if isinstance(op, affine.For)]
 
 
 def _accesses(loop: affine.For) -> int:
