@@ -1,4 +1,4 @@
-"""The custom form of operations of other dialects, which are kept as they are: a table, and what reads by it."""
+"""The custom form of opaque operations: a table, and what reads by it."""
 
 from __future__ import annotations
 
@@ -89,6 +89,7 @@ KINDS: Mapping[str, Callable[[Parser], Attribute]] = {
     "fastmath": _flags("arith.fastmath"),
     "fcmp": _comparison("_false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno _true"),
     "groups": _groups,
+    "i32": _integer(I32),
     "i64": _integer(I64),
     "icmp": _comparison("eq ne slt sle sgt sge ult ule ugt uge"),
     "index": _integer(INDEX),
@@ -114,6 +115,18 @@ _INDEX = {"lhs": "index", "rhs": "index", "result": "index"}
 _FAST = "(? fastmath fastmath:fastmath ?)"
 
 FORMS: Mapping[str, Form] = {
+    # memref, vector, cf, ub: what has no class
+    "memref.assume_alignment": Form("%memref , alignment:i32 {} : <memref>", {"result": "memref"}),
+    "memref.atomic_yield": Form("%value {} : <value>"),
+    "memref.extract_aligned_pointer_as_index": Form("%source {} : <source> -> <result>"),
+    "memref.memory_space_cast": _CAST,
+    "memref.realloc": Form(
+        "%source (? ( %size ) ?) {} : <source> to <result>", {"size": "index"}, own="alignment"
+    ),
+    "vector.type_cast": _CAST,
+    "vector.vscale": Form("{}", {"result": "index"}),
+    "cf.assert": Form("%arg , msg:string {}", {"arg": "i1"}),
+    "ub.unreachable": Form("{}"),
     # tensor
     "tensor.empty": Form("( %sizes* ) {} : <result>", {"sizes": "index"}),
     "tensor.extract": Form(

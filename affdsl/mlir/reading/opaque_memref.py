@@ -8,47 +8,22 @@ from affdsl.ir.attributes import (
     Attribute,
     DenseArrayAttr,
     DenseAttr,
-    IntegerAttr,
     MapAttr,
-    StringAttr,
 )
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, must_end
 from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Mixed, unmixed
-from affdsl.ir.types import I1, I64, INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import I64, INDEX, IndexType, IntegerType, Type, VectorType
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
-from affdsl.mlir.reading.opaque import opaque, parted
+from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_target
 from affdsl.mlir.reading.views import mixed
 
 I32 = IntegerType(32)
 _OPEN = -(2**63)
 """What stands for a number that is a value among those that are known."""
-
-
-def read_realloc(p: Parser, head: Head) -> Op:
-    """`memref.realloc %A(%n) {alignment = 8} : memref<...> to memref<...>`"""
-    use = p.use()
-    sizes: tuple[Value, ...] = ()
-    if p.scanner.accept("("):
-        sizes = (p.operand(INDEX),)
-        p.scanner.expect(")")
-    said = p.dictionary()
-    own, rest = parted(said, ("alignment",))
-    source = p.resolve(use, p.colon_type())
-    p.scanner.expect("to")
-    type = p.type()
-    return opaque(p, head, (source, *sizes), (type,), own, rest)
-
-
-def read_memory_space_cast(p: Parser, head: Head) -> Op:
-    """`memref.memory_space_cast %A : memref<...> to memref<...>`"""
-    use, said = p.use(), p.dictionary()
-    source = p.resolve(use, p.colon_type())
-    p.scanner.expect("to")
-    return opaque(p, head, (source,), (p.type(),), said=said)
 
 
 def read_transpose(p: Parser, head: Head) -> Op:
@@ -62,30 +37,12 @@ def read_transpose(p: Parser, head: Head) -> Op:
     return opaque(p, head, (source,), (p.type(),), (("permutation", MapAttr(map)),), said)
 
 
-def read_assume_alignment(p: Parser, head: Head) -> Op:
-    """`memref.assume_alignment %A, 16 : memref<...>`"""
-    use = p.use()
-    p.scanner.expect(",")
-    alignment = p.scanner.integer()
-    said = p.dictionary()
-    source = p.resolve(use, p.colon_type())
-    return opaque(p, head, (source,), (source.type,), (("alignment", IntegerAttr(alignment, I32)),), said)
-
-
 def read_distinct_objects(p: Parser, head: Head) -> Op:
     """`memref.distinct_objects %A, %B : memref<...>, memref<...>`"""
     uses, said = p.uses(), p.dictionary()
     p.scanner.expect(":")
     types = tuple(p.type_list())
     return opaque(p, head, p.typed(uses, types), types, said=said)
-
-
-def read_pointer(p: Parser, head: Head) -> Op:
-    """`memref.extract_aligned_pointer_as_index %A : memref<...> -> index`"""
-    use, said = p.use(), p.dictionary()
-    source = p.resolve(use, p.colon_type())
-    p.scanner.expect("->")
-    return opaque(p, head, (source,), (p.type(),), said=said)
 
 
 def read_generic_atomic(p: Parser, head: Head) -> Reading:
@@ -108,12 +65,6 @@ def read_generic_atomic(p: Parser, head: Head) -> Reading:
     said = p.dictionary()
     region = OpaqueRegion((OpaqueBlock("", args, ops),))
     return opaque(p, head, (buffer, *indices), (type.element,), said=said, regions=(region,))
-
-
-def read_atomic_yield(p: Parser, head: Head) -> Op:
-    """`memref.atomic_yield %x : f32`"""
-    use, said = p.use(), p.dictionary()
-    return opaque(p, head, (p.resolve(use, p.colon_type()),), (), said=said)
 
 
 def read_scope(p: Parser, head: Head) -> Reading:
@@ -203,14 +154,6 @@ def read_in_parallel(p: Parser, head: Head) -> Reading:
     return opaque(p, head, (), (), said=p.dictionary(), regions=(OpaqueRegion((OpaqueBlock("", (), ops),)),))
 
 
-def read_assert(p: Parser, head: Head) -> Op:
-    """`cf.assert %c, "text"`"""
-    condition = p.operand(I1)
-    p.scanner.expect(",")
-    text = p.scanner.string()
-    return opaque(p, head, (condition,), (), (("msg", StringAttr(text)),), p.dictionary())
-
-
 def read_switch(p: Parser, head: Head) -> Op:
     """`cf.switch %x : i32, [default: ^bb1(%a : f32), 42: ^bb2]`"""
     s = p.scanner
@@ -247,25 +190,13 @@ def read_switch(p: Parser, head: Head) -> Op:
     return opaque(p, head, operands, (), own, p.dictionary(), successors=tuple(labels))
 
 
-def read_unreachable(p: Parser, head: Head) -> Op:
-    """`ub.unreachable`"""
-    return opaque(p, head, (), (), said=p.dictionary())
-
-
 READERS: Mapping[str, Reader] = {
-    "cf.assert": read_assert,
     "cf.switch": read_switch,
     "memref.alloca_scope": read_scope,
     "memref.alloca_scope.return": read_scope_return,
-    "memref.assume_alignment": read_assume_alignment,
-    "memref.atomic_yield": read_atomic_yield,
     "memref.distinct_objects": read_distinct_objects,
-    "memref.extract_aligned_pointer_as_index": read_pointer,
     "memref.generic_atomic_rmw": read_generic_atomic,
-    "memref.memory_space_cast": read_memory_space_cast,
-    "memref.realloc": read_realloc,
     "memref.transpose": read_transpose,
     "scf.forall": read_forall,
     "scf.forall.in_parallel": read_in_parallel,
-    "ub.unreachable": read_unreachable,
 }

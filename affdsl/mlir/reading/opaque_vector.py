@@ -8,7 +8,7 @@ from affdsl.ir.attributes import Attribute, IntegerAttr, OpaqueAttr, StringAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
-from affdsl.ir.types import I64, INDEX
+from affdsl.ir.types import I64
 from affdsl.mlir.generic.vector import COMBINE
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading.opaque import opaque, parted
@@ -38,19 +38,6 @@ def read_scan(p: Parser, head: Head) -> Op:
     operands = p.typed(uses, types)
     own, rest = parted(said, ("inclusive", "reduction_dim"))
     return opaque(p, head, operands, types, (*own, ("kind", combine)), rest)
-
-
-def read_scale(p: Parser, head: Head) -> Op:
-    """`vector.vscale`"""
-    return opaque(p, head, (), (INDEX,), said=p.dictionary())
-
-
-def read_type_cast(p: Parser, head: Head) -> Op:
-    """`vector.type_cast %A : memref<...> to memref<...>`"""
-    use, attributes = p.use(), p.dictionary()
-    source = p.resolve(use, p.colon_type())
-    p.scanner.expect("to")
-    return opaque(p, head, (source,), (p.type(),), said=attributes)
 
 
 def read_scalable(p: Parser, head: Head) -> Op:
@@ -134,8 +121,6 @@ READERS: Mapping[str, Reader] = {
     "vector.interleave": read_interleave,
     "vector.deinterleave": read_interleave,
     "vector.scan": read_scan,
-    "vector.vscale": read_scale,
-    "vector.type_cast": read_type_cast,
     "vector.print": read_print,
     "vector.scalable.insert": read_scalable,
     "vector.scalable.extract": read_scalable,
