@@ -65,6 +65,10 @@ def test_every_form_has_a_program():
     ("%0 = llvm.insertvalue %x, %s[2] : !llvm.array<2 x i64>", 2, "!llvm.array<2 x i64> has nothing at [2]"),
     ("%0 = spirv.Constant [1 : i32] : !spirv.array<1 x i32>", 2, "of this type is read in generic form only"),
     ("llvm.func @f(i32))", 2, "this bracket closes none that is open"),
+    ("%0 = vector.interleave %v : vector<4xf32> -> vector<8xf32>", 2, "expected ','"),
+    ("%0:2 = vector.deinterleave %v, %v : vector<4xf32> -> vector<2xf32>", 2, "expected ':'"),
+    ("%0 = vector.scalable.insert %v[4] : vector<4xf32> into vector<[4]xf32>", 2, "expected ','"),
+    ("%0 = vector.scalable.extract %v, %v[4] : vector<4xf32> from vector<[4]xf32>", 2, "expected '['"),
 ])  # fmt: skip
 def test_mistakes_in_foreign_operations_are_shown_in_place(text, line, problem):
     with pytest.raises(ParseError) as refused:

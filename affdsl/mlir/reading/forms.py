@@ -123,6 +123,10 @@ FORMS: Mapping[str, Form] = {
     "memref.realloc": Form(
         "%source (? ( %size ) ?) {} : <source> to <result>", {"size": "index"}, own="alignment"
     ),
+    "vector.deinterleave": Form("%source {} : <source> -> <result,result2>"),
+    "vector.interleave": Form("%lhs , %rhs {} : <lhs,rhs> -> <result>"),
+    "vector.scalable.extract": Form("%source [ pos:i64 ] {} : <result> from <source>"),
+    "vector.scalable.insert": Form("%source , %dest [ pos:i64 ] {} : <source> into <dest>", {"result": "dest"}),
     "vector.type_cast": _CAST,
     "vector.vscale": Form("{}", {"result": "index"}),
     "cf.assert": Form("%arg , msg:string {}", {"arg": "i1"}),

@@ -4,26 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from affdsl.ir.attributes import Attribute, IntegerAttr, OpaqueAttr, StringAttr
+from affdsl.ir.attributes import Attribute, OpaqueAttr, StringAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
-from affdsl.ir.types import I64
 from affdsl.mlir.generic.vector import COMBINE
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading.opaque import opaque, parted
 from affdsl.mlir.reading.vector import kind, then
-
-
-def read_interleave(p: Parser, head: Head) -> Op:
-    """`vector.interleave %a, %b : vector<...> -> vector<...>`; deinterleave of one vector"""
-    uses = p.uses()
-    attributes = p.dictionary()
-    operands = p.typed(uses, (p.colon_type(),) * len(uses))
-    p.scanner.expect("->")
-    type = p.type()
-    types = (type,) if head.name == "vector.interleave" else (type, type)
-    return opaque(p, head, operands, types, said=attributes)
 
 
 def read_scan(p: Parser, head: Head) -> Op:
@@ -38,24 +26,6 @@ def read_scan(p: Parser, head: Head) -> Op:
     operands = p.typed(uses, types)
     own, rest = parted(said, ("inclusive", "reduction_dim"))
     return opaque(p, head, operands, types, (*own, ("kind", combine)), rest)
-
-
-def read_scalable(p: Parser, head: Head) -> Op:
-    """`vector.scalable.insert %x, %v[8] : vector<...> into vector<...>`; extract with `from`"""
-    uses = p.uses()
-    p.scanner.expect("[")
-    place = p.scanner.integer()
-    p.scanner.expect("]")
-    attributes = p.dictionary()
-    first = p.colon_type()
-    if head.name == "vector.scalable.insert":
-        p.scanner.expect("into")
-        second = p.type()
-        operands, result = p.typed(uses, (first, second)), second
-    else:
-        p.scanner.expect("from")
-        operands, result = p.typed(uses, (p.type(),)), first
-    return opaque(p, head, operands, (result,), (("pos", IntegerAttr(place, I64)),), attributes)
 
 
 def read_print(p: Parser, head: Head) -> Op:
@@ -118,12 +88,8 @@ def read_yield(p: Parser, head: Head) -> Op:
 
 
 READERS: Mapping[str, Reader] = {
-    "vector.interleave": read_interleave,
-    "vector.deinterleave": read_interleave,
     "vector.scan": read_scan,
     "vector.print": read_print,
-    "vector.scalable.insert": read_scalable,
-    "vector.scalable.extract": read_scalable,
     "vector.mask": read_mask,
     "vector.yield": read_yield,
 }
