@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from tests.harness.judges import copied
 
 K, M, N = af.symbols("K M N")
 
@@ -35,10 +36,10 @@ def matrix(rng):
 
 
 def same(kernel, tuned, *arguments):
-    ours, theirs = ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
+    ours, theirs = (copied(arguments) for _ in range(2))
     kernel.interpret(*theirs)
     for runs in (tuned, tuned.interpret):
-        given = [a.copy() if isinstance(a, np.ndarray) else a for a in ours]
+        given = copied(ours)
         runs(*given)
         for a, b in zip(given, theirs, strict=True):
             np.testing.assert_array_equal(a, b)

@@ -10,6 +10,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from tests.codegen.c.compare import check
+from tests.harness.judges import copied
 from tests.oracles import run_mlir
 
 
@@ -38,7 +39,3 @@ def agree(text: str, folder: Path, *arguments: object, lowered: bool = True) -> 
                 np.testing.assert_array_equal(a, b)
     check(module, "f", copied(arguments), folder)
     return after, results
-
-
-def copied(arguments: object) -> list[object]:
-    return [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]

@@ -23,7 +23,7 @@ from tests.analysis.program_loops import Loops
 from tests.analysis.program_statements import FLOAT, INDICES, LARGEST, STATEMENTS, row_major
 from tests.analysis.traced import Trace, trace
 from tests.fuzz.affine import Expr, name
-from tests.harness.judges import bits, instead, left
+from tests.harness.judges import bits, externals, instead, left
 
 CHOICES = (
     "imperfect", "step", "triangular", "maxmin", "zero_trip", "negative_lower", "if", "else", "if_equality", "if_mod",
@@ -61,8 +61,8 @@ class Program:
 
     @property
     def externals(self) -> Mapping[str, External]:
-        """What stands for the functions that are defined elsewhere: it reads and writes all that it is given."""
-        return {f.symbol: _change for f in self.module.functions if f.external}
+        """What stands for the functions that are defined elsewhere."""
+        return externals(self.module)
 
     def arguments(self) -> tuple[Argument, ...]:
         """New arguments: arrays, and the numbers for the symbols."""
@@ -83,10 +83,6 @@ class Program:
     def trace(self) -> Trace:
         """Run the program."""
         return trace(self.function, *self.arguments(), module=self.module, externals=self.externals)
-
-
-def _change(array: np.ndarray) -> None:
-    array += 1
 
 
 def generate(seed: int) -> Program:

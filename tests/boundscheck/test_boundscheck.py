@@ -17,6 +17,7 @@ from affdsl.ir.interpreter.environment import InterpreterError
 from codegen.errors import SizeError
 from tests.effort import some
 from tests.harness.guarded import SIDES, guarded
+from tests.harness.judges import copied
 
 M, N = af.symbols("M N")
 HERE = Path(__file__)
@@ -30,7 +31,7 @@ def line_of(kernel: af.Kernel, text: str) -> int:
 
 def in_bounds(kernel: af.Kernel, *arguments: object) -> None:
     """A call does what the interpreter does, and nothing is found."""
-    expected = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+    expected = copied(arguments)
     kernel.interpret(*expected)
     kernel(*arguments)
     for a, b in zip(arguments, expected, strict=True):
@@ -39,7 +40,7 @@ def in_bounds(kernel: af.Kernel, *arguments: object) -> None:
 
 def refused(kernel: af.Kernel, *arguments: object, kind: type[AffdslError] = af.OutOfBoundsError) -> AffdslError:
     """The error of a call, which the interpreter raises, too, at the same line."""
-    given = [x.copy() if isinstance(x, np.ndarray) else x for x in arguments]
+    given = copied(arguments)
     with pytest.raises(kind) as caught:
         kernel(*(guarded(x, "end") if isinstance(x, np.ndarray) else x for x in arguments))
     with pytest.raises(InterpreterError) as ours:

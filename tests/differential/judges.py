@@ -17,8 +17,9 @@ from codegen.c.emit import emit, emit_jit
 from codegen.c.entry import signature
 from codegen.c.sites import Sites
 from tests.differential.generator import Program
-from tests.differential.outcome import Outcome, copies, outcome
+from tests.differential.outcome import Outcome, outcome
 from tests.harness.batch import STRICT, TIME_LIMIT, WARNINGS, Answer, C, Case, build, execute
+from tests.harness.judges import copied
 from tests.native import Results
 from tests.oracles import require, run_mlir
 
@@ -68,7 +69,7 @@ def _case(number: int, program: Program, given: Sequence[object], expected: Outc
 def _outcome(program: Program, given: Sequence[object], expected: Outcome, answer: Answer) -> Verdict:
     if answer.crash or answer.status:
         return answer.crash or f"status {answer.status}"
-    types, changed = _signature(program), copies(given)
+    types, changed = _signature(program), copied(given)
     count = len(types.arguments)
     for k, (data, type) in enumerate(zip(answer.buffers, types.arguments, strict=False), program.sizes):
         if isinstance(array := changed[k], np.ndarray):
@@ -92,7 +93,7 @@ def by_mlir(programs: Sequence[Program]) -> list[list[Verdict]]:
     for program in programs:
         found: list[Verdict] = []
         for given in program.calls:
-            changed = copies(given)
+            changed = copied(given)
             try:
                 results = run_mlir(text, program.entry, changed)  # type: ignore[arg-type]
             except AssertionError as problem:

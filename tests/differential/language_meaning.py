@@ -10,14 +10,15 @@ import numpy as np
 from affdsl.ir.numeric import quiet
 from tests.differential.generator import Program
 from tests.differential.language import COMPARISONS, DTYPES, Kernel, Tree, index_of
-from tests.differential.outcome import Outcome, copies, outcome
+from tests.differential.outcome import Outcome, outcome
+from tests.harness.judges import copied
 
 
 def as_executed(kernel: Kernel, program: Program) -> list[Outcome]:
     """What the kernel's calls should give, by Python."""
     found = []
     for call in program.calls:
-        n, m, *arrays = copies(call)
+        n, m, *arrays = copied(call)
         execute(kernel, arrays, n, m)
         found.append(outcome(program.function, [n, m, *arrays], ()))
     return found

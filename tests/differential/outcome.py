@@ -11,6 +11,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.interpreter import Order, run
 from affdsl.ir.types import BF16, MemRefType, Type
 from tests.differential.generator import Program
+from tests.harness.judges import copied
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def difference(expected: Outcome, got: Outcome) -> str:
 
 def interpret(program: Program, call: Sequence[object], order: Order = "forward") -> Outcome:
     """The outcome of a call, by the interpreter."""
-    given = copies(call)
+    given = copied(call)
     results = run(program.function, *given, module=program.module, order=order, seed=program.seed)  # type: ignore[arg-type]
     return outcome(program.function, given, results)
 
@@ -52,11 +53,6 @@ def outcome(function: func.Func, given: Sequence[object], results: Sequence[obje
     )
     types = function.result_types
     return Outcome(arrays, tuple(canonical(x, t) for x, t in zip(results, types, strict=True)))
-
-
-def copies(call: Sequence[object]) -> list[object]:
-    """The arguments of a call, with arrays of their own."""
-    return [x.copy() if isinstance(x, np.ndarray) else x for x in call]
 
 
 def canonical(value: object, type: Type) -> np.ndarray:

@@ -24,6 +24,7 @@ from codegen.errors import SizeError
 from codegen.jit import check_sizes
 from examples import demo
 from examples.case import Case
+from tests.harness.judges import copied
 from tests.oracles import compile_c, mlir_opt, run_mlir
 
 NAMES = sorted(m.name for m in pkgutil.iter_modules(examples.__path__) if m.name not in ("case", "demo"))
@@ -120,7 +121,7 @@ def sources(kernel: af.Kernel) -> dict[str, str]:
 
 def as_interpreted(case: Case) -> Case:
     """The case with the interpreter's own outcome as what is expected, to the last bit where nothing else is said."""
-    given = [np.copy(x) if isinstance(x, np.ndarray) else x for x in case.arguments]
+    given = copied(case.arguments)
     returned = case.kernel.interpret(*given)
     results = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
     names = [p.name for p in case.kernel.program.parameters]

@@ -9,6 +9,7 @@ import numpy as np
 
 from affdsl.ir.dialects import func
 from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.ir.interpreter.externals import External
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 
@@ -16,6 +17,15 @@ from affdsl.ir.verifier import verify
 def copied(given: Iterable[Any]) -> list[Any]:
     """Arguments of which nobody else has the arrays."""
     return [x.copy() if isinstance(x, np.ndarray) else x for x in given]
+
+
+def externals(module: func.Module) -> dict[str, External]:
+    """What stands for the functions that are defined elsewhere: it reads and writes all that it is given."""
+    return {f.symbol: _change for f in module.functions if f.external}
+
+
+def _change(array: np.ndarray) -> None:
+    array += 1
 
 
 def instead(module: func.Module, old: func.Func, new: func.Func) -> func.Module:

@@ -25,7 +25,7 @@ from tests.fuzz.minimise import is_valid
 from tests.fuzz.mlir import entry_name, mlir
 from tests.fuzz.program import Binary, Program, rebuilt
 from tests.fuzz.reference import UnusableError, placed
-from tests.harness.judges import instead
+from tests.harness.judges import externals, instead
 from tests.transformations.mixing import mixed, on_integers, shown, with_numbers
 
 SOURCES = ("fuzz", "fuzz", "analysis")
@@ -72,7 +72,7 @@ class Subject:
     @property
     def externals(self) -> Mapping[str, External]:
         """What stands for functions without a body."""
-        return {f.symbol: _change for f in self.module.functions if f.external}
+        return externals(self.module)
 
     def with_function(self, made: func.Func) -> func.Module:
         """The module with another version of the function, which keeps the rules."""
@@ -143,10 +143,6 @@ class Subject:
         module = with_fields(self.module, body=tuple(functions.get(op, op) for op in self.module.body))
         verify(module)
         return replace(self, module=module)
-
-
-def _change(array: np.ndarray) -> None:
-    array += 1
 
 
 def subject(seed: int) -> Subject:

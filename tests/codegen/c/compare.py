@@ -13,6 +13,7 @@ from affdsl.ir.types import MemRefType
 from codegen.arguments import ArrayResult
 from codegen.c.emit import emit, emit_jit
 from codegen.c.entry import signature
+from tests.harness.judges import copied
 from tests.oracles import require
 
 WARNINGS = ("-Wall", "-Wextra", "-Werror", "-pedantic", "-Wshadow", "-Wconversion")
@@ -124,7 +125,7 @@ def check(
 ) -> tuple[object, ...]:
     """Run the interpreter and the C on the same arguments; all arrays and results must agree."""
     func = next(f for f in module.functions if f.symbol == entry)
-    first, second = ([a.copy() if isinstance(a, np.ndarray) else a for a in arguments] for _ in range(2))
+    first, second = (copied(arguments) for _ in range(2))
     expected = run(func, *sizes, *first, module=module, uninitialised="poison")
     check_compiles(module, entry, folder, sizes=len(sizes))
     results = run_c(module, entry, second, folder, sizes=len(sizes))

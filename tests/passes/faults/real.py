@@ -11,10 +11,11 @@ import numpy as np
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.interpreter import Argument, InterpreterError, Order, run
+from affdsl.ir.interpreter import Argument, InterpreterError, Order
 from affdsl.ir.numeric import dtype
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
+from tests.harness.judges import externals, left
 
 LARGEST = {1: 14, 2: 6, 3: 4}
 """For so many sizes, the largest number that each has."""
@@ -88,15 +89,9 @@ def _left(
     uninitialised: Literal["error", "poison"] = "poison",
 ) -> list[Left] | None:
     """What a call leaves, to the last bit; None where it fails."""
-    passed = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
-    outside = {f.symbol: _change for f in module.functions if f.external}
+    options = {"order": order, "externals": externals(module), "uninitialised": uninitialised}
     try:
-        results = run(function, *passed, module=module, order=order, externals=outside, uninitialised=uninitialised)
+        arrays = map(np.asarray, left(function, given, module, **options))
     except InterpreterError:
         return None
-    arrays = map(np.asarray, (*passed, *results))
     return [(a.dtype.str, a.tobytes()) for a in arrays]
-
-
-def _change(array: np.ndarray) -> None:
-    array += 1
