@@ -45,7 +45,7 @@ def copies(of: Accesses, choice: CopyPolicy) -> Iterator[list[Placed]]:
 
 class _Ranges:
     def __init__(self, of: Accesses, choice: CopyPolicy, by_op: dict[Op, list[Access]]) -> None:
-        self.of, self.choice, self.by_op = of, choice, by_op
+        self.accesses, self.choice, self.by_op = of, choice, by_op
 
     def of_block(self, block: Block, around: tuple[affine.For, ...]) -> Iterator[list[Placed]]:
         """Each loop is a range, and so is what stands between loops from the first access on."""
@@ -82,14 +82,14 @@ class _Ranges:
         """How many bytes the boxes around all that a loop touches have; None where one has no constant size."""
         total = 0
         for accesses in self._by_memref((loop,)).values():
-            region = region_of(self.of, accesses, len(self.of.domains[loop].ivs))
+            region = region_of(self.accesses, accesses, len(self.accesses.domains[loop].ivs))
             type = region.buffer.type
             width = width_of(type.element)
             if not isinstance(type, MemRefType) or type.layout is not None or isinstance(type.element, IndexType):
                 return None
             extents = [
                 min((n for n in (extent, size) if n is not None), default=None)
-                for extent, size in zip(region.box.extents, self.of.dimensions(region.buffer).shape, strict=True)
+                for extent, size in zip(region.box.extents, self.accesses.dimensions(region.buffer).shape, strict=True)
             ]
             known = [n for n in extents if n is not None]
             if width is None or len(known) < len(extents):
@@ -104,8 +104,8 @@ class _Ranges:
         for root in roots:
             for op in walk(root):
                 if isinstance(op, Accessing):
-                    memref, buffer = op.memref, self.of.storage.buffer(op.memref)
-                    if isinstance(self.of.scope.makers.get(memref), GetGlobal):
+                    memref, buffer = op.memref, self.accesses.storage.buffer(op.memref)
+                    if isinstance(self.accesses.scope.makers.get(memref), GetGlobal):
                         memref = names.setdefault(buffer, memref)
                     found.setdefault(memref, []).extend(self.by_op.get(op, ()))
         return {memref: accesses for memref, accesses in found.items() if accesses}
@@ -135,11 +135,11 @@ class _Ranges:
         what = f"copy {name(buffer)}"
         for loop in self._invariant(accesses, len(around), around):
             try:
-                return Placed(loop, loop, planned(self.of, roots, loop, buffer, options, what), *order)
+                return Placed(loop, loop, planned(self.accesses, roots, loop, buffer, options, what), *order)
             except IllegalTransform:
                 pass
         try:
-            return Placed(roots[0], roots[-1], planned(self.of, roots, roots[0], buffer, options, what), *order)
+            return Placed(roots[0], roots[-1], planned(self.accesses, roots, roots[0], buffer, options, what), *order)
         except IllegalTransform:
             return None
 
@@ -149,7 +149,7 @@ class _Ranges:
         """The loops around of which a box does not depend on the inner ones, outermost first."""
         if not around:
             return ()
-        box = region_of(self.of, accesses, depth).box
+        box = region_of(self.accesses, accesses, depth).box
         bounds = [b for b in (*box.lower, *box.upper) if b is not None]
         read = {v for bound in bounds for expr in bound.exprs for v in expr.values()}
         found: list[affine.For] = []

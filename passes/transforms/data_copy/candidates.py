@@ -55,7 +55,7 @@ class CopyCandidates:
         self.request, self.place, self.value = request, request.place, request.value
         self.refuse = request.refuse
         self.rank = request.rank
-        may, self.certain = self.place.touched(request.accesses)
+        may, self.certain = self.place.touched(request.redirected)
         self.touched = may.intersect(self.place.possible())  # a program that touches others does not go on
         self.written, self.rewritten = self.place.touched(request.writes)
         self.initialised = self.place.initialised()
@@ -113,7 +113,7 @@ class CopyCandidates:
         return f"which elements of {name(self.value)} are {which} is not known exactly{lost}, and {others}"
 
     def _unknown(self) -> str:
-        return "; ".join(dict.fromkeys(reason for a in self.request.accesses for reason in a.unknown))
+        return "; ".join(dict.fromkeys(reason for a in self.request.redirected for reason in a.unknown))
 
     def _readable(self, surely: Map) -> Map:
         """The elements that may be brought: those that the program reads, and others that certainly have a value.
@@ -139,7 +139,7 @@ class CopyCandidates:
     def _sides(self) -> Sides:
         """A box around all that may be touched, by bounds that affine.for can say."""
         depth, lower, upper = self.place.depth, [], []
-        box = region_of(self.request.of, self.request.accesses, depth).box
+        box = region_of(self.request.accesses, self.request.redirected, depth).box
         for axis in range(self.rank):
             low, high = box.lower[axis], box.upper[axis]
             lower.append(self._side(low, axis, 1) or (Affine(),))
@@ -227,7 +227,7 @@ class CopyCandidates:
         return CopyCandidate(elements, lambda copied, copy_in: over_set(copied, points, params, copy_in=copy_in))
 
     def _params(self) -> tuple[Value, ...]:
-        symbols = {v for a in self.request.accesses for v in a.relation.params}
+        symbols = {v for a in self.request.redirected for v in a.relation.params}
         symbols |= {v for k in range(self.rank) for v in (self.place.size(k) or Affine()).values()}
         symbols |= set(self.place.domain.relation(()).params)
         known = [v for v in (*symbols, *self.place.ivs) if self.place.can_read(Affine.of(v))]

@@ -94,7 +94,7 @@ class _Operations:
         copied = Copied(
             self.value, fast, self.place.dimensions, found.offsets, self.request.layout, self.options.panels, at
         )
-        redirected = {a.op: self._redirected(a.op, copied) for a in self.request.accesses}
+        redirected = {a.op: self._redirected(a.op, copied) for a in self.request.redirected}
         allocation: Block = (*computed, memref.Alloc(fast, operands, location=at))
         end: Block = (memref.Dealloc(fast, location=at),)
         tags: Block = ()
@@ -124,7 +124,7 @@ class _Operations:
 
     def _operand(self, size: Affine, computed: list[Op]) -> Value:
         """A size as a value: what computes it is added."""
-        sizes = set(self.place.of.scope.sizes.values())
+        sizes = set(self.place.accesses.scope.sizes.values())
         known = tuple(Constraint(Affine.of(v)) for v in size.values() if v in sizes)
         negative = map_from(self.place.domain.where(((*known, Constraint(-1 - size)),)).relation(()))
         value = Value(INDEX, "size")
@@ -138,7 +138,7 @@ class _Operations:
 
     def _redirected(self, op: Op, copied: Copied) -> Op:
         assert isinstance(op, Accessing)
-        of = self.place.of
+        of = self.place.accesses
         index = copied.dimensions.digits(op.index, of.scope, of.domains[op])
         if index is None:
             raise self.refuse(f"the subscripts of {name(self.value)} may go on in the next row, so that row and column "

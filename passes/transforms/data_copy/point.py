@@ -25,7 +25,7 @@ class CopyPoint:
     """
 
     def __init__(self, of: Accesses, before: Op, buffer: Buffer) -> None:
-        self.of = of
+        self.accesses = of
         self.buffer = buffer
         self.dimensions = of.dimensions(buffer)
         self.domain: Domain = of.domains[before]
@@ -48,7 +48,7 @@ class CopyPoint:
 
         The sizes of buffers that are symbols only in analyses may be read, by `sizes`.
         """
-        symbols = {symbol: key for key, symbol in self.of.scope.sizes.items()}
+        symbols = {symbol: key for key, symbol in self.accesses.scope.sizes.items()}
         for value in expr.values():
             if value in symbols and symbols[value][0] in self._usable:
                 self._asked[value] = symbols[value]
@@ -118,7 +118,7 @@ class CopyPoint:
         """The elements that some accesses of the array may touch, and those that they certainly do."""
         if not accesses:
             return self.nothing(), self.nothing()
-        region = region_of(self.of, accesses, self.depth)
+        region = region_of(self.accesses, accesses, self.depth)
         return self.without_loops(region.may), self.without_loops(region.must)
 
     def exposed(self, reads: Sequence[Access], writes: Sequence[Access]) -> tuple[Map, Map]:
@@ -154,7 +154,7 @@ class CopyPoint:
         earlier = {inner for op in self._before for inner in walk(op)}
         writes = [
             a
-            for a in self.of.all
+            for a in self.accesses.all
             if a.buffer is self.buffer and a.kind == "write" and a.is_exact and a.op in earlier
             if not isinstance(
                 a.op, memref.Dealloc | affine.DmaStart | affine.DmaWait | memref.DmaStart | memref.DmaWait
@@ -162,7 +162,7 @@ class CopyPoint:
         ]
         if not writes:
             return self.nothing()
-        written = region_of(self.of, writes, 0).must.range()
+        written = region_of(self.accesses, writes, 0).must.range()
         return Map.from_domain_and_range(self.all_of(()).domain(), written)
 
     def as_set(self, found: Map) -> Set:

@@ -41,7 +41,7 @@ class CopyRequest:
 
     Attributes
     ----------
-    accesses, reads, writes
+    redirected, reads, writes
         Those that go to the fast buffer: all, and the two kinds.
     beside
         The elements that other accesses write in the array itself: nothing may be taken back to them.
@@ -59,15 +59,15 @@ class CopyRequest:
     def __init__(
         self, of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, options: CopyOptions, what: str
     ) -> None:
-        self.of, self.before, self.value, self.options, self.what = of, before, buffer, options, what
+        self.accesses, self.before, self.value, self.options, self.what = of, before, buffer, options, what
         self.array = of.storage.buffer(buffer)
         self._require_whole()
         inside = {inner for root in roots for inner in walk(root)}
         around = {*inside, *(inner for inner in walk(before))}
         touching = [a for a in of.all if of.storage.may_alias(a.buffer, self.array)]
-        self.accesses = [of.by_dimensions(a) for a in touching if a.op in inside and self._is_redirected(a)]
-        self.reads = [a for a in self.accesses if a.kind == "read"]
-        self.writes = [a for a in self.accesses if a.kind == "write"]
+        self.redirected = [of.by_dimensions(a) for a in touching if a.op in inside and self._is_redirected(a)]
+        self.reads = [a for a in self.redirected if a.kind == "read"]
+        self.writes = [a for a in self.redirected if a.kind == "write"]
         self.place = CopyPoint(of, before, self.array)
         self.beside = self._require_own(touching, inside, around)
         self.rank = self.place.dimensions.rank
@@ -81,11 +81,13 @@ class CopyRequest:
         if not isinstance(access.op, Accessing):
             return False
         memref_ = access.op.memref
-        is_handle = isinstance(self.of.scope.makers.get(memref_), memref.GetGlobal) and access.buffer is self.array
+        is_handle = (
+            isinstance(self.accesses.scope.makers.get(memref_), memref.GetGlobal) and access.buffer is self.array
+        )
         return memref_ is self.value or (is_handle and memref_.type == self.value.type)
 
     def _require_whole(self) -> None:
-        is_global = isinstance(self.of.scope.makers.get(self.value), memref.GetGlobal)
+        is_global = isinstance(self.accesses.scope.makers.get(self.value), memref.GetGlobal)
         if self.value is not self.array.root and not is_global:
             reason = f"{name(self.value)} is a view of {self.array.name}: what lies where is said of that one"
             raise self.refuse(reason, "affine-fold-memref-alias-ops first")
@@ -96,7 +98,7 @@ class CopyRequest:
             raise self.refuse(f"several indices of {name(self.value)} may be one element by its layout {type.layout}")
 
     def _require_own(self, touching: Sequence[Access], inside: set[Op], around: set[Op]) -> Map:
-        if not self.accesses:
+        if not self.redirected:
             raise self.refuse(f"no affine access inside touches {name(self.value)}")
         written = next(iter(self.writes), None)
         beside = self.place.nothing()
@@ -124,13 +126,13 @@ class CopyRequest:
         """
         if not isinstance(access.op, Accessing | memref.Load | memref.Store) or access.op.memref is not self.value:
             return False
-        others = self.writes if access.kind == "read" else self.accesses
+        others = self.writes if access.kind == "read" else self.redirected
         (here, _), (there, _) = self.place.touched([access]), self.place.touched(others)
         return bool(here.intersect(there).is_empty())
 
     @property
     def _global(self) -> memref.Global | None:
-        body = () if self.of.module is None else self.of.module.body
+        body = () if self.accesses.module is None else self.accesses.module.body
         found = (op for op in body if isinstance(op, memref.Global) and f"@{op.symbol}" == self.array.name)
         return next(found, None)
 
@@ -138,8 +140,8 @@ class CopyRequest:
         """Whether all elements hold values from the start: what comes from outside of the module does."""
         match self.array.kind:
             case "argument":
-                calls = () if self.of.module is None else walk(self.of.module)
-                function = self.of.function
+                calls = () if self.accesses.module is None else walk(self.accesses.module)
+                function = self.accesses.function
                 is_called = any(isinstance(op, func.Call) and op.callee == function.symbol for op in calls)
                 return not (function.private or is_called)
             case "global":
@@ -150,21 +152,21 @@ class CopyRequest:
         """Whether something may use the buffer at the same time: other iterations, or a DMA."""
         if any(isinstance(op, affine.Parallel | scf.Parallel) for op in self.place.domain.loops):
             return True
-        ends = (v for op in self.of.scope.starts for v in (op.source, op.target))
-        return any(self.of.storage.may_alias(self.of.storage.buffer(v), self.array) for v in ends)
+        ends = (v for op in self.accesses.scope.starts for v in (op.source, op.target))
+        return any(self.accesses.storage.may_alias(self.accesses.storage.buffer(v), self.array) for v in ends)
 
     def _require_defined(self, inside: set[Op]) -> None:
-        maker = self.of.scope.makers.get(self.value)
-        exists = self.value in self.of.function.args if maker is None else self._stands_before(maker)
+        maker = self.accesses.scope.makers.get(self.value)
+        exists = self.value in self.accesses.function.args if maker is None else self._stands_before(maker)
         if maker in inside or not exists:
             raise self.refuse(f"{name(self.value)} does not exist yet where it would be copied")
 
     def _stands_before(self, maker: Op) -> bool:
         """Whether an operation stands before the place in one of the blocks around it."""
-        if self.of.order[maker] > self.of.order[self.before]:
+        if self.accesses.order[maker] > self.accesses.order[self.before]:
             return False
-        holders = [op for op in walk(self.of.function) if any(maker in block for block in op.blocks())]
-        return all(holder is self.of.function or self.before in set(walk(holder)) for holder in holders)
+        holders = [op for op in walk(self.accesses.function) if any(maker in block for block in op.blocks())]
+        return all(holder is self.accesses.function or self.before in set(walk(holder)) for holder in holders)
 
     def _require_layout(self) -> None:
         options, rank = self.options, self.rank
@@ -177,7 +179,7 @@ class CopyRequest:
         is_plain = layout == tuple(range(rank)) and not options.panels
         if options.dma and not is_plain:
             raise self.refuse("a DMA copies elements in the order in which they lie", "dma=False")
-        vector = next((a.op for a in self.accesses if isinstance(a.op, affine.VectorLoad | affine.VectorStore)), None)
+        vector = next((a.op for a in self.redirected if isinstance(a.op, affine.VectorLoad | affine.VectorStore)), None)
         if vector is not None and not is_plain:
             lanes = _vector(vector)
             kept = layout[rank - lanes :] == tuple(range(rank - lanes, rank)) and not options.panels

@@ -74,8 +74,8 @@ class _Candidate:
     """One DMA, and all that must hold for it."""
 
     def __init__(self, found: Dependences, loop: affine.For, start: affine.DmaStart, what: str) -> None:
-        self.found, self.of, self.loop, self.start, self.what = found, found.accesses, loop, start, what
-        self.users = users(self.of.function)
+        self.found, self.accesses, self.loop, self.start, self.what = found, found.accesses, loop, start, what
+        self.users = users(self.accesses.function)
         self.place = {op: k for k, outer in enumerate(loop.body) for op in walk(outer)}
         """The position in the body of the operation, or of the one around it."""
 
@@ -119,7 +119,7 @@ class _Candidate:
 
     def _require_own(self, buffer: Value) -> None:
         """That a buffer is made by memref.alloc, and that nothing outside of the loop uses it."""
-        allocation = self.of.scope.makers.get(buffer)
+        allocation = self.accesses.scope.makers.get(buffer)
         type = buffer.type
         if not isinstance(allocation, memref.Alloc) or not isinstance(type, MemRefType) or type.layout is not None:
             raise self.refuse(f"{name(buffer)} is not what memref.alloc gives, without a layout: it cannot be doubled")
@@ -156,17 +156,17 @@ class _Candidate:
 
     def _require_brought(self) -> None:
         """That each iteration reads of the buffer only what its own DMA brought."""
-        buffer = self.of.storage.buffer(self.start.target)
+        buffer = self.accesses.storage.buffer(self.start.target)
         reads = [
             a
-            for a in self.of.all
+            for a in self.accesses.all
             if a.buffer is buffer and a.kind == "read" and a.op in self.place and not isinstance(a.op, affine.DmaWait)
         ]
         if not reads:
             return
         try:
             brought = self._brought(buffer)
-            seen = region_of(self.of, reads, len(self.of.domains[self.start].ivs))
+            seen = region_of(self.accesses, reads, len(self.accesses.domains[self.start].ivs))
             with spending(BUDGET):
                 is_covered = brought is not None and not seen.hidden and bool(seen.may.is_subset(brought))
         except UnknownError:
@@ -177,7 +177,7 @@ class _Candidate:
 
     def _brought(self, buffer: Buffer) -> Map | None:
         """The elements that the DMA writes: neighbours, as the end in the space of the higher number always is."""
-        scope, domain, type = self.of.scope, self.of.domains[self.start], self.start.target.type
+        scope, domain, type = self.accesses.scope, self.accesses.domains[self.start], self.start.target.type
         assert isinstance(type, MemRefType)
         count, _ = scope.value(self.start.elements, domain)
         exprs, domain = scope.exprs(self.start.target_index, domain)
@@ -213,10 +213,10 @@ class _Candidate:
 
     def _require_order(self) -> None:
         """That the DMA may run before the rest of the iteration before, if its buffer and its tag are its own."""
-        own = {self.of.storage.buffer(v) for v in (self.start.target, self.start.tag)}
+        own = {self.accesses.storage.buffer(v) for v in (self.start.target, self.start.tag)}
         others = copy.copy(self.found)
         others.compared = tuple(a for a in self.found.compared if a.buffer not in own)
-        around = len(self.of.domains[self.loop].ivs)
+        around = len(self.accesses.domains[self.loop].ivs)
         first = {self.start}
 
         def time(access: Access) -> Sequence[Affine]:
