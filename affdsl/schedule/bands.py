@@ -71,9 +71,6 @@ def _require_band(at: Place, request: Request, asked: str, *, ordered: bool) -> 
             raise _apart(at, outer, inner, what, ivs, wanted)
 
 
-# --- Below: how
-
-
 def _is_perfect(outer: affine.For, inner: affine.For) -> bool:
     """Whether a loop holds another one, and else only what yields the values that both carry."""
     return outer.body == (inner,) or (bool(outer.results) and outer.body[0] is inner and len(outer.body) == 2)

@@ -108,8 +108,6 @@ class Schedule(ShownAsText):
         self._steps: list[Entry] = []
         self._history: list[Entry] = []
 
-    # --- Steps
-
     def tile(
         self,
         loops: Sequence[str],
@@ -305,8 +303,6 @@ class Schedule(ShownAsText):
         """Ask the first condition in a loop that does not depend on the loop before it."""
         return self._take("unswitch", loop)
 
-    # --- What there is
-
     @property
     def steps(self) -> tuple[Entry, ...]:
         """The steps that were taken and not undone."""
@@ -387,8 +383,6 @@ class Schedule(ShownAsText):
     def __repr__(self) -> str:
         return f"<Schedule of {self._kernel.name}: {counted(len(self._steps), 'step')}>"
 
-    # --- How
-
     @property
     def _now(self) -> Entry:
         return self._steps[-1] if self._steps else self._start
@@ -468,9 +462,6 @@ class Schedule(ShownAsText):
         reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb == "contract" for step in steps)
         states = [(f"{self._name}.{step}", step.module) for step in steps]
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
-
-
-# --- Below: helpers
 
 
 _NOT_YET = ("fuse", "fusion", "optimize", "optimise", "tune")

@@ -102,9 +102,6 @@ def taken(place: Place, call: VerbCall) -> Settled:
     return settled(made, place.function) if verb.settles else Settled(made)
 
 
-# --- What a step asks for, of what the user gave: names become loops, sizes and arrays
-
-
 def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:
     ivs = at.loops(loops)
     given = (sizes,) * len(ivs) if isinstance(sizes, int | str | Index) else sizes

@@ -184,8 +184,6 @@ class _Demotion:
                         return inner, found[0]
         return None
 
-    # --- The element in which the last value is stored anyway
-
     def _store_of(self, result: Value, loop: Loop, block: Block) -> affine.Store | None:
         """The store behind a loop whose element nothing else touches from before the loop on."""
         place = block.index(loop)
@@ -219,8 +217,6 @@ class _Demotion:
         accesses = self._dependences.accesses
         (own,) = accesses.inside(op)
         return may_meet(accesses, own, other, len(accesses.domains[loop].ivs))
-
-    # --- The function
 
     def placed(self, loop: Loop, new: Sequence[Op]) -> func.Func:
         """The function with what was made of a loop, and without what went."""

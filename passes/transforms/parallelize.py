@@ -97,9 +97,6 @@ def parallelize(function: Func, iv: Value, *, module: Module | None = None, reas
     return as_bands(function, {iv: verdict})
 
 
-# --- What can be done
-
-
 def obstacle(verdict: Parallelism) -> str | None:
     """Why a loop cannot be made parallel, where that is no dependence between iterations; None if it can."""
     loop = verdict.loop
@@ -252,9 +249,6 @@ def _carried(verdict: Parallelism, position: int) -> _Carried | None:
             other = op.right if op.left is start else op.left
             return _Carried(op, other, _DECLARED_AS[op.kind])
     return None
-
-
-# --- How it is done
 
 
 def as_bands(function: Func, chosen: dict[Value, Parallelism]) -> Func:

@@ -117,9 +117,6 @@ def test_random_programs_do_the_same() -> None:
     assert compared > 7
 
 
-# --- What it makes
-
-
 def test_packed_panels(golden: Callable[[str, str], None]) -> None:
     """A tile of each operand of a product, in panels as inner kernels read them."""
     tile = "affine_map<(d) -> (d)>(%{0}t) to min affine_map<(d)[n] -> (d + {1}, n)>(%{0}t)[%n]"
@@ -333,8 +330,6 @@ def test_what_lies_between_elements_that_are_surely_touched_exists(way: str) -> 
     made_and_same(unsure, "loops", 12)
 
 
-# --- What it refuses
-
 ONE = "func.func @f(%A: memref<64xf32>, %B: memref<64xf32>, %n: index, %x: f32, %y: i1) {{ {0} return }}"
 LOOP = "affine.for %i = 0 to 8 {{ affine.store %x, %A[%i] : memref<64xf32> {0} }}"
 REFUSED: dict[str, tuple[str, dict[str, object], str]] = {
@@ -498,8 +493,6 @@ def test_layouts_that_are_none(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"layout of 1 dimensions|panels give dimensions below 1"):
         data_copy(f, f.args[0], f.body[0].iv, **options)
 
-
-# --- What such tests find
 
 UNSURE = """func.func @f(%A: memref<?xf64>, %B: memref<?xf64>, %n: index) {
   %T = memref.alloc() : memref<4xf64>

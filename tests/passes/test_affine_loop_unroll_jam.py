@@ -98,9 +98,6 @@ RIGHT = {
 }
 
 
-# --- The pass
-
-
 @functools.cache
 def jammed(factor: int) -> dict[str, tuple[str, str]]:
     texts = [f"func.func @f{HEAD} {{{RIGHT[name]}\n return }}" for name in RIGHT]
@@ -163,9 +160,6 @@ def test_a_factor_that_is_none() -> None:
 
 def test_one_buffer_with_two_names() -> None:
     assert_sees_around(partial(affine_loop_unroll_jam, unroll_jam_factor=2))
-
-
-# --- The primitive
 
 
 @pytest.mark.parametrize(("name", "legal"), {

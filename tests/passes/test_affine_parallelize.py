@@ -192,9 +192,6 @@ def test_places_names_and_attributes_stay():
     assert new.attributes == old.attributes != ()
 
 
-# --- The primitive
-
-
 def test_one_loop_alone():
     (before,) = parsed(PROGRAMS["two nested"]).functions
     after = parallelize(before, loop(before, "j"))
@@ -253,9 +250,6 @@ def test_the_loop_must_be_there():
     (other,) = parsed(PROGRAMS["a time loop"]).functions
     with pytest.raises(IllegalTransform, match=r"@f has no such loop; its loops are i, j"):
         parallelize(before, loop(other, "t"))
-
-
-# --- Random programs
 
 
 def test_random_programs_do_the_same():

@@ -33,8 +33,6 @@ from tests.harness.reading import iv, loops, read
 from tests.passes.own_buffer_programs import arguments
 from tests.passes.own_buffer_programs import generate as generate_with_buffers
 
-# --- Steps as data
-
 
 def test_a_step_is_said_and_done():
     f = read("affine.for %i = 0 to 9 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<?x?xf32> } }")
@@ -74,9 +72,6 @@ def test_to_ask_looks_for_no_alternative_and_no_iterations(monkeypatch):
     assert refused.value.proposal is None
     assert refused.value.alternative == ""
     assert refused.value.witness is not None
-
-
-# --- What is proposed
 
 
 SWEEP = """affine.for %i = 1 to %n { affine.for %j = 1 to 9 {
@@ -189,9 +184,6 @@ def _reads_poison(function, n):
     except Exception:  # noqa: BLE001 - whatever the interpreter says of what nobody wrote
         return True
     return False
-
-
-# --- Reductions through iter_args
 
 
 MATRIX_SUM = """%r = affine.for %i = 0 to %n iter_args(%s = %x) -> T {
@@ -334,9 +326,6 @@ def test_sums_of_integers_in_memory_need_no_leave():
     verify(reverse(f, iv(f, "i")))
 
 
-# --- What is not known
-
-
 UNKNOWN = {
     "a call": (
         "affine.for %i = 0 to %n { func.call @say() : () -> ()\naffine.store %x, %B[%i] : memref<?xf32> }",
@@ -400,9 +389,6 @@ def test_a_budget_that_is_spent_is_named():
         require_order(of, loops(f)[0], lambda a: (i + 5 * j, i, j, a.order, 3), what="do something")
     with pytest.raises(IllegalTransform, match="isl needs more than 10 operations"):
         require_order(of, loops(f)[0], lambda a: (-i, 7, *text_time(of, a)), what="do something")
-
-
-# --- Two iterations
 
 
 def test_the_two_iterations_of_a_refusal_run_and_meet():

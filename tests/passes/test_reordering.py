@@ -55,9 +55,6 @@ SWEEP = """affine.for %i = 1 to %n { affine.for %j = 0 to %n {
 } }"""
 
 
-# --- Interchange
-
-
 def test_a_rectangle_keeps_the_bounds_of_its_loops():
     f = read(NEST)
     i, j, k = ivs(f)
@@ -146,9 +143,6 @@ def test_an_unknown_loop_is_named_with_those_that_there_are():
         interchange(f, ivs(f)[0], ivs(other)[0])
     with pytest.raises(IllegalTransform, match="i is given twice"):
         interchange(f, ivs(f)[0], ivs(f)[0])
-
-
-# --- Skew, shift, reverse
 
 
 def test_skew_and_shift_count_from_elsewhere():
@@ -247,9 +241,6 @@ def test_a_sum_runs_in_another_order_only_where_that_is_allowed():
     assert refused.value.alternative == ""
 
 
-# --- Distribute
-
-
 def test_statements_run_in_loops_of_their_own_in_the_order_of_their_dependences():
     f = read("""affine.for %i = 1 to %n {
       %c = affine.apply affine_map<(d0) -> (d0 * 2)>(%i)
@@ -305,9 +296,6 @@ def test_what_may_do_anything_stays_in_order():
     verify(made)
     groups = [[type(op).__name__ for op in loop.body] for loop in loops(made)]
     assert groups in ([["Call", "Call"], ["Store"]], [["Store"], ["Call", "Call"]])
-
-
-# --- All of them
 
 
 @pytest.mark.parametrize("seeds", some([range(20), range(20, 40), range(40, 60), range(60, 80)], 1), ids=str)

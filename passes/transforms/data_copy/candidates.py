@@ -134,8 +134,6 @@ class CopyCandidates:
         made = (find() for find in found)
         return next((way for way in made if way is not None and way.elements.is_subset(allowed)), None)
 
-    # --- Boxes
-
     def _sides(self) -> Sides:
         """A box around all that may be touched, by bounds that affine.for can say."""
         depth, lower, upper = self.place.depth, [], []

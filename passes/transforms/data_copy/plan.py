@@ -70,9 +70,6 @@ def planned(of: Accesses, roots: Sequence[Op], before: Op, buffer: Value, option
         raise refusal(before, what, f"what is touched of {name(buffer)} cannot be said: {error}") from error
 
 
-# --- Below: how
-
-
 class _Operations:
     """Builds the operations of a copy."""
 

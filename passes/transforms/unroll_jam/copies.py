@@ -58,8 +58,6 @@ class Copies:
             out += applies
         return (*out, with_fields(end, values=tuple(values)))
 
-    # --- Statements
-
     def _block(self, block: Block) -> Block:
         """The operations of a block for all copies; what ends it yields the values of all of them."""
         out: list[Op] = []
@@ -130,8 +128,6 @@ class Copies:
             self.moving.update(op.defines())
         if isinstance(op, affine.Apply):
             self.made[op.result] = op.expr.substitute(self.made)
-
-    # --- Loops
 
     def _shared(self, op: affine.For) -> Block:
         """A loop inside, run once for all copies: in one piece, or with parts for single copies around it."""
@@ -213,8 +209,6 @@ class Copies:
             results=results or copy.results,
         )
         return (*before, made), list(made.results)
-
-    # --- Bounds that move
 
     def _known(self, expr: Affine) -> Affine:
         """A bound over values that are the same for all copies, and the induction variable where it moves."""
