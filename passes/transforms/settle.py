@@ -1,4 +1,4 @@
-"""Loops made simpler by what encloses them: bounds that never decide go, and loops that run once, or never."""
+"""Loops made simpler by what encloses them: bounds that never decide, loops that run once or never, quotients."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Literal
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Affine, Constraint, Value
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import walk, with_fields
-from passes.simplify import Context, rewrite_within, simplify_bounds
+from passes.simplify import Context, rewrite_within, simplify, simplify_bounds
 from passes.transforms.loops.nests import counted
 
+Access = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore
 Fate = Literal["runs once", "never runs"]
 
 
@@ -32,6 +33,7 @@ def settled(function: Func, before: Func) -> Settled:
         for i = 0 to min(N, k): S(i)   ->   for i = 0 to k: S(i)      where k < N, as a loop around says
         for i = k to k + 1: S(i)       ->   S(k)
         for i = k to k: S(i)           ->
+        A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
 
     What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these.
     Nothing is refused: what is not proved, with a budget, stays. Where several lower bounds are left, a loop stays even
@@ -62,8 +64,11 @@ def settled(function: Func, before: Func) -> Settled:
         return Settled(function)
     gone: dict[Value, Fate] = {}
     values: dict[Value, Value] = {}
+    accesses = {inner for op in walk(function) if getattr(op, "iv", None) in touched for inner in walk(op)}
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
+        if isinstance(op, Access):
+            return _with_quotients(op, context) if op in accesses else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
             return None
         lower, upper = simplify_bounds(op.lower, "max", context), simplify_bounds(op.upper, "min", context)
@@ -98,6 +103,38 @@ def _touched(function: Func, before: Func) -> set[Value]:
                 visit(inner, inside=here)
 
     visit(function.body, inside=False)
+    return found
+
+
+def _with_quotients(op: Access, context: Context) -> Op | None:
+    """An access with quotients over a tile as those of its first point; None if it has none."""
+    if not any(isinstance(atom, FloorDiv) for e in op.index for atom, _ in e.terms) or context.is_contradictory:
+        return None
+    index = tuple(simplify(_grouped(e, context), context) for e in op.index)
+    return None if index == op.index else with_fields(op, index=index, written=None)
+
+
+def _grouped(expr: Affine, context: Context) -> Affine:
+    """An expression whose quotients have the place where a loop starts for its counter, where that is the same."""
+    result = Affine((), expr.constant)
+    for atom, factor in expr.terms:
+        result += (_quotient(atom, context) if isinstance(atom, FloorDiv) else Affine(((atom, 1),))) * factor
+    return result
+
+
+def _quotient(atom: FloorDiv, context: Context) -> Affine:
+    dividend, divisor = Affine.of(atom.dividend), atom.divisor
+    found = Affine(((atom, 1),))
+    if not isinstance(divisor, int):
+        return found
+    for value in dividend.values():
+        for fact in context.facts:
+            if dict(fact.expr.terms).get(value) != 1 or fact.equality:
+                continue
+            start = dividend.substitute({value: value - fact.expr}) // divisor
+            rest = dividend - start * divisor
+            if context.proves(Constraint(rest)) and context.proves(Constraint(divisor - 1 - rest)):
+                return start
     return found
 
 
