@@ -13,7 +13,7 @@ from statistics import median
 import numpy as np
 from skimage import data
 
-from examples import gemm, unsharp_sobel
+from examples import gemm, packed_matmul, unsharp_sobel
 
 SIZE = 768
 RUNS = 21
@@ -23,6 +23,7 @@ def main() -> None:
     """Run everything; an AssertionError would say what is wrong."""
     show_text()
     time_gemm()
+    time_packed()
     time_photograph()
     path = Path(sys.argv[1] if len(sys.argv) > 1 else "unsharp_sobel.png")
     unsharp_sobel.write_png(path)
@@ -31,10 +32,12 @@ def main() -> None:
 
 def show_text() -> None:
     """Print gemm as MLIR and as C, after checking the kernels on small cases."""
-    cases = [*gemm.cases(), *unsharp_sobel.cases()]
+    cases = [*gemm.cases(), *packed_matmul.cases(), *unsharp_sobel.cases()]
     for case in cases:
         case.check()
-    print(f"{len(cases)} small cases of gemm and of the photograph's kernels agree with NumPy and SciPy.")
+    print(
+        f"{len(cases)} small cases of the matrix products and of the photograph's kernels agree with NumPy and SciPy."
+    )
     print(f"\ngemm as MLIR:\n\n{gemm.gemm.mlir()}\n\ngemm as C:\n\n{gemm.gemm.c()}")
 
 
@@ -48,6 +51,18 @@ def time_gemm() -> None:
     np.testing.assert_allclose(ours, gemm.reference(alpha, beta, a, b, c), atol=(SIZE + 2) * 2**-20)
     times = interleaved(lambda: gemm.gemm(alpha, beta, a, b, ours), lambda: alpha * (a @ b) + beta * c)
     report(f"gemm, {SIZE} x {SIZE} x {SIZE}, single precision", times, f"NumPy with {blas()}, on all its threads")
+
+
+def time_packed() -> None:
+    """Time a matrix product by a schedule against NumPy's."""
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(-1, 1, (2, SIZE, SIZE)).astype(np.float32)
+    ours, theirs = np.zeros_like(a), np.zeros_like(a)
+    packed_matmul.packed_matmul(a, b, ours)
+    np.testing.assert_allclose(ours, packed_matmul.reference(a, b, theirs), atol=(SIZE + 2) * 2**-20)
+    times = interleaved(lambda: packed_matmul.packed_matmul(a, b, ours), lambda: np.matmul(a, b, out=theirs))
+    what = f"matrix product, {SIZE} x {SIZE} x {SIZE}, single precision"
+    report(what, times, f"NumPy with {blas()}, on all its threads", "three loops and ten steps of a schedule")
 
 
 def time_photograph() -> None:
@@ -71,10 +86,10 @@ def interleaved(ours: Callable[[], object], theirs: Callable[[], object]) -> tup
     return median(times[0]), median(times[1])
 
 
-def report(what: str, times: tuple[float, float], theirs: str) -> None:
+def report(what: str, times: tuple[float, float], theirs: str, how: str = "the loops as written") -> None:
     """Print both times."""
     print(f"{what} (median of {RUNS} runs, taking turns):")
-    print(f"  {times[0]:8.2f} ms  affdsl: the loops as written, compiled, {threads()}")
+    print(f"  {times[0]:8.2f} ms  affdsl: {how}, compiled, {threads()}")
     print(f"  {times[1]:8.2f} ms  {theirs}\n")
 
 

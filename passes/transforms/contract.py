@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, math, vector
+from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
-from affdsl.ir.types import VectorType
 from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.loops.nests import any_loop_of
@@ -92,5 +91,4 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
 
 
 def _fma(op: arith.Binary, a: Value, b: Value, c: Value) -> Op:
-    made = vector.Fma if isinstance(op.result.type, VectorType) else math.Fma
-    return made(op.result, a, b, c, location=op.location)
+    return math.Fma(op.result, a, b, c, location=op.location)  # vector.fma may be rounded twice where LLVM lowers it

@@ -113,6 +113,7 @@ CLAIMS = {
     "Write a loop nest in Python.": "examples/test_examples.py::test_compiled",
     "`old, new = new, old` in a loop is refused": "lang/test_mistakes.py::test_mistake",
     "The C is what a careful person would have written": "docs/test_readme.py::test_what_it_shows_is_what_comes",
+    "`vectorize` makes vectors of the iterations": "examples/test_examples.py::test_compiled",
     "One spelling for each operation": "mlir/test_printer.py::test_every_operation_of_the_dialects_has_a_text",
     "| a loop; also `for_(start, stop, step)`": "lang/test_language.py::test_bounds_are_extremes_steps_and_ranges",
     "| carries values;": "lang/test_language.py::test_a_plus_keeps_the_value_of_the_last_iteration",

@@ -133,7 +133,7 @@ def as_interpreted(case: Case) -> Case:
 def test_there_are_all_examples():
     assert NAMES == [
         "cholesky", "conv2d", "floyd_warshall", "gauss_seidel", "gauss_seidel_wavefront", "gemm", "histogram",
-        "jacobi2d", "prefix_sum", "softmax", "spmv", "unsharp_sobel",
+        "jacobi2d", "packed_matmul", "prefix_sum", "softmax", "spmv", "unsharp_sobel",
     ]  # fmt: skip
 
 
@@ -267,8 +267,8 @@ def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
     gemm = MODULES["gemm"].gemm
     assert gemm.mlir() in said
     assert gemm.c() in said
-    assert len(re.findall(r"^ +\d+\.\d\d ms  affdsl: .*thread", said, re.M)) == 2
-    assert len(re.findall(r"^ +\d+\.\d\d ms  NumPy .*thread", said, re.M)) == 2
+    assert len(re.findall(r"^ +\d+\.\d\d ms  affdsl: .*thread", said, re.M)) == 3
+    assert len(re.findall(r"^ +\d+\.\d\d ms  NumPy .*thread", said, re.M)) == 3
     assert str(path) in said
     assert path.stat().st_size > 0
 
