@@ -39,11 +39,29 @@ class Role(Enum):
     CONTRACT = "contract"
 
 
+class Memory(FrozenValue):
+    """What operations of a class do to memory: the field that holds the buffer they read, write, make or free."""
+
+    reads: str | None = None
+    writes: str | None = None
+    allocates: str | None = None
+    frees: str | None = None
+
+
+UNTOUCHED = Memory()
+READS = Memory(reads="memref")
+WRITES = Memory(writes="memref")
+
+
 class Op(Frozen):
-    """One operation. Two operations are the same only if they are the same object."""
+    """One operation. Two operations are the same only if they are the same object.
+
+    `memory` is what it does to memory itself, without its blocks; an operation that does not say so may do anything.
+    """
 
     name: ClassVar[str] = ""
     is_terminator: ClassVar[bool] = False
+    memory: ClassVar[Memory | None] = None
 
     location: Location | None = field(default=None, kw_only=True, repr=False)
     attributes: tuple[tuple[str, Attribute], ...] = field(default=(), kw_only=True, repr=False)
@@ -92,6 +110,26 @@ class Op(Frozen):
 
     def __str__(self) -> str:
         return _printer(self) if _printer is not None else repr(self)
+
+
+class Pure(Op):
+    """An operation that only computes values from values, or hands them on."""
+
+    memory = UNTOUCHED
+
+
+class Lanewise(Pure):
+    """An operation on scalars that does the same to each lane of a vector."""
+
+
+class KeptInPlace(Op):
+    """An operation that may do anything, as far as its place goes, although its accesses are known."""
+
+
+class Nested(Op):
+    """An operation that does what its blocks do, and nothing else."""
+
+    memory = UNTOUCHED
 
 
 Block: TypeAlias = tuple[Op, ...]

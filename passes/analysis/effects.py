@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from affdsl.frozen import FrozenValue
-from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub, vector
+from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
+from affdsl.ir.dialects import func, memref, scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import OpaqueType
 
 
 class Effects(FrozenValue):
@@ -28,75 +28,35 @@ class Effects(FrozenValue):
 NONE = Effects()
 UNKNOWN = Effects(unknown=True)
 
-_PURE = (
-    affine.Apply, affine.Min, affine.Max, affine.DelinearizeIndex, affine.LinearizeIndex,
-    affine.Yield, scf.Yield, scf.Condition, scf.ReduceReturn,
-    arith.Constant, arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select,
-    math.Unary, math.Binary, math.Fma,
-    memref.Dim, memref.Rank, memref.Cast, memref.GetGlobal, memref.SubView, memref.ReinterpretCast,
-    memref.ExpandShape, memref.CollapseShape, memref.View, memref.Reshape, memref.ExtractStridedMetadata,
-    ub.Poison,
-    vector.Fma, vector.Reduction, vector.MultiReduction, vector.Contract, vector.OuterProduct, vector.Broadcast,
-    vector.Extract, vector.Insert, vector.ExtractStridedSlice, vector.InsertStridedSlice, vector.Shuffle,
-    vector.Transpose, vector.ShapeCast, vector.BitCast, vector.FromElements, vector.ToElements, vector.Step,
-    vector.CreateMask, vector.ConstantMask,
-)  # fmt: skip
-"""They only compute values from values."""
-
-_NESTED = (
-    affine.For, affine.If, affine.Parallel,
-    scf.For, scf.If, scf.While, scf.Parallel, scf.Reduce, scf.Combiner, scf.IndexSwitch, scf.Case, scf.ExecuteRegion,
-)  # fmt: skip
-"""They do what their blocks do, and nothing else."""
-
 _PARTS = (
     func.Func, func.Module, memref.Global, scf.Case, scf.Combiner, Opaque, OpaqueRegion, OpaqueBlock,
 )  # fmt: skip
 """They are there for their names, or are parts of the operation around them."""
 
-_READS = (
-    affine.Load, affine.VectorLoad, memref.Load,
-    vector.TransferRead, vector.Load, vector.MaskedLoad, vector.Gather, vector.ExpandLoad,
-)  # fmt: skip
-_WRITES = (
-    affine.Store, affine.VectorStore, memref.Store,
-    vector.TransferWrite, vector.Store, vector.MaskedStore, vector.Scatter, vector.CompressStore,
-)  # fmt: skip
-
 
 def effects(op: Op) -> Effects:
-    """What an operation itself does to memory; what has no row here may do anything.
+    """What an operation itself does to memory; one whose class does not declare it may do anything.
 
     A prefetch and the start and end of a copy in the background are kept in place: they may do anything, too.
     """
-    if _is_without(type(op)):
+    memory = op.memory
+    if memory is UNTOUCHED:
         return NONE
-    match op:
-        case _ if isinstance(op, _READS) and isinstance(op.memref.type, MemRefType):
-            return Effects(reads=(op.memref,))
-        case _ if isinstance(op, _WRITES) and isinstance(op.memref.type, MemRefType):
-            return Effects(writes=(op.memref,))
-        case memref.Copy():
-            return Effects(reads=(op.source,), writes=(op.target,))
-        case memref.AtomicRMW():
-            return Effects(reads=(op.memref,), writes=(op.memref,))
-        case memref.Alloc() | memref.Alloca():
-            return Effects(allocates=(op.result,))
-        case memref.Dealloc():
-            return Effects(frees=(op.memref,))
-        case _:
-            return UNKNOWN
+    if memory is None:
+        return UNKNOWN
+    reads, writes = _buffers(op, memory.reads), _buffers(op, memory.writes)
+    if any(isinstance(buffer.type, OpaqueType) for buffer in (*reads, *writes)):
+        return UNKNOWN
+    return Effects(reads, writes, _buffers(op, memory.allocates), _buffers(op, memory.frees))
 
 
-_without: dict[type[Op], bool] = {}
+def may_do_anything(op: Op) -> bool:
+    """Whether not even the accesses of an operation are known."""
+    return effects(op).unknown and not op.is_terminator and not isinstance(op, KeptInPlace)
 
 
-def _is_without(cls: type[Op]) -> bool:
-    """Whether operations of a class have no effects: found once for each, since it is asked very often."""
-    found = _without.get(cls)
-    if found is None:
-        found = _without[cls] = issubclass(cls, (*_PURE, *_NESTED))
-    return found
+def _buffers(op: Op, name: str | None) -> tuple[Value, ...]:
+    return () if name is None else (getattr(op, name),)
 
 
 def is_pure(op: Op) -> bool:

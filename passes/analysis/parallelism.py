@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name, shown
@@ -15,7 +15,7 @@ from affdsl.ir.traverse import walk
 from affdsl.shown import ShownAsText
 from passes.analysis.access import Access, on_one_grid
 from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.effects import effects
+from passes.analysis.effects import may_do_anything
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.reduction import Reduction, Reductions
 from passes.analysis.relations import at_depth, elements, map_from, same_element
@@ -211,17 +211,13 @@ def _values(loop: Loop, reductions: Reductions) -> tuple[tuple[Reduction, ...], 
     return tuple(found), tuple(recurrences)
 
 
-_KNOWN = (affine.Prefetch, memref.Prefetch, affine.DmaStart, memref.DmaStart, affine.DmaWait, memref.DmaWait)
-"""Operations without a row in the table of effects whose accesses are known all the same."""
-
-
 def _barriers(loop: Loop, summaries: Summaries) -> Iterator[str]:
     """Operations of which not even the accesses are known: they may do what shows outside of memory."""
     for op in walk(loop):
         if isinstance(op, func.Call):
             if summaries.of(op.callee).anything:
                 yield f"@{op.callee} may do anything"
-        elif effects(op).unknown and not op.is_terminator and not isinstance(op, _KNOWN):
+        elif may_do_anything(op):
             yield f"{op_name(op)} may do anything"
 
 

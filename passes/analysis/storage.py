@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref, vector
+from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
+from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.maps import dim
 from affdsl.ir.mixed import Mixed
@@ -18,15 +18,6 @@ from passes.analysis.domain import Domain, Scope
 from passes.analysis.polyhedral import is_empty
 from passes.analysis.summary import NEW, Summaries, stores_a_buffer
 from passes.analysis.views import VIEWS, Index, below, digits, linear
-
-_KNOWN_USERS = (
-    *VIEWS, affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore, affine.Prefetch, affine.DmaStart,
-    affine.DmaWait, memref.Load, memref.Store, memref.Copy, memref.AtomicRMW, memref.Prefetch, memref.DmaStart,
-    memref.DmaWait, memref.Dealloc, memref.Dim, memref.Rank, vector.TransferRead, vector.TransferWrite, vector.Load,
-    vector.Store, vector.MaskedLoad, vector.MaskedStore, vector.Gather, vector.Scatter, vector.ExpandLoad,
-    vector.CompressStore,
-)  # fmt: skip
-"""Operations that use a buffer and do not hand it on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,6 +256,11 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
     return (position * size + shift + byte,), domain
 
 
+def _is_known_user(op: Op) -> bool:
+    """Whether an operation uses a buffer and does not hand it on."""
+    return op.memory not in (None, UNTOUCHED) or isinstance(op, (KeptInPlace, memref.Dim, memref.Rank, *VIEWS))
+
+
 def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:
     """The memrefs that occur, and the roots of those of which something besides loads, stores and views gets hold."""
     used: dict[Value, None] = {}
@@ -273,7 +269,7 @@ def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Val
         read = [value for value in op.reads() if isinstance(value.type, _BUFFERS)]
         made = [value for value in (*op.defines(), *op.binds()) if isinstance(value.type, _BUFFERS)]
         used.update(dict.fromkeys((*read, *made)))
-        if read and not isinstance(op, func.Return) and (not isinstance(op, _KNOWN_USERS) or stores_a_buffer(op)):
+        if read and not isinstance(op, func.Return) and (not _is_known_user(op) or stores_a_buffer(op)):
             escaping.update(_root(value, scope.makers) for value in read)
     return [*used], frozenset(escaping)
 

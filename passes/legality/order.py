@@ -14,14 +14,14 @@ from operator import sub
 from typing import TypeAlias
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FunctionType
 from passes.analysis.access import Access, met
 from passes.analysis.dependence import Dependence, Dependences, Distance, Witness, witness_of
-from passes.analysis.effects import effects
+from passes.analysis.effects import may_do_anything
 from passes.analysis.order import runs_later
 from passes.analysis.polyhedral import Map, UnknownError, spending
 from passes.analysis.reduction import Reduction
@@ -155,7 +155,7 @@ def is_barrier(op: Op, summaries: Summaries) -> bool:
     """Whether an operation itself, without its blocks, may do what shows outside of memory."""
     if isinstance(op, func.Call):
         return summaries.of(op.callee).anything
-    return effects(op).unknown and not op.is_terminator and not isinstance(op, _KNOWN)
+    return may_do_anything(op)
 
 
 def roots_of(dependences: Dependences, root: Roots) -> tuple[Op, ...]:
@@ -302,8 +302,6 @@ def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
     return at_depth(Map.from_domain_and_range(*domains), depth, common)
 
 
-_KNOWN = (affine.Prefetch, memref.Prefetch, affine.DmaStart, memref.DmaStart, affine.DmaWait, memref.DmaWait)
-"""Operations without a row in the table of effects whose accesses are known all the same."""
 _OUTSIDE = Buffer(Value(FunctionType((), ()), "outside"), "unknown", "what shows outside of memory")
 """What operations that may do anything write to."""
 

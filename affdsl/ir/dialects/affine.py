@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from affdsl.ir.core import (
+    READS,
+    WRITES,
     Argument,
     Arguments,
     Constraints,
     Expr,
     ExprGroups,
     Exprs,
+    KeptInPlace,
+    Nested,
     Op,
     Operand,
     Operands,
+    Pure,
     Region,
     Result,
     Results,
@@ -27,7 +32,7 @@ REDUCTIONS = {
 """How the values that the iterations of a parallel band yield are combined, and which types MLIR takes for it."""
 
 
-class For(Op):
+class For(Nested):
     """Run body for iv = max(lower), + step, ... below min(upper), one after the other.
 
     `carried` holds `inits` in the first iteration and what the last one yielded in each later one; `results` hold
@@ -45,7 +50,7 @@ class For(Op):
     results: Results = ()
 
 
-class If(Op):
+class If(Nested):
     """Run then if all constraints hold, otherwise orelse; `results` are what that block yields."""
 
     name = "affine.if"
@@ -55,7 +60,7 @@ class If(Op):
     results: Results = ()
 
 
-class Parallel(Op):
+class Parallel(Nested):
     """Run body for every point of a box, in any order; the yielded values are combined by `reductions`.
 
     Each loop has its group of lower bounds (their maximum counts) and upper bounds (their minimum counts).
@@ -71,7 +76,7 @@ class Parallel(Op):
     results: Results = ()
 
 
-class Apply(Op):
+class Apply(Pure):
     """result = expr"""
 
     name = "affine.apply"
@@ -79,7 +84,7 @@ class Apply(Op):
     expr: Expr
 
 
-class Min(Op):
+class Min(Pure):
     """result = the smallest of exprs"""
 
     name = "affine.min"
@@ -87,7 +92,7 @@ class Min(Op):
     exprs: Exprs
 
 
-class Max(Op):
+class Max(Pure):
     """result = the largest of exprs"""
 
     name = "affine.max"
@@ -99,6 +104,7 @@ class Load(Op):
     """result = memref[index]"""
 
     name = "affine.load"
+    memory = READS
     result: Result
     memref: Operand
     index: Exprs
@@ -108,6 +114,7 @@ class Store(Op):
     """memref[index] = value"""
 
     name = "affine.store"
+    memory = WRITES
     value: Operand
     memref: Operand
     index: Exprs
@@ -117,6 +124,7 @@ class VectorLoad(Op):
     """result = the elements of memref from index on, as far as the vector reaches along the last dimensions"""
 
     name = "affine.vector_load"
+    memory = READS
     result: Result
     memref: Operand
     index: Exprs
@@ -126,12 +134,13 @@ class VectorStore(Op):
     """The elements of memref from index on, as far as the vector reaches along the last dimensions, = value"""
 
     name = "affine.vector_store"
+    memory = WRITES
     value: Operand
     memref: Operand
     index: Exprs
 
 
-class Prefetch(Op):
+class Prefetch(KeptInPlace):
     """Say that memref[index] will be used: often where locality is 3, once where it is 0. Nothing is read."""
 
     name = "affine.prefetch"
@@ -142,7 +151,7 @@ class Prefetch(Op):
     is_data: bool = True
 
 
-class DelinearizeIndex(Op):
+class DelinearizeIndex(Pure):
     """results = the digits of linear_index in a mixed-radix system, the most significant one first, rounded down
 
     Each but the first result is at least 0 and below its number of the basis. The basis has a number for each result or
@@ -161,7 +170,7 @@ class DelinearizeIndex(Op):
         return mixed(self.static_basis, self.basis)
 
 
-class LinearizeIndex(Op):
+class LinearizeIndex(Pure):
     """result = the number whose digits are indices in a mixed-radix system, the most significant one first
 
     The basis is as in delinearize_index. `disjoint` promises that each digit is at least 0 and below its number.
@@ -180,7 +189,7 @@ class LinearizeIndex(Op):
         return mixed(self.static_basis, self.basis)
 
 
-class DmaStart(Op):
+class DmaStart(KeptInPlace):
     """Begin to copy `elements` elements from source[source_index] on to target[target_index] on
 
     Both ends are contiguous. With `stride` = (distance, count) the one in the memory space of the lower number is
@@ -199,7 +208,7 @@ class DmaStart(Op):
     stride: Operands = ()
 
 
-class DmaWait(Op):
+class DmaWait(KeptInPlace):
     """Wait until the copy of `elements` elements that made tag[tag_index] busy is complete."""
 
     name = "affine.dma_wait"
@@ -208,7 +217,7 @@ class DmaWait(Op):
     elements: Operand
 
 
-class Yield(Op):
+class Yield(Pure):
     """Hand values to the loop or condition around."""
 
     name = "affine.yield"

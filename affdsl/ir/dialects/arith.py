@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.attributes import IntegerAttr
-from affdsl.ir.core import Op, Operand, Result
+from affdsl.ir.core import Lanewise, Operand, Pure, Result
 
 INTEGER_BINARY = (
     "addi", "subi", "muli", "divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi",
@@ -33,7 +33,7 @@ ROUNDING = ("to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_
 """The rounding modes of truncf, by their numbers; the first one is meant where none is said."""
 
 
-class Constant(Op):
+class Constant(Pure):
     """result = value, a number of the result's type (a bool for i1); a vector has one for all lanes, or a tuple"""
 
     name = "arith.constant"
@@ -41,7 +41,7 @@ class Constant(Op):
     value: int | float | bool | tuple[int | float | bool, ...]
 
 
-class Binary(Op):
+class Binary(Lanewise):
     """result = left <kind> right, kind in INTEGER_BINARY or FLOAT_BINARY"""
 
     name = "arith"
@@ -51,7 +51,7 @@ class Binary(Op):
     right: Operand
 
 
-class Extended(Op):
+class Extended(Lanewise):
     """low, high = left <kind> right: a sum with its carry bit, a product with its upper half; kind in EXTENDED"""
 
     name = "arith"
@@ -62,7 +62,7 @@ class Extended(Op):
     right: Operand
 
 
-class Negate(Op):
+class Negate(Lanewise):
     """result = -operand, a float"""
 
     name = "arith.negf"
@@ -70,7 +70,7 @@ class Negate(Op):
     operand: Operand
 
 
-class Compare(Op):
+class Compare(Lanewise):
     """result = left <predicate> right, an i1; kind is cmpi or cmpf"""
 
     name = "arith"
@@ -81,7 +81,7 @@ class Compare(Op):
     right: Operand
 
 
-class Cast(Op):
+class Cast(Lanewise):
     """result = operand as another type; kind in CASTS; a truncf may say by an attribute how it rounds"""
 
     name = "arith"
@@ -100,7 +100,7 @@ class Cast(Op):
         raise ValueError(f"roundingmode must be a number from 0 to {len(ROUNDING) - 1}")
 
 
-class Select(Op):
+class Select(Lanewise):
     """result = if_true where condition holds, else if_false"""
 
     name = "arith.select"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.core import Op, Operand, Result
+from affdsl.ir.core import Lanewise, Operand, Result
 
 FLOAT_UNARY = (
     "absf", "acos", "acosh", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "cos", "cosh", "erf", "erfc", "exp",
@@ -14,7 +14,7 @@ INTEGER_UNARY = ("absi", "ctlz", "cttz", "ctpop")
 FLOAT_BINARY = ("atan2", "copysign", "powf")
 
 
-class Unary(Op):
+class Unary(Lanewise):
     """result = kind(operand), kind in FLOAT_UNARY or INTEGER_UNARY; in FLOAT_TESTS the result is an i1"""
 
     name = "math"
@@ -23,7 +23,7 @@ class Unary(Op):
     operand: Operand
 
 
-class Binary(Op):
+class Binary(Lanewise):
     """result = kind(left, right), kind in FLOAT_BINARY; fpowi: a float to an integer power; ipowi: integers"""
 
     name = "math"
@@ -33,7 +33,7 @@ class Binary(Op):
     right: Operand
 
 
-class Fma(Op):
+class Fma(Lanewise):
     """result = a * b + c, rounded once"""
 
     name = "math.fma"

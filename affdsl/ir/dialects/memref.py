@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from affdsl.ir.core import Op, Operand, Operands, Result, Results
+from affdsl.ir.core import READS, WRITES, KeptInPlace, Memory, Op, Operand, Operands, Pure, Result, Results
 from affdsl.ir.mixed import Mixed, Static, mixed
 from affdsl.ir.types import MemRefType
 
@@ -17,6 +17,7 @@ class Alloc(Op):
     """result = a new buffer on the heap; `sizes` are its dynamic dimensions, `symbols` those of its layout, in order"""
 
     name = "memref.alloc"
+    memory = Memory(allocates="result")
     result: Result
     sizes: Operands = ()
     alignment: int | None = None
@@ -27,6 +28,7 @@ class Alloca(Op):
     """result = a new buffer that lives until the end of the function, loop or condition around"""
 
     name = "memref.alloca"
+    memory = Memory(allocates="result")
     result: Result
     sizes: Operands = ()
     alignment: int | None = None
@@ -37,10 +39,11 @@ class Dealloc(Op):
     """Give a buffer back. It must not be used again."""
 
     name = "memref.dealloc"
+    memory = Memory(frees="memref")
     memref: Operand
 
 
-class Dim(Op):
+class Dim(Pure):
     """result = the size of memref along dimension index"""
 
     name = "memref.dim"
@@ -49,7 +52,7 @@ class Dim(Op):
     index: Operand
 
 
-class Rank(Op):
+class Rank(Pure):
     """result = the number of dimensions of memref"""
 
     name = "memref.rank"
@@ -61,6 +64,7 @@ class Load(Op):
     """result = memref[indices]"""
 
     name = "memref.load"
+    memory = READS
     result: Result
     memref: Operand
     indices: Operands
@@ -70,6 +74,7 @@ class Store(Op):
     """memref[indices] = value"""
 
     name = "memref.store"
+    memory = WRITES
     value: Operand
     memref: Operand
     indices: Operands
@@ -79,11 +84,12 @@ class Copy(Op):
     """Copy all elements of source to target, which has the same shape and does not overlap it"""
 
     name = "memref.copy"
+    memory = Memory(reads="source", writes="target")
     source: Operand
     target: Operand
 
 
-class Cast(Op):
+class Cast(Pure):
     """result = the same buffer under a type that knows more or fewer of its sizes and strides"""
 
     name = "memref.cast"
@@ -95,6 +101,7 @@ class AtomicRMW(Op):
     """result = memref[indices], which in one step becomes memref[indices] <combine> value"""
 
     name = "memref.atomic_rmw"
+    memory = Memory(reads="memref", writes="memref")
     result: Result
     combine: str
     value: Operand
@@ -102,7 +109,7 @@ class AtomicRMW(Op):
     indices: Operands
 
 
-class Prefetch(Op):
+class Prefetch(KeptInPlace):
     """Say that memref[indices] will be used, as affine.prefetch does."""
 
     name = "memref.prefetch"
@@ -113,7 +120,7 @@ class Prefetch(Op):
     is_data: bool = True
 
 
-class DmaStart(Op):
+class DmaStart(KeptInPlace):
     """Begin to copy elements from source[source_indices] on to target[target_indices] on, as affine.dma_start does."""
 
     name = "memref.dma_start"
@@ -127,7 +134,7 @@ class DmaStart(Op):
     stride: Operands = ()
 
 
-class DmaWait(Op):
+class DmaWait(KeptInPlace):
     """Wait until the copy that made tag[tag_indices] busy is complete."""
 
     name = "memref.dma_wait"
@@ -153,7 +160,7 @@ class Global(Op):
     alignment: int | None = None
 
 
-class GetGlobal(Op):
+class GetGlobal(Pure):
     """result = the global buffer called symbol"""
 
     name = "memref.get_global"
@@ -161,7 +168,7 @@ class GetGlobal(Op):
     symbol: str
 
 
-class SubView(Op):
+class SubView(Pure):
     """result[i, ...] = source[offset + i * stride, ...], for as many i as the size along each dimension says
 
     The static numbers have None for each operand. A dimension of static size 1 may be left out of the result.
@@ -187,7 +194,7 @@ class SubView(Op):
         )
 
 
-class ReinterpretCast(Op):
+class ReinterpretCast(Pure):
     """result[i, ...] = the element at offset + i * stride + ... of the whole buffer that source is a part of."""
 
     name = "memref.reinterpret_cast"
@@ -210,7 +217,7 @@ class ReinterpretCast(Op):
         )
 
 
-class ExpandShape(Op):
+class ExpandShape(Pure):
     """result = source with dimension k as the dimensions groups[k], whose sizes are given and multiply to its size"""
 
     name = "memref.expand_shape"
@@ -221,7 +228,7 @@ class ExpandShape(Op):
     static_sizes: Static
 
 
-class CollapseShape(Op):
+class CollapseShape(Pure):
     """result = source with the dimensions groups[k], which must be contiguous in memory, as dimension k"""
 
     name = "memref.collapse_shape"
@@ -230,7 +237,7 @@ class CollapseShape(Op):
     groups: tuple[tuple[int, ...], ...]
 
 
-class View(Op):
+class View(Pure):
     """result = the bytes of source, a buffer of i8, from shift on, as elements of another type; `sizes` as in alloc"""
 
     name = "memref.view"
@@ -240,7 +247,7 @@ class View(Op):
     sizes: Operands = ()
 
 
-class Reshape(Op):
+class Reshape(Pure):
     """result = the elements of source in the same order with the sizes that the buffer shape holds"""
 
     name = "memref.reshape"
@@ -249,7 +256,7 @@ class Reshape(Op):
     shape: Operand
 
 
-class ExtractStridedMetadata(Op):
+class ExtractStridedMetadata(Pure):
     """base, offset, sizes, strides = source, taken apart: its whole buffer as one element, and its layout"""
 
     name = "memref.extract_strided_metadata"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from affdsl.ir.core import Argument, Arguments, Op, Operand, Operands, Region, Results
+from affdsl.ir.core import Argument, Arguments, Nested, Operand, Operands, Pure, Region, Results
 
 
-class For(Op):
+class For(Nested):
     """Run body for iv = lower, + step, ... below upper, one after the other; `carried` as in affine.for."""
 
     name = "scf.for"
@@ -24,7 +24,7 @@ class For(Op):
         return any(name == "unsignedCmp" for name, _ in self.attributes)
 
 
-class If(Op):
+class If(Nested):
     """Run then if condition is true, otherwise orelse; `results` are what that block yields."""
 
     name = "scf.if"
@@ -34,7 +34,7 @@ class If(Op):
     results: Results = ()
 
 
-class Yield(Op):
+class Yield(Pure):
     """Hand values to the loop or condition around."""
 
     name = "scf.yield"
@@ -42,7 +42,7 @@ class Yield(Op):
     values: Operands
 
 
-class While(Op):
+class While(Nested):
     """Run before; while its condition holds, run after, and before again.
 
     `before_args` are `inits` first, and what after yields then; `after_args` are what the condition yields, and so
@@ -58,7 +58,7 @@ class While(Op):
     results: Results = ()
 
 
-class Condition(Op):
+class Condition(Pure):
     """Hand values to the after block of the loop around if condition is true, otherwise out of the loop."""
 
     name = "scf.condition"
@@ -67,7 +67,7 @@ class Condition(Op):
     values: Operands = ()
 
 
-class Parallel(Op):
+class Parallel(Nested):
     """Run body for every point of a box, in any order; what its scf.reduce yields is combined, with `inits`."""
 
     name = "scf.parallel"
@@ -80,7 +80,7 @@ class Parallel(Op):
     results: Results = ()
 
 
-class Reduce(Op):
+class Reduce(Nested):
     """Hand values to the scf.parallel around; `combiners` has a `Combiner` for each, which says how."""
 
     name = "scf.reduce"
@@ -89,7 +89,7 @@ class Reduce(Op):
     combiners: Region = ()
 
 
-class Combiner(Op):
+class Combiner(Nested):
     """A block of scf.reduce: left and right, two values to be combined, and what makes one of them."""
 
     name = "scf.reduce block"
@@ -98,7 +98,7 @@ class Combiner(Op):
     body: Region
 
 
-class ReduceReturn(Op):
+class ReduceReturn(Pure):
     """Hand a value to the scf.reduce around."""
 
     name = "scf.reduce.return"
@@ -106,7 +106,7 @@ class ReduceReturn(Op):
     values: Operands
 
 
-class IndexSwitch(Op):
+class IndexSwitch(Nested):
     """Run the case of number `argument`, otherwise default; `results` are what that block yields."""
 
     name = "scf.index_switch"
@@ -116,7 +116,7 @@ class IndexSwitch(Op):
     results: Results = ()
 
 
-class Case(Op):
+class Case(Nested):
     """A block of scf.index_switch, for one number."""
 
     name = "scf.index_switch case"
@@ -124,7 +124,7 @@ class Case(Op):
     body: Region
 
 
-class ExecuteRegion(Op):
+class ExecuteRegion(Nested):
     """Run body once; `results` are what it yields."""
 
     name = "scf.execute_region"

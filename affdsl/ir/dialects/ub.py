@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from affdsl.ir.core import Op, Result
+from affdsl.ir.core import Pure, Result
 
 
-class Poison(Op):
+class Poison(Pure):
     """result = no particular value, which must not be looked at"""
 
     name = "ub.poison"

@@ -6,7 +6,7 @@ belong to its first lane. An optional operand is a tuple of one value or none.
 
 from __future__ import annotations
 
-from affdsl.ir.core import Op, Operand, Operands, Result, Results
+from affdsl.ir.core import READS, WRITES, Op, Operand, Operands, Pure, Result, Results
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.mixed import Mixed, Static, mixed
 
@@ -34,6 +34,7 @@ class TransferRead(Op):
     """
 
     name = "vector.transfer_read"
+    memory = READS
     result: Result
     memref: Operand
     indices: Operands
@@ -50,6 +51,7 @@ class TransferWrite(Op):
     """
 
     name = "vector.transfer_write"
+    memory = WRITES
     value: Operand
     memref: Operand
     indices: Operands
@@ -62,6 +64,7 @@ class Load(Op):
     """result = the elements of memref from indices on, along its last dimensions"""
 
     name = "vector.load"
+    memory = READS
     result: Result
     memref: Operand
     indices: Operands
@@ -73,6 +76,7 @@ class Store(Op):
     """The elements of memref from indices on, along its last dimensions, = value"""
 
     name = "vector.store"
+    memory = WRITES
     value: Operand
     memref: Operand
     indices: Operands
@@ -84,6 +88,7 @@ class MaskedLoad(Op):
     """result = as in vector.load where mask is set, and pass_thru elsewhere, where nothing is read"""
 
     name = "vector.maskedload"
+    memory = READS
     result: Result
     memref: Operand
     indices: Operands
@@ -96,6 +101,7 @@ class MaskedStore(Op):
     """As vector.store where mask is set; elsewhere nothing is written"""
 
     name = "vector.maskedstore"
+    memory = WRITES
     memref: Operand
     indices: Operands
     mask: Operand
@@ -110,6 +116,7 @@ class Gather(Op):
     """
 
     name = "vector.gather"
+    memory = READS
     result: Result
     memref: Operand
     indices: Operands
@@ -123,6 +130,7 @@ class Scatter(Op):
     """The elements that lie as far behind indices as offsets say = value, where mask is set, lane after lane"""
 
     name = "vector.scatter"
+    memory = WRITES
     memref: Operand
     indices: Operands
     offsets: Operand
@@ -135,6 +143,7 @@ class ExpandLoad(Op):
     """result = for each lane that mask sets the next element of memref from indices on; pass_thru elsewhere"""
 
     name = "vector.expandload"
+    memory = READS
     result: Result
     memref: Operand
     indices: Operands
@@ -147,6 +156,7 @@ class CompressStore(Op):
     """The next element of memref from indices on = value, for each lane that mask sets"""
 
     name = "vector.compressstore"
+    memory = WRITES
     memref: Operand
     indices: Operands
     mask: Operand
@@ -154,7 +164,7 @@ class CompressStore(Op):
     alignment: int | None = None
 
 
-class Fma(Op):
+class Fma(Pure):
     """result = a * b + c, each lane rounded once"""
 
     name = "vector.fma"
@@ -164,7 +174,7 @@ class Fma(Op):
     c: Operand
 
 
-class Reduction(Op):
+class Reduction(Pure):
     """result = acc <combine> lane 0 <combine> lane 1 ..., from the left, also for floats; combine in KINDS"""
 
     name = "vector.reduction"
@@ -174,7 +184,7 @@ class Reduction(Op):
     acc: Operands = ()
 
 
-class MultiReduction(Op):
+class MultiReduction(Pure):
     """result = acc <combine> the lanes of source along the dimensions dims, from the left in row-major order"""
 
     name = "vector.multi_reduction"
@@ -185,7 +195,7 @@ class MultiReduction(Op):
     dims: tuple[int, ...]
 
 
-class Contract(Op):
+class Contract(Pure):
     """result = acc <combine> left * right, for all points of a box, in row-major order
 
     maps say which lanes of left, right and acc belong to a point, and iterators which dimensions of the box acc lacks.
@@ -202,7 +212,7 @@ class Contract(Op):
     combine: str = "add"
 
 
-class OuterProduct(Op):
+class OuterProduct(Pure):
     """result[i, j] = acc[i, j] <combine> left[i] * right[j]; rounded once if combine is add and the lanes are floats
 
     Without acc it is the product alone. If right is a scalar, the result is a vector as left is.
@@ -216,7 +226,7 @@ class OuterProduct(Op):
     combine: str = "add"
 
 
-class Broadcast(Op):
+class Broadcast(Pure):
     """result = source, a scalar or vector, again and again along dimensions that it lacks or where its size is 1"""
 
     name = "vector.broadcast"
@@ -224,7 +234,7 @@ class Broadcast(Op):
     source: Operand
 
 
-class Extract(Op):
+class Extract(Pure):
     """result = source[position], a scalar or vector; `static_position` has None for each of the values `position`"""
 
     name = "vector.extract"
@@ -239,7 +249,7 @@ class Extract(Op):
         return mixed(self.static_position, self.position)
 
 
-class Insert(Op):
+class Insert(Pure):
     """result = target, but for result[position] = value, a scalar or vector; positions as in vector.extract"""
 
     name = "vector.insert"
@@ -255,7 +265,7 @@ class Insert(Op):
         return mixed(self.static_position, self.position)
 
 
-class ExtractStridedSlice(Op):
+class ExtractStridedSlice(Pure):
     """result = source[offsets : offsets + sizes] along the first dimensions; strides are 1"""
 
     name = "vector.extract_strided_slice"
@@ -266,7 +276,7 @@ class ExtractStridedSlice(Op):
     strides: tuple[int, ...]
 
 
-class InsertStridedSlice(Op):
+class InsertStridedSlice(Pure):
     """result = target, but for value from offsets on, along the last dimensions; strides are 1"""
 
     name = "vector.insert_strided_slice"
@@ -277,7 +287,7 @@ class InsertStridedSlice(Op):
     strides: tuple[int, ...]
 
 
-class Shuffle(Op):
+class Shuffle(Pure):
     """result = the rows of left, then right, that mask counts along their first dimension; any rows for POISON"""
 
     name = "vector.shuffle"
@@ -287,7 +297,7 @@ class Shuffle(Op):
     mask: tuple[int, ...]
 
 
-class Transpose(Op):
+class Transpose(Pure):
     """result = source, whose dimension permutation[k] becomes dimension k"""
 
     name = "vector.transpose"
@@ -296,7 +306,7 @@ class Transpose(Op):
     permutation: tuple[int, ...]
 
 
-class ShapeCast(Op):
+class ShapeCast(Pure):
     """result = the lanes of source, in their order, in another shape"""
 
     name = "vector.shape_cast"
@@ -304,7 +314,7 @@ class ShapeCast(Op):
     source: Operand
 
 
-class BitCast(Op):
+class BitCast(Pure):
     """result = the bits of source, in lanes of another type along the last dimension; lane 0 has the lowest bits"""
 
     name = "vector.bitcast"
@@ -312,7 +322,7 @@ class BitCast(Op):
     source: Operand
 
 
-class FromElements(Op):
+class FromElements(Pure):
     """result = the vector of these scalars, in row-major order"""
 
     name = "vector.from_elements"
@@ -320,7 +330,7 @@ class FromElements(Op):
     elements: Operands
 
 
-class ToElements(Op):
+class ToElements(Pure):
     """results = the lanes of source, in row-major order"""
 
     name = "vector.to_elements"
@@ -328,14 +338,14 @@ class ToElements(Op):
     source: Operand
 
 
-class Step(Op):
+class Step(Pure):
     """result = 0, 1, 2, ..."""
 
     name = "vector.step"
     result: Result
 
 
-class CreateMask(Op):
+class CreateMask(Pure):
     """result is set where the lane lies below bounds along all dimensions; a vector without any has one bound"""
 
     name = "vector.create_mask"
@@ -343,7 +353,7 @@ class CreateMask(Op):
     bounds: Operands
 
 
-class ConstantMask(Op):
+class ConstantMask(Pure):
     """result is set where the lane lies below the numbers sizes along all dimensions"""
 
     name = "vector.constant_mask"

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affdsl.ir import semantics
-from affdsl.ir.core import Op, roles
-from affdsl.ir.dialects import arith, math
+from affdsl.ir.core import Lanewise, Op, roles
+from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.environment import Env, Step, error
 from affdsl.ir.messages import shown
@@ -21,12 +21,6 @@ from affdsl.ir.types import FloatType, ScalarType, Type, VectorType
 Lanes: TypeAlias = NDArray[np.object_]
 Item: TypeAlias = Number | Lanes
 """A number or a vector."""
-
-LANEWISE = (
-    arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary, math.Binary,
-    math.Fma,
-)  # fmt: skip
-"""The operations on scalars that do the same to each lane of a vector."""
 
 
 def vector_of(shape: Sequence[int], numbers: Iterable[Any]) -> Lanes:
@@ -54,7 +48,7 @@ def known_lanes(type: Type, op: Op, what: str) -> VectorType:
 
 def has_vectors(op: Op) -> bool:
     """Whether an operation on scalars is given vectors."""
-    return isinstance(op, LANEWISE) and any(isinstance(v.type, VectorType) for v in (*op.defines(), *op.reads()))
+    return isinstance(op, Lanewise) and any(isinstance(v.type, VectorType) for v in (*op.defines(), *op.reads()))
 
 
 def lanewise(op: Op, step_of: Callable[[Op], Step]) -> Step:

@@ -9,23 +9,19 @@ from copy import copy
 from itertools import chain, islice
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, memref, vector
+from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import users, walk
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
+from passes.analysis.effects import Effects, effects
 from passes.analysis.flow import Flow
 from passes.analysis.nearby import Nearby
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.storage import Buffer, Storage
 from passes.analysis.views import VIEWS
 from passes.cleanup.affine_scalrep.forward import FLOW_BUDGET
-
-_STORES = (
-    affine.Store, affine.VectorStore, memref.Store, vector.Store, vector.TransferWrite, vector.MaskedStore,
-    vector.Scatter, vector.CompressStore,
-)  # fmt: skip
 
 
 def dead_stores(dependences: Dependences, without: Collection[Op] = ()) -> set[Op]:
@@ -186,7 +182,7 @@ def _writing(buffer: Value, uses: dict[Value, list[Op]]) -> set[Op] | None:
     found: set[Op] = set()
     for op in uses.get(buffer, ()):
         match op:
-            case _ if isinstance(op, _STORES) and op.memref is buffer and op.value is not buffer:
+            case _ if effects(op) == Effects(writes=(buffer,)) and [*op.reads()].count(buffer) == 1:
                 pass
             case memref.Dealloc():
                 pass

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from affdsl.ir.core import Op, roles
+from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
@@ -19,7 +19,7 @@ from passes.legality.refusal import refusal
 from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from passes.transforms.vectorize.lanes import Lanes
 from passes.transforms.vectorize.varying import Varying
-from passes.transforms.vectorize.widen import LANEWISE, widen_op
+from passes.transforms.vectorize.widen import widen_op
 
 COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for arith_kind in kinds if arith_kind}
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
@@ -148,7 +148,7 @@ def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, .
             chain.insert(0, op)
             needed.update(op.reads())
     for op in chain:
-        if not isinstance(op, LANEWISE):
+        if not isinstance(op, Lanewise):
             names = ", ".join(shown(v) for v in row)
             raise refusal(op, what, f"{names} goes from each iteration to the next through {op_name(op)}")
     return tuple(chain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, memref, scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import op_name, shown
@@ -15,12 +15,7 @@ from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from passes.transforms.vectorize.accesses import access
 from passes.transforms.vectorize.lanes import Lanes
 
-LANEWISE = (
-    arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary, math.Binary,
-    math.Fma,
-)  # fmt: skip
-"""The operations on scalars that do the same to each lane of a vector."""
-PURE = (*LANEWISE, arith.Constant, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
+PURE = (Lanewise, arith.Constant, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
 """The operations that stay as they are where all lanes read the same."""
 
 
@@ -46,7 +41,7 @@ def widen_op(at: Lanes, op: Op) -> None:
             at.emit(op)
         case affine.Min() | affine.Max():
             _per_lane(at, op)
-        case _ if isinstance(op, LANEWISE):
+        case _ if isinstance(op, Lanewise):
             _lanewise(at, op)
         case _:
             raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")

@@ -1,0 +1,12 @@
+"""Every class of operations that a dialect declares."""
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
+
+DIALECTS = (affine, arith, func, math, memref, opaque, scf, ub, vector)
+OPERATIONS = tuple(
+    cls
+    for dialect in DIALECTS
+    for cls in vars(dialect).values()
+    if isinstance(cls, type) and issubclass(cls, Op) and cls.__module__ == dialect.__name__
+)
