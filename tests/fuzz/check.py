@@ -24,8 +24,11 @@ from tests.harness.limit import limited
 
 UNTOUCHED = ""
 """The pipeline that leaves programs as they are."""
-OPTIONS = {"affine-data-copy-generate": "{fast-mem-space=0}"}
-"""With what options passes are tried: LLVM knows no memory but that of number 0."""
+OPTIONS = {
+    "affine-data-copy-generate": "{fast-mem-space=0}",
+    "affine-super-vectorize": "{virtual-vector-size=4 vectorize-reductions=true}",
+}
+"""With what options passes are tried: LLVM knows no memory but that of number 0, and no size is no vectors."""
 EVERY_PASS = tuple(row.name + OPTIONS.get(row.name, "") for row in PASSES)
 
 
