@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,9 +74,9 @@ class _Shared:
     """
 
     @property
+    @abstractmethod
     def weight(self) -> int:
         """How many atoms it takes to write it down."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__match_args__)  # type: ignore[attr-defined]

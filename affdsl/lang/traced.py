@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias, Union
 
@@ -30,13 +31,13 @@ class Traced:
         """How to make a condition of it, where it is none."""
         return "compare the number, as in x != 0, and "
 
+    @abstractmethod
     def scalar(self) -> Scalar:
         """self as a scalar."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> str:
         """What messages call it."""
-        raise NotImplementedError
 
     def __bool__(self) -> NoReturn:
         raise problem(
@@ -141,25 +142,25 @@ class Wide(Traced):
 
     __slots__ = ()
 
+    @abstractmethod
     def combine(self, symbol: str, left: Operand, right: Operand) -> Wide:
         """left <symbol> right"""
-        raise NotImplementedError
 
+    @abstractmethod
     def compared(self, symbol: str, left: Operand, right: Operand) -> Wide:
         """left <symbol> right, a comparison"""
-        raise NotImplementedError
 
+    @abstractmethod
     def extreme(self, name: str, left: Operand, right: Operand) -> Wide:
         """min or max of the two"""
-        raise NotImplementedError
 
+    @abstractmethod
     def fused(self, a: Operand, b: Operand, c: Operand) -> Wide:
         """a * b + c"""
-        raise NotImplementedError
 
+    @abstractmethod
     def chosen(self, condition: Operand, if_true: Operand, if_false: Operand) -> Wide:
         """if_true where condition holds, else if_false"""
-        raise NotImplementedError
 
 
 def wide(*operands: object) -> Wide | None:

@@ -47,7 +47,7 @@ class AttributeReader(Types):
     """Reads attributes at the scanner's place."""
 
     def __init__(self, scanner: Scanner) -> None:
-        super().__init__(scanner)
+        super().__init__(scanner, self.attribute_shown)
         self._named_attributes: dict[str, Attribute] = {}
         self._distinct: dict[int, str] = {}
 

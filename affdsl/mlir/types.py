@@ -50,10 +50,14 @@ Atoms = Callable[[], Tree]
 
 
 class Types:
-    """Reads types, maps and sets at the scanner's place."""
+    """Reads types, maps and sets at the scanner's place.
 
-    def __init__(self, scanner: Scanner) -> None:
+    `attribute_shown` reads an attribute of any kind there, and gives it as MLIR writes it.
+    """
+
+    def __init__(self, scanner: Scanner, attribute_shown: Callable[[], str]) -> None:
         self.scanner = scanner
+        self._attribute_shown = attribute_shown
         self._scalars: dict[str, Type] = {"index": INDEX}  # by name
         self._shaped: dict[str, Type] = {}  # by the text of memref and vector types without inner brackets
         self._depth = 0
@@ -222,7 +226,7 @@ class Types:
             s.fail(f"the elements of a tensor are numbers, vectors or types of other dialects, not {element}", place)
         place = s.start
         if s.accept(","):
-            self.attribute_shown()
+            self._attribute_shown()
             if not ranked:
                 s.fail("a tensor without a rank has no encoding", place)
         s.expect(">")
@@ -245,10 +249,6 @@ class Types:
         if s.token[:1] != "x":
             s.fail("expected 'x' after '*'")
         s.jump(s.start + 1)
-
-    def attribute_shown(self) -> str:
-        """An attribute of any kind, as MLIR writes it; what reads attributes says how."""
-        raise NotImplementedError
 
     def _dialect_type(self) -> Type:
         s = self.scanner
@@ -373,7 +373,7 @@ class Types:
         place, first = s.start, s.token
         if not (first[:1] in "-#{" or first in ("true", "false") or first[:1].isdigit() or s.is_string):
             s.fail("expected a layout or a memory space")
-        text = self.attribute_shown()
+        text = self._attribute_shown()
         if text.startswith("#") and _is_foreign(OpaqueType(text)):
             s.fail(f"{text} is no memory space", place)
         number, _, type = text.partition(" : ")

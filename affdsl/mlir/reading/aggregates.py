@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from affdsl.ir.attributes import DenseArrayAttr, DenseAttr, FloatAttr, IntegerAttr
 from affdsl.ir.core import Op
 from affdsl.ir.types import I64, Type
+from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.parser import Head, Parser
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.scanner import Scanner
-from affdsl.mlir.types import Types
 
 _STRUCT = re.compile(r'(?:!llvm\.)?struct<(?:"[^"]*"\s*,\s*)?(?:packed\s*)?\((.*)\)\s*>', re.S)
 _ARRAY = re.compile(r"(?:!llvm\.)?array<\s*(\d+)\s*x\s*(.*)>", re.S)
@@ -64,7 +64,7 @@ def _member(p: Parser, head: Head, type: Type, position: Sequence[str]) -> Type:
             text = members[number]
         else:
             p.scanner.fail(f"{head.name}: {type} has nothing at [{', '.join(position)}]", head.offset)
-    return Types(Scanner(f"!llvm.{text}" if _OF_LLVM.match(text) else text, "")).type()
+    return AttributeReader(Scanner(f"!llvm.{text}" if _OF_LLVM.match(text) else text, "")).type()
 
 
 def _members(text: str) -> list[str]:

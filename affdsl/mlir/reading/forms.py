@@ -20,13 +20,13 @@ from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
 from affdsl.ir.opaque_types import shaped
 from affdsl.ir.types import I1, I64, INDEX, FunctionType, IntegerType, Type, VectorType
+from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.reading.devices import DEVICES
 from affdsl.mlir.reading.form import Form, names
 from affdsl.mlir.reading.opaque import by_name, opaque, parted
 from affdsl.mlir.reading.views import mixed
 from affdsl.mlir.scanner import Scanner
-from affdsl.mlir.types import Types
 
 I32 = IntegerType(32)
 OPEN = -(2**63)
@@ -407,7 +407,7 @@ class _Reading:
 
 
 def _type_of(text: str) -> Type:
-    return Types(Scanner(text, "")).type()
+    return AttributeReader(Scanner(text, "")).type()
 
 
 READERS: Mapping[str, Reader] = dict.fromkeys(FORMS, read_form)
