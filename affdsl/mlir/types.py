@@ -25,8 +25,9 @@ from affdsl.ir.types import (
     UnrankedMemRefType,
     VectorType,
 )
-from affdsl.ir.written import MAKE, Tree, add, is_symbolic, mul
+from affdsl.ir.written import Tree, add, mul
 from affdsl.mlir.enumerations import problem_of_type
+from affdsl.mlir.expressions import Atoms, Expression
 from affdsl.mlir.registry import is_registered
 from affdsl.mlir.scanner import Scanner
 
@@ -41,12 +42,8 @@ _OTHER_FLOATS = frozenset(
 )
 _LARGEST = 100_000
 _DEEPEST = 100  # brackets inside each other
-_DEEPEST_TREE = 80  # operators inside each other: what is printed of them must be read
-_MOST_OPERATORS = 400  # in an expression: those of a sum are inside each other too
 _MOST_COPIES = 1_000_000  # tokens read anew where aliases stand, beside a hundred for each token of the text
 _LONGEST_SHARED = 400  # characters of a map that may stand in the text several times
-Atoms = Callable[[], Tree]
-"""Reads the name or operand at the scanner's place, inside an affine expression."""
 
 
 class Types:
@@ -61,7 +58,6 @@ class Types:
         self._scalars: dict[str, Type] = {"index": INDEX}  # by name
         self._shaped: dict[str, Type] = {}  # by the text of memref and vector types without inner brackets
         self._depth = 0
-        self._operators = 0  # so far in the expression
         self._copied = 0  # tokens read where an alias defines them
         self._aliases: dict[str, int] = {}  # where the text of each begins; those defined so far
         self._sizes: dict[str, int] = {}  # how many words each of them stands for
@@ -513,87 +509,10 @@ class Types:
 
     def expression(self, atom: Atoms) -> Tree:
         """An affine expression; `atom` reads its names."""
-        self._operators = 0
-        return self._sum(atom)
-
-    def _sum(self, atom: Atoms) -> Tree:
-        s = self.scanner
-        result = self._term(atom)
-        while s.token in ("+", "-"):
-            self._count_operator()
-            sign = s.advance()
-            right = self._term(atom)
-            result = add(result, right if sign == "+" else mul(right, -1))
-        return result
-
-    def _term(self, atom: Atoms) -> Tree:
-        s = self.scanner
-        result = self._factor(atom)
-        while s.token in ("*", "floordiv", "ceildiv", "mod"):
-            self._count_operator()
-            place, operator = s.start, s.advance()
-            right = self._factor(atom)
-            result = self._made(operator, result, right, place)
-        return result
-
-    def _factor(self, atom: Atoms) -> Tree:
-        s = self.scanner
-        if s.accept("-"):
-            return mul(self.nested(lambda: self._factor(atom)), -1)
-        if s.accept("("):
-            result = self.nested(lambda: self._sum(atom))
-            s.expect(")")
-            return result
-        if s.token in ("floordiv", "ceildiv", "mod") and s.peek() == "(":  # a spelling of 2019
-            return self._called(atom)
-        if s.token.isdigit() or s.token[:2] == "0x":
-            place, number = s.start, s.natural()
-            if number >= 2**63:
-                s.fail("this number does not fit into 64 bits", place)
-            return number
-        return atom()
-
-    def _called(self, atom: Atoms) -> Tree:
-        """`floordiv(a, b)`"""
-        s = self.scanner
-        operator = s.advance()
-        s.expect("(")
-        left = self.nested(lambda: self._sum(atom))
-        s.expect(",")
-        place, right = s.start, self.nested(lambda: self._sum(atom))
-        s.expect(")")
-        return self._made(operator, left, right, place)
-
-    def _count_operator(self) -> None:
-        self._operators += 1
-        if self._operators > _MOST_OPERATORS:
-            self.scanner.fail(f"an expression of more than {_MOST_OPERATORS} operators")
-
-    def _made(self, operator: str, left: Tree, right: Tree, place: int) -> Tree:
-        """An inner node; one that is not affine is refused."""
-        s = self.scanner
-        if self._operators >= _DEEPEST_TREE and max(_levels(left), _levels(right)) >= _DEEPEST_TREE:
-            s.fail("this is nested too deeply", place)
-        if operator == "*":
-            if not is_symbolic(left) and not is_symbolic(right):
-                s.fail("this is not affine: one factor of a product must be a number or a symbol", place)
-        elif not is_symbolic(right):
-            s.fail(f"this is not affine: the right side of {operator} must be a number or a symbol", place)
-        elif isinstance(right, int) and right <= 0:
-            s.fail(f"the right side of {operator} must be positive", place)
-        return MAKE[operator](left, right)
+        return Expression(self.scanner, self.nested, atom).read()
 
 
 _TYPE_WORDS = {"index", "memref", "vector", "tensor", "complex", "tuple", "none"}
-
-
-def _levels(tree: Tree) -> int:
-    """How many operators other than + are inside each other, which is how many brackets it takes to write them."""
-    match tree:
-        case (operator, left, right):
-            return max(_levels(left), _levels(right)) + (operator != "+")
-        case _:
-            return 0
 
 
 def _is_float(token: str) -> bool:
