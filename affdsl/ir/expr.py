@@ -353,12 +353,13 @@ def _product(left: Affine, right: Affine) -> Affine:
     parts: list[tuple[Affine, int]] = [(left, right.constant), (right, left.constant)]
     for a, c in left.terms:
         for b, d in right.terms:
-            factors = tuple(sorted((*_factors(a), *_factors(b)), key=lambda f: f.key))
+            factors = tuple(sorted((*factors_of(a), *factors_of(b)), key=lambda f: f.key))
             parts.append((Affine(((Product(factors), 1),)), c * d))
     return _sum({}, *parts) + -left.constant * right.constant
 
 
-def _factors(atom: Atom) -> tuple[Atom, ...]:
+def factors_of(atom: Atom) -> tuple[Atom, ...]:
+    """The atoms that a product multiplies; of another atom, itself."""
     return atom.factors if isinstance(atom, Product) else (atom,)
 
 

@@ -16,7 +16,7 @@ from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import MemRefType, Type, UnrankedMemRefType, VectorType
+from affdsl.ir.types import MemRefType, Type, VectorType
 from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
 from passes.analysis.dimensions import Dimensions, dimensions_of
 from passes.analysis.domain import Domain, Scope
@@ -25,7 +25,7 @@ from passes.analysis.linearized import Chain, Recovered, is_affine, recovered
 from passes.analysis.polyhedral import Map
 from passes.analysis.relations import Relation, map_from, named
 from passes.analysis.storage import Buffer, Storage, is_injective
-from passes.analysis.summary import Summaries
+from passes.analysis.summary import Summaries, is_buffer
 from passes.analysis.views import Index, digits, linear
 
 
@@ -470,7 +470,7 @@ class Accesses:
         """A call of which it is not known what it touches: whatever it can reach."""
         summary = self._summaries.of(op.callee)
         for buffer in self.storage.buffers:
-            passed = [k for k, v in enumerate(op.args) if _is_buffer(v) and self.storage.buffer(v) is buffer]
+            passed = [k for k, v in enumerate(op.args) if is_buffer(v) and self.storage.buffer(v) is buffer]
             for kind in ("read", "write"):
                 if summary.touches(kind, passed, buffer.name, escapes=buffer.escapes):
                     yield self._anywhere(op, kind, buffer, domain, is_own=bool(passed))
@@ -490,10 +490,6 @@ class Accesses:
 
 def _exprs(values: Sequence[Value]) -> tuple[Affine, ...]:
     return tuple(map(Affine.of, values))
-
-
-def _is_buffer(value: Value) -> bool:
-    return isinstance(value.type, MemRefType | UnrankedMemRefType)
 
 
 def _below(size: int, domain: Domain) -> tuple[Affine, Domain]:

@@ -26,7 +26,7 @@ from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, factors_of
 from passes.analysis.polyhedral import DEEPEST_QUOTIENT, Dim, UnknownError, number_of, spending
 from passes.analysis.relations import BUDGET, elements_of, remembered
 
@@ -264,11 +264,11 @@ def _product(factors: Sequence[Atom]) -> Atom:
 def _divided(expr: Affine, size: Affine) -> tuple[Affine, Affine] | None:
     """Quotient and rest of a polynomial by a size, whose first term is the one that does not stay in the rest."""
     ((lead, number),) = size.terms
-    wanted = Counter(_factors(lead))
+    wanted = Counter(factors_of(lead))
     quotient, rest = Affine(), expr
     while True:
         for atom, factor in rest.terms:  # noqa: B007
-            left = Counter(_factors(atom))
+            left = Counter(factors_of(atom))
             if not wanted - left:
                 break
         else:
@@ -277,10 +277,6 @@ def _divided(expr: Affine, size: Affine) -> tuple[Affine, Affine] | None:
             return None
         more = prod((Affine.of(f) for f in (left - wanted).elements()), start=Affine.of(factor // number))
         quotient, rest = quotient + more, rest - more * size
-
-
-def _factors(atom: Atom) -> tuple[Atom, ...]:
-    return atom.factors if isinstance(atom, Product) else (atom,)
 
 
 def _digits(expr: Affine, chain: Chain, scope: Scope, domain: Domain) -> tuple[Index, Domain] | None:

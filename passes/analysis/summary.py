@@ -97,7 +97,7 @@ class Summaries:
             what = effects(op)
             if what.unknown or not add(what.reads, reads) or not add((*what.writes, *what.frees), writes):
                 return ANYTHING
-        origins = [self.origin(v, function, makers) if _is_buffer(v) else (v, None) for v in returned]
+        origins = [self.origin(v, function, makers) if is_buffer(v) else (v, None) for v in returned]
         roots = [root for root, _ in origins]
         results = tuple(None if place == NEW and roots.count(root) > 1 else place for root, place in origins)
         return Summary(frozenset(reads), frozenset(writes), results=results)
@@ -128,8 +128,9 @@ class Summaries:
 def stores_a_buffer(op: Op) -> bool:
     """Whether an operation puts a memref itself into memory."""
     value = getattr(op, "value", None)
-    return isinstance(value, Value) and _is_buffer(value)
+    return isinstance(value, Value) and is_buffer(value)
 
 
-def _is_buffer(value: Value) -> bool:
+def is_buffer(value: Value) -> bool:
+    """Whether a value is a memref, of a known rank or not."""
     return isinstance(value.type, MemRefType | UnrankedMemRefType)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import gcd
 
-from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, factors_of
 from passes.simplify.context import NOTHING, Context
 
 ROUNDS = 20
@@ -165,8 +165,8 @@ def _multiples(dividend: Affine, divisor: Affine) -> Iterator[Affine]:
         ((atom, factor),) = divisor.terms
         quotient = Affine()
         for term, c in dividend.terms:
-            factors = list(_factors(term))
-            if c % factor == 0 and all(_removed(factors, f) for f in _factors(atom)):
+            factors = list(factors_of(term))
+            if c % factor == 0 and all(_removed(factors, f) for f in factors_of(atom)):
                 part = Affine((), c // factor)
                 for f in factors:
                     part *= f
@@ -174,10 +174,6 @@ def _multiples(dividend: Affine, divisor: Affine) -> Iterator[Affine]:
         if quotient != Affine():
             yield quotient
     yield Affine()
-
-
-def _factors(atom: Atom) -> tuple[Atom, ...]:
-    return atom.factors if isinstance(atom, Product) else (atom,)
 
 
 def _removed(factors: list[Atom], factor: Atom) -> bool:

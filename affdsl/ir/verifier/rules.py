@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from affdsl.ir.attributes import StringAttr
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
@@ -251,10 +250,6 @@ def _of_types(rule: Callable[[Any], Iterator[str]]) -> Rule:
     return lambda op, context: rule(op)
 
 
-def _nothing(op: Op, context: Context) -> Iterator[str]:
-    return iter(())
-
-
 RULES: Rules = {
     affine.For: affine_for,
     affine.If: affine_if,
@@ -264,7 +259,7 @@ RULES: Rules = {
     affine.Max: extreme,
     affine.Load: affine_access,
     affine.Store: affine_access,
-    affine.Yield: _nothing,
+    affine.Yield: structured.nothing,
     arith.Constant: _of_types(types.constant),
     arith.Binary: _of_types(types.binary),
     arith.Extended: _of_types(types.extended),
@@ -274,8 +269,8 @@ RULES: Rules = {
     arith.Select: _of_types(types.select),
     func.Call: call,
     func.Func: function,
-    func.Module: _nothing,
-    func.Return: _nothing,
+    func.Module: structured.nothing,
+    func.Return: structured.nothing,
     math.Unary: _of_types(types.math_unary),
     math.Binary: _of_types(types.math_binary),
     math.Fma: _of_types(types.fma),
@@ -289,12 +284,12 @@ RULES: Rules = {
     memref.Store: access,
     scf.For: scf_for,
     scf.If: scf_if,
-    scf.Yield: _nothing,
+    scf.Yield: structured.nothing,
     memref.Rank: rank,
-    ub.Poison: _nothing,
+    ub.Poison: structured.nothing,
     Opaque: opaque.opaque,
-    OpaqueBlock: _nothing,
-    OpaqueRegion: _nothing,
+    OpaqueBlock: structured.nothing,
+    OpaqueRegion: structured.nothing,
     **structured.RULES,
     **transfers.RULES,
     **vector.RULES,
