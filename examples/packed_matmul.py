@@ -22,7 +22,8 @@ def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
 def schedule() -> af.Schedule:
     """Tiles for the caches, a copy of B that is read in order, and tiles of 8 rows and 2 vectors for the registers.
 
-    Full tiles have loops of their own (`separate`); what is left at the edges, `i_2` and `j_2`, has shorter vectors.
+    Full tiles have loops of their own (`separate`); what is left at the edges, `i_2` and `j_2`, has shorter vectors,
+    of 8 rows at once where there are so many.
     The sums run over k in the order of the text, each product and sum rounded once (`contract`).
     """
     s = af.Schedule(matmul)
@@ -31,7 +32,7 @@ def schedule() -> af.Schedule:
     s.tile(("i", "j"), (8, 2 * LANES), names=("i_block", "j_block"), separate=True)
     s.permute(("k", "i", "j")).vectorize("j", LANES).unroll("j").unroll("i")
     s.scalar_replace("k").contract("k")
-    s.permute(("i_2", "k_2", "j_2")).vectorize("j_2", 4).contract("k_2")
+    s.vectorize("j_2", 4).unroll_jam("i_2", 8).scalar_replace("k_2").contract("k_2")
     return s.parallel("i_tile")
 
 
