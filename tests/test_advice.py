@@ -137,13 +137,16 @@ def test_an_argument_is_not_told_to_be_privatized():
 
 def test_names_that_other_tools_have_for_steps():
     s = af.Schedule(filled)
-    for name in ("vectorise", "vectorization", "simd", "fusion"):
+    for name in ("fuse", "fusion", "optimise"):
         with pytest.raises(AttributeError, match=f"a Schedule has no {name} yet"):
             getattr(s, name)
     for name, ours in {
         "reorder": "permute",
         "fission": "distribute",
         "parallelise": "parallel",
+        "vectorise": "vectorize",
+        "vectorization": "vectorize",
+        "simd": "vectorize",
         "tille": "tile",
     }.items():
         with pytest.raises(AttributeError, match=f"did you mean s.{ours}[?]"):

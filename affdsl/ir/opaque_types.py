@@ -75,7 +75,7 @@ def scalar(element: str) -> NumberKind | None:
     """What the numbers of an element type are; None where it has none, or is not known.
 
     >>> scalar("ui8"), scalar("f8E5M2")
-    (Scalar(kind='integer', width=8, sign='u'), Scalar(kind='float', width=8, sign=''))
+    (NumberKind(kind='integer', width=8, sign='u'), NumberKind(kind='float', width=8, sign=''))
     """
     if element == "index":
         return NumberKind("index", 64)

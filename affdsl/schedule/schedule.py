@@ -470,7 +470,7 @@ _CALLED_HERE = {
     "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "register_tile": "unroll_jam", "collapse": "coalesce",
     "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
     "fma": "contract", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
-    "licm": "hoist", "vectorise": "vectorize", "simd": "vectorize",
+    "licm": "hoist", "vectorise": "vectorize", "vectorization": "vectorize", "simd": "vectorize",
     "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip
 """What other tools call the steps."""

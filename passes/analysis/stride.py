@@ -74,7 +74,7 @@ def strides(access: Access, scope: Scope) -> Mapping[Value, Stride]:
     ...   return
     ... }''')
     >>> of = Accesses(module.functions[0])
-    >>> [str(stride) for stride in strides(of.accesses[0], of.scope).values()]
+    >>> [str(stride) for stride in strides(of.all[0], of.scope).values()]
     ['stride 16', 'stride 2', 'reversed']
     """
     return {iv: stride(access, iv, scope) for iv in access.ivs}

@@ -48,7 +48,7 @@ class OpSummaries:
         ...   } }
         ...   return
         ... }''').functions[0]
-        >>> Summaries(function).of(function.body[0])
+        >>> OpSummaries(function).of(function.body[0])
         ('for i, j', ('B[i] += A[i, j] * A[i, j]',))
         """
         (title, *lines) = self._lines(op)
