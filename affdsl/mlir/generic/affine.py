@@ -14,18 +14,13 @@ from affdsl.ir.types import I64, INDEX, OpaqueType
 from affdsl.mlir.constants import NotNumbersError, number
 from affdsl.mlir.generic.rows import (
     Inside,
-    Part,
     Reading,
     Row,
     Writing,
     end_of,
     ended,
-    many,
-    mapped,
-    mapped_once,
     named,
     number_property,
-    one,
     without_terminator,
 )
 
@@ -119,19 +114,18 @@ _NUMBERS = {kind: number for number, kind in enumerate(sorted(memref.ATOMIC))}
 
 ROWS = (
     Row(
-        affine.For, (mapped("lower", "lowerBoundMap"), mapped("upper", "upperBoundMap"), many("inits")),
-        (many("results"),), (number_property("step", "step", INDEX),),
-        (Inside("body", affine.Yield, (one("iv"), many("carried"))),), segments=True,
+        affine.For, (number_property("step", "step", INDEX),), (Inside("body", affine.Yield, ("iv", "carried")),),
+        maps={"lower": "lowerBoundMap", "upper": "upperBoundMap"},
     ),
     Row(
-        affine.If, (Part("condition", "set", "condition"),), (many("results"),),
-        regions=(Inside("then", affine.Yield), Inside("orelse", affine.Yield, optional=True)),
+        affine.If, regions=(Inside("then", affine.Yield), Inside("orelse", affine.Yield, optional=True)),
+        maps={"condition": "condition"},
     ),
     Row(affine.Parallel, write=_write_parallel, read=_read_parallel),
-    Row(affine.Apply, (mapped_once("expr"),), (one("result"),)),
-    Row(affine.Min, (mapped("exprs"),), (one("result"),)),
-    Row(affine.Max, (mapped("exprs"),), (one("result"),)),
-    Row(affine.Load, (one("memref"), mapped("index")), (one("result"),)),
-    Row(affine.Store, (one("value"), one("memref"), mapped("index"))),
-    Row(affine.Yield, (many("values"),)),
+    Row(affine.Apply),
+    Row(affine.Min),
+    Row(affine.Max),
+    Row(affine.Load),
+    Row(affine.Store),
+    Row(affine.Yield),
 )  # fmt: skip

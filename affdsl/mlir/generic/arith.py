@@ -9,7 +9,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.types import I64, FloatType, Type, VectorType
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
-from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named, one
+from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.literals import literal
 
 
@@ -94,22 +94,13 @@ _FLAGS = _FASTMATH | {
 
 ROWS = (
     Row(arith.Constant, write=_write_constant, read=_read_constant),
-    Row(
-        arith.Binary, (one("left"), one("right")), (one("result"),), inherent=_FLAGS,
-        kinds=(*arith.INTEGER_BINARY, *arith.FLOAT_BINARY),
-    ),
-    Row(arith.Extended, (one("left"), one("right")), (one("low"), one("high")), kinds=arith.EXTENDED),
-    Row(arith.Negate, (one("operand"),), (one("result"),), inherent=_FASTMATH),
+    Row(arith.Binary, inherent=_FLAGS, kinds=(*arith.INTEGER_BINARY, *arith.FLOAT_BINARY)),
+    Row(arith.Extended, kinds=arith.EXTENDED),
+    Row(arith.Negate, inherent=_FASTMATH),
     Row(arith.Compare, kinds=("cmpi", "cmpf"), write=_write_compare, read=_read_compare),
-    Row(arith.Cast, (one("operand"),), (one("result"),), inherent=_FLAGS, kinds=tuple(arith.CASTS)),
-    Row(arith.Select, (one("condition"), one("if_true"), one("if_false")), (one("result"),)),
-    Row(
-        math.Unary, (one("operand"),), (one("result"),), inherent=_FASTMATH,
-        kinds=(*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY),
-    ),
-    Row(
-        math.Binary, (one("left"), one("right")), (one("result"),), inherent=_FASTMATH,
-        kinds=(*math.FLOAT_BINARY, "fpowi", "ipowi"),
-    ),
-    Row(math.Fma, (one("a"), one("b"), one("c")), (one("result"),), inherent=_FASTMATH),
-)  # fmt: skip
+    Row(arith.Cast, inherent=_FLAGS, kinds=tuple(arith.CASTS)),
+    Row(arith.Select),
+    Row(math.Unary, inherent=_FASTMATH, kinds=(*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY)),
+    Row(math.Binary, inherent=_FASTMATH, kinds=(*math.FLOAT_BINARY, "fpowi", "ipowi")),
+    Row(math.Fma, inherent=_FASTMATH),
+)

@@ -18,7 +18,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import FunctionType
 from affdsl.mlir.contract import contract_attributes, ends_itself, function
-from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, end_of, ended, many, named, without_terminator
+from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, end_of, ended, named, without_terminator
 
 
 def _write_module(op: func.Module, writing: Writing) -> Opaque:
@@ -156,9 +156,8 @@ ROWS = (
     Row(func.Module, write=_write_module, read=_read_module),
     Row(func.Func, write=_write_func, read=_read_func),
     Row(
-        func.Call, (many("args"),), (many("results"),),
-        (Property("callee", "callee", lambda name: SymbolAttr((name,)), _callee),),
+        func.Call, (Property("callee", "callee", lambda name: SymbolAttr((name,)), _callee),),
         inherent={"no_inline": None, "arg_attrs": None, "res_attrs": None},
     ),
-    Row(func.Return, (many("values"),)),
+    Row(func.Return),
 )  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, fields
+from functools import cached_property
 from typing import Any, Literal, NoReturn, Protocol
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.applied import Applied, applied
 from affdsl.ir.attributes import Attribute, Attributes, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, may_end
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
@@ -42,40 +43,20 @@ class Reading(Protocol):
         ...
 
 
-Kind = Literal["one", "many", "optional", "map", "set", "expr"]
+Kind = Literal["one", "many", "map", "set", "expr"]
+_KINDS: Mapping[str, Kind] = {
+    "Operand": "one", "Operands": "many", "Expr": "expr", "Exprs": "map", "Constraints": "set",
+    "Argument": "one", "Arguments": "many", "Result": "one", "Results": "many",
+}  # fmt: skip
+"""What a field holds, by its annotation."""
 
 
 class Part(FrozenValue):
     """A field of operands, results or block arguments; a map has its property and holds expressions."""
 
     name: str
-    kind: Kind = "one"
+    kind: Kind
     property: str = ""
-
-
-def one(name: str) -> Part:
-    """A field that is one value."""
-    return Part(name)
-
-
-def many(name: str) -> Part:
-    """A field that is a tuple of values."""
-    return Part(name, "many")
-
-
-def optional(name: str) -> Part:
-    """A field that is a value or None."""
-    return Part(name, "optional")
-
-
-def mapped(name: str, property: str = "map") -> Part:
-    """A field of affine expressions: a property for the map, and its operands."""
-    return Part(name, "map", property)
-
-
-def mapped_once(name: str, property: str = "map") -> Part:
-    """A field that is one affine expression: a property for the map, and its operands."""
-    return Part(name, "expr", property)
 
 
 class Property(FrozenValue):
@@ -89,31 +70,50 @@ class Property(FrozenValue):
 
 
 class Inside(FrozenValue):
-    """A region with one block: the field of its operations, those of its arguments, and how it ends."""
+    """A region with one block: the field of its operations, how it ends, and the fields of its arguments."""
 
     body: str
     terminator: type[Op] | None
-    arguments: tuple[Part, ...] = ()
+    arguments: tuple[str, ...] = ()
     optional: bool = False  # no block at all where the field is empty
 
 
 class Row(FrozenValue):
-    """The generic form of one class of operations.
+    """The generic form of one class of operations: what the annotations of its fields do not say.
 
     `kinds` are the names after the dialect where the class stands for several operations. `inherent` names further
-    properties, kept among the operation's attributes, with what they are where nothing is said.
+    properties, kept among the operation's attributes, with what they are where nothing is said. `maps` names the
+    properties of fields that hold affine expressions, where it is not `map`.
     """
 
     cls: type[Op]
-    operands: tuple[Part, ...] = ()
-    results: tuple[Part, ...] = ()
     properties: tuple[Property, ...] = ()
     regions: tuple[Inside, ...] = ()
-    segments: bool = False
     kinds: tuple[str, ...] = ()
     inherent: Mapping[str, Attribute | None] = field(default_factory=dict)
+    maps: Mapping[str, str] = field(default_factory=dict)
     write: Callable[[Any, Writing], Opaque] | None = None
     read: Callable[[Opaque, Reading], Op] | None = None
+
+    @cached_property
+    def operands(self) -> tuple[Part, ...]:
+        """The fields of operands, in order."""
+        return self.parts(roles(self.cls).operands)
+
+    @cached_property
+    def results(self) -> tuple[Part, ...]:
+        """The fields of results, in order."""
+        return self.parts(roles(self.cls).results)
+
+    @cached_property
+    def segments(self) -> bool:
+        """Whether operandSegmentSizes must say which operands belong to which field."""
+        return sum(part.kind != "one" for part in self.operands) > 1
+
+    def parts(self, names: Sequence[str]) -> tuple[Part, ...]:
+        """Fields, as the class annotates them."""
+        types = {f.name: str(f.type) for f in fields(self.cls)}
+        return tuple([Part(name, _KINDS[types[name]], self.maps.get(name, "map")) for name in names])
 
 
 _BY_CLASS: dict[type[Op], Row] = {}
@@ -196,7 +196,7 @@ def _region(op: Op, inside: Inside, end: Location | None) -> OpaqueRegion:
     body: Block = getattr(op, inside.body)
     if inside.optional and not body:
         return OpaqueRegion(())
-    args = tuple([v for part in inside.arguments for v in _values(getattr(op, part.name))])
+    args = tuple([v for name in inside.arguments for v in _values(getattr(op, name))])
     return OpaqueRegion((OpaqueBlock("", args, ended(body, inside.terminator, end)),))
 
 
@@ -281,8 +281,6 @@ def _read_operands(
             fields[part.name] = made.means[0] if part.kind == "expr" else made.means
         elif part.kind == "many":
             fields[part.name] = values
-        elif part.kind == "optional":
-            fields[part.name] = values[0] if values else None
         else:
             fields[part.name] = values[0]
 
@@ -299,14 +297,12 @@ def _sizes(opaque: Opaque, row: Row, said: dict[str, Attribute], reading: Readin
                     opaque, f"{opaque.kind} needs operandSegmentSizes with {len(row.operands)} numbers of type i32"
                 )
         for part, size in zip(row.operands, sizes, strict=True):
-            if (part.kind == "one" and size != 1) or (part.kind == "optional" and size > 1) or size < 0:
+            if (part.kind == "one" and size != 1) or size < 0:
                 reading.refuse(opaque, f"operandSegmentSizes gives {size} values for {part.name}")
     else:
         kinds = [part.kind for part in row.operands]
         rest = given - kinds.count("one")
         sizes = [1 if kind == "one" else rest for kind in kinds]
-        if rest > 1 and "optional" in kinds:
-            reading.refuse(opaque, f"{opaque.kind} has too many operands: {given}")
     if row.segments and sum(sizes) != given:
         reading.refuse(opaque, f"operandSegmentSizes adds up to {sum(sizes)}, but {opaque.kind} has {given} operands")
     if sum(sizes) != given or (sizes and min(sizes) < 0):
@@ -343,8 +339,6 @@ def _read_results(opaque: Opaque, row: Row, fields: dict[str, Any], reading: Rea
     for part in row.results:
         if part.kind == "one":
             fields[part.name] = rest.pop(0)
-        elif part.kind == "optional":
-            fields[part.name] = rest.pop(0) if rest else None
         else:
             fields[part.name], rest = tuple(rest), []
 
@@ -361,7 +355,7 @@ def _read_regions(opaque: Opaque, row: Row, fields: dict[str, Any], reading: Rea
             fields[inside.body] = ()
             continue
         args = list(blocks[0].args)
-        for part in inside.arguments:
+        for part in row.parts(inside.arguments):
             if part.kind == "one":
                 if not args:
                     reading.refuse(opaque, f"the block of {opaque.kind} has too few arguments")

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from affdsl.ir.dialects import scf
-from affdsl.mlir.generic.rows import Inside, Row, many, one
+from affdsl.mlir.generic.rows import Inside, Row
 
 ROWS = (
-    Row(
-        scf.For, (one("lower"), one("upper"), one("step"), many("inits")), (many("results"),),
-        regions=(Inside("body", scf.Yield, (one("iv"), many("carried"))),), inherent={"unsignedCmp": None},
-    ),
-    Row(
-        scf.If, (one("condition"),), (many("results"),),
-        regions=(Inside("then", scf.Yield), Inside("orelse", scf.Yield, optional=True)),
-    ),
-    Row(scf.Yield, (many("values"),)),
-)  # fmt: skip
+    Row(scf.For, regions=(Inside("body", scf.Yield, ("iv", "carried")),), inherent={"unsignedCmp": None}),
+    Row(scf.If, regions=(Inside("then", scf.Yield), Inside("orelse", scf.Yield, optional=True))),
+    Row(scf.Yield),
+)

@@ -14,9 +14,7 @@ from affdsl.mlir.generic.rows import (
     Writing,
     end_of,
     ended,
-    many,
     named,
-    one,
     without_terminator,
 )
 from affdsl.mlir.generic.views import unit_property
@@ -87,21 +85,13 @@ def _read_switch(opaque: Opaque, reading: Reading) -> Op:
 
 ROWS = (
     Row(
-        scf.While, (many("inits"),), (many("results"),),
-        regions=(
-            Inside("before", scf.Condition, (many("before_args"),)), Inside("after", scf.Yield, (many("after_args"),)),
-        ),
+        scf.While,
+        regions=(Inside("before", scf.Condition, ("before_args",)), Inside("after", scf.Yield, ("after_args",))),
     ),
-    Row(scf.Condition, (one("condition"), many("values"))),
-    Row(
-        scf.Parallel, (many("lower"), many("upper"), many("steps"), many("inits")), (many("results"),),
-        regions=(Inside("body", scf.Reduce, (many("ivs"),)),), segments=True,
-    ),
+    Row(scf.Condition),
+    Row(scf.Parallel, regions=(Inside("body", scf.Reduce, ("ivs",)),)),
     Row(scf.Reduce, write=_write_reduce, read=_read_reduce),
-    Row(scf.ReduceReturn, (many("values"),)),
+    Row(scf.ReduceReturn),
     Row(scf.IndexSwitch, write=_write_switch, read=_read_switch),
-    Row(
-        scf.ExecuteRegion, (), (many("results"),), (unit_property("no_inline", "no_inline"),),
-        regions=(Inside("body", scf.Yield),),
-    ),
-)  # fmt: skip
+    Row(scf.ExecuteRegion, (unit_property("no_inline", "no_inline"),), (Inside("body", scf.Yield),)),
+)

@@ -10,7 +10,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I1, I32, I64, MemRefType
-from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, many, mapped, named, one
+from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.generic.views import static_property, unit_property
 
 KINDS = tuple(sorted(memref.ATOMIC))
@@ -172,20 +172,17 @@ def _read_poison(opaque: Opaque, reading: Reading) -> Op:
 ROWS = (
     Row(affine.DmaStart, write=_write_dma_start, read=_read_dma_start),
     Row(affine.DmaWait, write=_write_dma_wait, read=_read_dma_wait),
-    Row(affine.Prefetch, (one("memref"), mapped("index")), properties=_MANNER),
-    Row(affine.VectorLoad, (one("memref"), mapped("index")), (one("result"),)),
-    Row(affine.VectorStore, (one("value"), one("memref"), mapped("index"))),
+    Row(affine.Prefetch, _MANNER),
+    Row(affine.VectorLoad),
+    Row(affine.VectorStore),
+    Row(affine.DelinearizeIndex, (static_property("static_basis"),)),
     Row(
-        affine.DelinearizeIndex, (one("linear_index"), many("basis")), (many("results"),),
-        (static_property("static_basis"),),
+        affine.LinearizeIndex,
+        (unit_property("disjoint", "disjoint", among_attributes=False), static_property("static_basis")),
     ),
-    Row(
-        affine.LinearizeIndex, (many("indices"), many("basis")), (one("result"),),
-        (unit_property("disjoint", "disjoint", among_attributes=False), static_property("static_basis")), segments=True,
-    ),
-    Row(memref.AtomicRMW, (one("value"), one("memref"), many("indices")), (one("result"),), (_combine(),)),
+    Row(memref.AtomicRMW, (_combine(),)),
     Row(memref.DmaStart, write=_write_plain_dma_start, read=_read_plain_dma_start),
-    Row(memref.DmaWait, (one("tag"), many("tag_indices"), one("elements"))),
-    Row(memref.Prefetch, (one("memref"), many("indices")), properties=_MANNER),
+    Row(memref.DmaWait),
+    Row(memref.Prefetch, _MANNER),
     Row(ub.Poison, write=_write_poison, read=_read_poison),
-)  # fmt: skip
+)

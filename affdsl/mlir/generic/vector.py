@@ -25,9 +25,7 @@ from affdsl.mlir.generic.rows import (
     Property,
     Reading,
     Row,
-    many,
     number_property,
-    one,
 )
 
 T = TypeVar("T")
@@ -125,9 +123,6 @@ POSITION = Property(
     lambda parts: DenseArrayAttr(I64, tuple(str(DYNAMIC if n is None else n) for n in parts)), _static,
 )  # fmt: skip
 
-_PLACE = (one("memref"), many("indices"))
-_RESULT = (one("result"),)
-
 
 def _read_transfer(opaque: Opaque, reading: Reading) -> Op:
     """A transfer of a memref; one of a tensor has no class here."""
@@ -164,44 +159,33 @@ def _read_transfer(opaque: Opaque, reading: Reading) -> Op:
 
 
 ROWS = (
-    Row(
-        vector.TransferRead, (*_PLACE, one("padding"), many("mask")), _RESULT, (MAP, IN_BOUNDS), segments=True,
-        read=_read_transfer,
-    ),
-    Row(
-        vector.TransferWrite, (one("value"), *_PLACE, many("mask")), (), (MAP, IN_BOUNDS), segments=True,
-        read=_read_transfer,
-    ),
-    Row(vector.Load, _PLACE, _RESULT, (NONTEMPORAL, ALIGNMENT)),
-    Row(vector.Store, (one("value"), *_PLACE), (), (NONTEMPORAL, ALIGNMENT)),
-    Row(vector.MaskedLoad, (*_PLACE, one("mask"), one("pass_thru")), _RESULT, (ALIGNMENT,)),
-    Row(vector.MaskedStore, (*_PLACE, one("mask"), one("value")), (), (ALIGNMENT,)),
-    Row(vector.Gather, (*_PLACE, one("offsets"), one("mask"), one("pass_thru")), _RESULT, (ALIGNMENT,)),
-    Row(vector.Scatter, (*_PLACE, one("offsets"), one("mask"), one("value")), (), (ALIGNMENT,)),
-    Row(vector.ExpandLoad, (*_PLACE, one("mask"), one("pass_thru")), _RESULT, (ALIGNMENT,)),
-    Row(vector.CompressStore, (*_PLACE, one("mask"), one("value")), (), (ALIGNMENT,)),
-    Row(vector.Fma, (one("a"), one("b"), one("c")), _RESULT),
-    Row(
-        vector.Reduction, (one("source"), many("acc")), _RESULT, (COMBINE,),
-        inherent={"fastmath": OpaqueAttr("#arith.fastmath<none>")},
-    ),
-    Row(
-        vector.MultiReduction, (one("source"), one("acc")), _RESULT, (COMBINE, _array("dims", "reduction_dims")),
-    ),
-    Row(vector.Contract, (one("left"), one("right"), one("acc")), _RESULT, (MAPS, ITERATORS, COMBINE)),
-    Row(vector.OuterProduct, (one("left"), one("right"), many("acc")), _RESULT, (COMBINE,)),
-    Row(vector.Broadcast, (one("source"),), _RESULT),
-    Row(vector.Extract, (one("source"), many("position")), _RESULT, (POSITION,)),
-    Row(vector.Insert, (one("value"), one("target"), many("position")), _RESULT, (POSITION,)),
-    Row(vector.ExtractStridedSlice, (one("source"),), _RESULT, (OFFSETS, SIZES, STRIDES)),
-    Row(vector.InsertStridedSlice, (one("value"), one("target")), _RESULT, (OFFSETS, STRIDES)),
-    Row(vector.Shuffle, (one("left"), one("right")), _RESULT, (_array("mask"),)),
-    Row(vector.Transpose, (one("source"),), _RESULT, (_array("permutation"),)),
-    Row(vector.ShapeCast, (one("source"),), _RESULT),
-    Row(vector.BitCast, (one("source"),), _RESULT),
-    Row(vector.FromElements, (many("elements"),), _RESULT),
-    Row(vector.ToElements, (one("source"),), (many("results"),)),
-    Row(vector.Step, (), _RESULT),
-    Row(vector.CreateMask, (many("bounds"),), _RESULT),
-    Row(vector.ConstantMask, (), _RESULT, (_array("sizes", "mask_dim_sizes"),)),
-)  # fmt: skip
+    Row(vector.TransferRead, (MAP, IN_BOUNDS), read=_read_transfer),
+    Row(vector.TransferWrite, (MAP, IN_BOUNDS), read=_read_transfer),
+    Row(vector.Load, (NONTEMPORAL, ALIGNMENT)),
+    Row(vector.Store, (NONTEMPORAL, ALIGNMENT)),
+    Row(vector.MaskedLoad, (ALIGNMENT,)),
+    Row(vector.MaskedStore, (ALIGNMENT,)),
+    Row(vector.Gather, (ALIGNMENT,)),
+    Row(vector.Scatter, (ALIGNMENT,)),
+    Row(vector.ExpandLoad, (ALIGNMENT,)),
+    Row(vector.CompressStore, (ALIGNMENT,)),
+    Row(vector.Fma),
+    Row(vector.Reduction, (COMBINE,), inherent={"fastmath": OpaqueAttr("#arith.fastmath<none>")}),
+    Row(vector.MultiReduction, (COMBINE, _array("dims", "reduction_dims"))),
+    Row(vector.Contract, (MAPS, ITERATORS, COMBINE)),
+    Row(vector.OuterProduct, (COMBINE,)),
+    Row(vector.Broadcast),
+    Row(vector.Extract, (POSITION,)),
+    Row(vector.Insert, (POSITION,)),
+    Row(vector.ExtractStridedSlice, (OFFSETS, SIZES, STRIDES)),
+    Row(vector.InsertStridedSlice, (OFFSETS, STRIDES)),
+    Row(vector.Shuffle, (_array("mask"),)),
+    Row(vector.Transpose, (_array("permutation"),)),
+    Row(vector.ShapeCast),
+    Row(vector.BitCast),
+    Row(vector.FromElements),
+    Row(vector.ToElements),
+    Row(vector.Step),
+    Row(vector.CreateMask),
+    Row(vector.ConstantMask, (_array("sizes", "mask_dim_sizes"),)),
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from affdsl.ir.attributes import (
     ArrayAttr,
@@ -26,7 +25,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.mixed import Static
 from affdsl.ir.types import I1, I64, FloatType, MemRefType, OpaqueType, ScalarType
 from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
-from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, many, named, one
+from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.literals import from_bits
 
 DYNAMIC = -(1 << 63)
@@ -218,27 +217,17 @@ def _read_metadata(opaque: Opaque, reading: Reading) -> Op:
     )  # fmt: skip
 
 
-def _partial(cls: type[Any]) -> Row:
-    parts = tuple(static_property(name) for name in ("static_offsets", "static_sizes", "static_strides"))
-    operands = (one("source"), many("offsets"), many("sizes"), many("strides"))
-    return Row(cls, operands, (one("result"),), parts, segments=True)
-
+_PARTS = tuple(static_property(name) for name in ("static_offsets", "static_sizes", "static_strides"))
 
 ROWS = (
-    _partial(memref.SubView),
-    _partial(memref.ReinterpretCast),
-    Row(
-        memref.ExpandShape, (one("source"), many("sizes")), (one("result"),),
-        (_groups_property(), static_property("static_sizes", "static_output_shape")),
-    ),
-    Row(memref.CollapseShape, (one("source"),), (one("result"),), (_groups_property(),)),
-    Row(memref.View, (one("source"), one("shift"), many("sizes")), (one("result"),)),
-    Row(memref.Reshape, (one("source"), one("shape")), (one("result"),)),
-    Row(
-        memref.ExtractStridedMetadata, (one("source"),),
-        (one("base"), one("offset"), many("sizes"), many("strides")), read=_read_metadata,
-    ),
-    Row(memref.Rank, (one("memref"),), (one("result"),)),
-    Row(memref.GetGlobal, results=(one("result"),), properties=(symbol_property("symbol", "name"),)),
+    Row(memref.SubView, _PARTS),
+    Row(memref.ReinterpretCast, _PARTS),
+    Row(memref.ExpandShape, (_groups_property(), static_property("static_sizes", "static_output_shape"))),
+    Row(memref.CollapseShape, (_groups_property(),)),
+    Row(memref.View),
+    Row(memref.Reshape),
+    Row(memref.ExtractStridedMetadata, read=_read_metadata),
+    Row(memref.Rank),
+    Row(memref.GetGlobal, (symbol_property("symbol", "name"),)),
     Row(memref.Global, write=_write_global, read=_read_global),
-)  # fmt: skip
+)
