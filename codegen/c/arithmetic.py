@@ -13,9 +13,9 @@ from affdsl.ir.messages import op_name
 from affdsl.ir.types import IndexType, ScalarType, VectorType
 from codegen.c import tables
 from codegen.c.context import Context
-from codegen.c.expressions import Code, call, negate
+from codegen.c.expressions import Code, negate
 from codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
-from codegen.c.types import scalar, suffix, value_type
+from codegen.c.types import scalar, value_type
 from codegen.c.vector_types import computed
 
 
@@ -89,34 +89,42 @@ def extended(c: Context, op: arith.Extended) -> None:
     if has_vectors(op):
         _extended_lanes(c, op)
         return
+    kind = scalar(op.left.type)
     left, right = c.values.stable(op.left), c.values.stable(op.right)
-    low, high = tables.extended(op.kind, scalar(op.left.type), left, right, c.unit)
+    is_sum = op.kind == "addui_extended"
+    if is_sum:
+        named = tables.extended_low(op.kind, kind, left, right, c.unit)
+        right = c.values.codes[op.low] = c.lines.keep(op.low.hint, "sum", value_type(op.low.type), named)
+    elif c.values.uses[op.low]:
+        c.values.define(op.low, tables.extended_low(op.kind, kind, left, right, c.unit))
+    if c.values.uses[op.high]:
+        c.values.define(op.high, _high(c, op, left, right))
+    elif not c.values.uses[op.low] and not is_sum:
+        c.lines.drop(left, right)
+
+
+def _high(c: Context, op: arith.Extended, left: Code, right: Code) -> Code:
+    high = tables.extended_high(op.kind, lane_type(op.left), left, right, c.unit)
     if not high.parts and not c.values.uses[op.low]:
         c.lines.drop(left, right)
-    if op.kind == "addui_extended":
-        named = c.lines.keep(op.low.hint, "sum", value_type(op.low.type), low)
-        c.values.codes[op.low] = named
-        high = call(c.unit.helper(f"carry_{suffix(scalar(op.left.type))}"), named, left)
-    elif c.values.uses[op.low]:
-        c.values.define(op.low, low)
-    if c.values.uses[op.high]:
-        c.values.define(op.high, high)
+    return high
 
 
 def _extended_lanes(c: Context, op: arith.Extended) -> None:
-    kind = lane_type(op.left)
-
-    def both(lane: Code) -> tuple[Code, Code]:
+    def low(lane: Code) -> Code:
         left, right = flat_lane(c, op.left, lane), flat_lane(c, op.right, lane)
-        low, high = tables.extended(op.kind, kind, left, right, c.unit)
-        if not high.parts and not c.values.uses[op.low]:
-            c.lines.drop(left, right)
-        return low, high
+        return tables.extended_low(op.kind, lane_type(op.left), left, right, c.unit)
+
+    def high(lane: Code) -> Code:
+        left = flat_lane(c, op.left, lane)
+        if op.kind == "addui_extended":
+            return _high(c, op, left, low(lane))
+        return _high(c, op, left, flat_lane(c, op.right, lane))
 
     if c.values.uses[op.low]:
-        fill_flat(c, op.low, lambda lane: both(lane)[0])
+        fill_flat(c, op.low, low)
     if c.values.uses[op.high]:
-        fill_flat(c, op.high, lambda lane: both(lane)[1])
+        fill_flat(c, op.high, high)
 
 
 def no_value(c: Context, op: ub.Poison) -> None:

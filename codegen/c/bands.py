@@ -179,7 +179,7 @@ def openmp_reduction(c: Context, kind: str, type: ScalarType) -> str:
         return tables.OPERATOR_OF[kind]
     combined = tables.binary(tables.REDUCTION_KIND[kind], type, Code("omp_out"), Code("omp_in"), c.unit)
     neutral = tables.headers_of(_neutral(kind, type), c.unit)
-    return c.unit.reduction(f"reduce_{kind}_{suffix(type)}", value_type(type), combined.text, neutral.text)
+    return c.unit.reduction(f"reduce_{kind}_{suffix(type)}", value_type(type), combined, neutral.text)
 
 
 def scf_reduce(c: Context, op: scf.Reduce) -> None:

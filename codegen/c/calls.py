@@ -50,7 +50,7 @@ def call_function(c: Context, op: func.Call) -> None:
             c.lines.read(name)
     if c.is_checked:
         _check_shapes(c, op, callee, values)
-        shown.append(c.failure)
+        shown.append(c.lines.read(c.failure))
     text = f"{callee.name}({', '.join(shown)})"
     if callee.gives_value:
         _take_result(c, op, callee, text)
@@ -134,6 +134,7 @@ def return_values(c: Context, op: func.Return) -> None:
     for result, name in zip(c.plan.results, c.outputs, strict=True):
         if result.is_array or not name:
             continue
+        c.lines.stored(name)
         c.lines.add(f"*{name} = {codes.pop(0)};")
     if codes and c.heap.innermost and codes[0].buffers:
         kind = stored_type(values[-1][0].type, values[-1][1].unsigned)

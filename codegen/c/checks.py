@@ -27,7 +27,7 @@ def stop_if(c: Context, tests: Sequence[str], site: Site, numbers: Sequence[Code
         listed = ", ".join(n.text for n in numbers)
         noted = c.unit.helper("affdsl_outside")
         at, count = c.unit.sites.add(site), len(numbers)
-        c.lines.add(f"{noted}({c.failure}, {at}, {count}, (const int64_t[{count}]){{{listed}}});")
+        c.lines.add(f"{noted}({c.lines.read(c.failure)}, {at}, {count}, (const int64_t[{count}]){{{listed}}});")
         c.fail(OUTSIDE)
 
 

@@ -14,7 +14,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.types import MemRefType
 from codegen.c import tables
-from codegen.c.buffers import Buffers, Heap
+from codegen.c.buffers import Buffer, Buffers, Heap
 from codegen.c.expressions import Code
 from codegen.c.lines import Lines
 from codegen.c.liveness import liveness
@@ -66,7 +66,7 @@ class Context:
         self.plans, self.unit = plans, unit
         self.failure, self.outputs = made.failure, made.outputs
         self.ranges = contract(plan)
-        self.lines = Lines(made.scope, self.ranges)
+        self.lines = Lines(made.scope, self.ranges, unit.uncalled)
         self.live = liveness(plan.func, plan.is_checked)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
         self.buffers = Buffers(plan, made.outputs, made.parameters)
@@ -114,6 +114,11 @@ class Context:
         if row is None:
             raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
         row(self, op)
+
+    def writes(self, buffer: Buffer) -> None:
+        """Note that a statement which stores to a buffer comes next."""
+        self.values.name_readers((buffer.root,))
+        self.lines.stored(buffer.name)
 
     @contextmanager
     def shared(self, status: str) -> Iterator[None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import I1, MemRefType, VectorType
 from codegen.c.allowed import NAMES
 from codegen.c.context import Context, Rows
 from codegen.c.entry import entry_points
@@ -116,6 +117,8 @@ def _functions(
         unit.define(buffer.text(unit))
     for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES):
         names.reserve(name)
+    if any(_has_bool(plan) for plan in found.values()):
+        unit.header("stdbool.h")
     bodies: list[str] = []
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():
@@ -126,10 +129,16 @@ def _functions(
     return bodies, prototypes
 
 
+def _has_bool(plan: Plan) -> bool:
+    """Whether a function has values or elements that are one bit."""
+    values = [*plan.func.args, *(v for op in walk(plan.func) for v in (*op.defines(), *op.binds()))]
+    kinds = [v.type.element if isinstance(v.type, MemRefType | VectorType) else v.type for v in values]
+    return I1 in kinds
+
+
 def _function(plan: Plan, made: Prototype, writer: Context, *, static: bool) -> str:
     body = writer.lines.finish()
-    words = set(re.findall(r"\w+", "\n".join(body)))
-    lines = [f"    (void){p.name};" for p in made.all if p.name not in words] + body
+    lines = [f"    (void){p.name};" for p in made.all if not writer.lines.uses(p.name)] + body
     if plan.has_status and not (plan.func.body and isinstance(plan.func.body[-1], Return)):
         lines.append("    return 0;")
     return f"{made.text('restrict', static=static)}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 
 from affdsl.errors import UnsupportedError
@@ -41,6 +41,8 @@ class Code:
     """What it is built from."""
     number: int | None = None
     """The number that it is, if it is a literal that C reads as this one number of any type."""
+    function: str = field(default="", compare=False, repr=False)
+    """The function that it calls."""
 
     def __str__(self) -> str:
         return self.text
@@ -85,7 +87,20 @@ def infix(operator: str, left: Code, right: Code) -> Code:
 
 def call(function: str, *arguments: Code) -> Code:
     """function(arguments)"""
-    return code(f"{function}({', '.join(a.text for a in arguments)})", PRIMARY, *arguments)
+    return calling(function, f"{function}({', '.join(a.text for a in arguments)})", *arguments)
+
+
+def calling(function: str, text: str, *parts: Code, binary: tuple[str, Code, Code] | None = None) -> Code:
+    """The call of a function, which text is."""
+    return replace(code(text, PRIMARY, *parts, binary=binary), function=function)
+
+
+def functions_of(shown: Code) -> Iterator[str]:
+    """The functions that an expression calls."""
+    if shown.function:
+        yield shown.function
+    for part in shown.parts:
+        yield from functions_of(part)
 
 
 def cast(type: str, operand: Code) -> Code:

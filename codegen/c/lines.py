@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from codegen.c.expressions import Code
@@ -15,15 +15,16 @@ from codegen.c.ranges import Ranges
 class Lines:
     """What is written so far. With each block ends what was declared in it, and what was known of index values."""
 
-    def __init__(self, scope: Scope, ranges: Ranges) -> None:
+    def __init__(self, scope: Scope, ranges: Ranges, uncalled: Callable[[str], None]) -> None:
         self.scope = scope
         """The names of the innermost open block."""
-        self._ranges = ranges
+        self._ranges, self._uncalled = ranges, uncalled
         self._lines: list[str] = []
         self._indent = 1
         self._marks: list[int] = []  # what was known before each open block
         self._declared: dict[int, str] = {}  # the line of each declaration, and its name
-        self._reads: Counter[int | None] = Counter()
+        self._reads: Counter[int | str] = Counter()
+        self._stored: set[str] = set()
 
     def add(self, text: str) -> None:
         """One more line."""
@@ -92,16 +93,25 @@ class Lines:
 
     def read(self, *names: str) -> str:
         """Note that some variables are read; gives the first."""
-        self._reads.update(map(self.scope.line_of, names))
+        self._reads.update(map(self.scope.declaration_of, names))
         return names[0]
+
+    def stored(self, name: str) -> None:
+        """Note that there is a store through a pointer."""
+        self._stored.add(name)
+
+    def uses(self, parameter: str) -> bool:
+        """Whether a statement reads a parameter of the function, or stores through it."""
+        return self._reads[parameter] > 0 or parameter in self._stored
 
     def unread(self, name: str) -> None:
         """Note that one of the expressions that read a variable is not written."""
-        self._reads[self.scope.line_of(name)] -= 1
+        self._reads[self.scope.declaration_of(name)] -= 1
 
     def drop(self, *codes: Code) -> None:
         """Note that expressions are not written after all."""
         for code in codes:
+            self._uncalled(code.function)
             if code.parts:
                 self.drop(*code.parts)
             else:

@@ -32,7 +32,7 @@ def store(c: Context, op: affine.Store | memref.Store) -> None:
     kind = element(buffer.type)
     value = c.values.of(op.value)
     target = element_at(c, op, op.memref, _index(op))
-    c.values.name_readers((buffer.root,))
+    c.writes(buffer)
     stored = tables.store(kind, value, c.unit, unsigned=buffer.unsigned)
     if assign(c, target.text, value, kind, stored, unsigned=buffer.unsigned):
         c.lines.unread(buffer.name)
@@ -80,6 +80,8 @@ def assign(
 ) -> bool:
     """target = value; `stored` is what memory gets. Whether it is written `target op= operand`, which does not read."""
     shown = None if value.binary is None else _compound(target, value, kind, unsigned=unsigned)
+    if shown is not None:
+        c.unit.uncalled(value.function)
     c.lines.add(shown or f"{target} = {value if stored is None else stored};")
     return shown is not None
 

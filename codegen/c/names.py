@@ -122,14 +122,14 @@ class Scope:
             scope = scope.parent
         return False
 
-    def line_of(self, name: str) -> int | None:
-        """The line that declares a variable, here or around."""
+    def declaration_of(self, name: str) -> int | str:
+        """The line that declares a variable, here or around; the name itself where none does, as of a parameter."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.declared:
                 return scope.declared[name]
             scope = scope.parent
-        return None
+        return name
 
     def declare(self, hint: str, otherwise: str = "t") -> str:
         """A new name, as near to hint as can be; `otherwise` where hint gives none."""

@@ -11,6 +11,7 @@ from codegen.c.expressions import (
     UNARY,
     Code,
     call,
+    calling,
     cast,
     choose,
     code,
@@ -104,9 +105,9 @@ def binary(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> 
         if kind == "xori" and left.number in (2, 10) and right.number is not None and right.number >= 0:
             left = Code(f"0x{int(left.text):x}")  # clang takes 2 ^ 3 for a power
         return infix(OPERATOR_OF[kind], left, right)
-    shown = f"{unit.helper(f'{HELPER_OF[kind]}_{suffix(type)}')}({left}, {right})"
+    function = unit.helper(f"{HELPER_OF[kind]}_{suffix(type)}")
     wrapping = ("wrap" + WRAPPING[kind], left, right) if kind in WRAPPING else None
-    return code(shown, PRIMARY, left, right, binary=wrapping)
+    return calling(function, f"{function}({left}, {right})", left, right, binary=wrapping)
 
 
 def _logic(kind: str, left: Code, right: Code) -> Code | None:
@@ -200,16 +201,19 @@ def convert(
             return _resize(_signed(operand, width(source)), width(target), unit)
 
 
-def extended(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> tuple[Code, Code]:
-    """The low and the high result of one of arith's EXTENDED kinds."""
+def extended_low(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> Code:
+    """The low result of one of arith's EXTENDED kinds."""
+    return binary("addi" if kind == "addui_extended" else "muli", type, left, right, unit)
+
+
+def extended_high(kind: str, type: ScalarType, left: Code, right: Code, unit: Unit) -> Code:
+    """The high result of one of arith's EXTENDED kinds; for a sum, `right` is the low one."""
     if kind == "addui_extended":
-        low = binary("addi", type, left, right, unit)
-        return low, call(unit.helper(f"carry_{suffix(type)}"), low, left)
-    low = binary("muli", type, left, right, unit)
+        return call(unit.helper(f"carry_{suffix(type)}"), right, left)
     if width(type) == 1:
-        return low, Code("false")
+        return Code("false")
     stem = "mulhi" if kind == "mulsi_extended" else "mulhiu"
-    return low, call(unit.helper(f"{stem}_{suffix(type)}"), left, right)
+    return call(unit.helper(f"{stem}_{suffix(type)}"), left, right)
 
 
 def load_element(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
@@ -217,7 +221,8 @@ def load_element(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool 
     true; of an odd width, the lower bits count."""
     if isinstance(type, IntegerType) and type.width == 1:
         place = "&" + element.text if element.level == PRIMARY else element.text.removeprefix("*")
-        return code(f"{unit.helper('is_true')}({place})", PRIMARY, element)
+        function = unit.helper("is_true")
+        return calling(function, f"{function}({place})", element)
     value = load(type, element, unit, unsigned=unsigned)
     if isinstance(type, IntegerType) and type.width != container(type.width):
         return call(unit.helper(f"extend_i{type.width}"), value)

@@ -27,7 +27,7 @@ def copy(c: Context, op: memref.Copy) -> None:
             words = f"the copy of {names[0]} to {names[1]}: dimension {k} of {names[0]} has size {{0}}, and of "
             sizes = c.buffers.size(source, k), c.buffers.size(target, k)
             same_size(c, op, op.target, *sizes, f"{words}{names[1]} {{1}}")
-    c.values.name_readers((target.root,))
+    c.writes(target)
     c.lines.read(source.name)
     if source.strides is None and target.strides is None:
         c.lines.read(target.name)
@@ -65,7 +65,7 @@ def dma_start(c: Context, op: affine.DmaStart | memref.DmaStart) -> None:
     _check_tag(c, op)
     check_divisors(c, op, [e for index in written for e in index])
     ends = [c.values.expression(e) for e in written[0]], [c.values.expression(e) for e in written[1]]
-    c.values.name_readers((target.root,))
+    c.writes(target)
     c.lines.read(source.name)
     elements = c.values.expression(op.elements)
     if c.is_checked:
@@ -124,7 +124,7 @@ def atomic_rmw(c: Context, op: memref.AtomicRMW) -> None:
     value = c.values.stable(op.value)
     target = element_at(c, op, op.memref, tuple(map(Affine.of, op.indices)))
     c.lines.read(buffer.name)
-    c.values.name_readers((buffer.root,))
+    c.writes(buffer)
     name = c.lines.without_value(op.result.hint, "old", value_type(op.result.type))
     new = value
     if op.combine != "assign":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
+from collections import Counter
+from collections.abc import Iterable
 
+from codegen.c.expressions import Code, functions_of
 from codegen.c.helpers import Helper, helper
 from codegen.c.sites import Sites
 
@@ -20,7 +22,8 @@ class Unit:
         """Whether vectors are values of the vector types that gcc and clang have; otherwise they are arrays."""
         self._headers: set[str] = {"stdint.h"}
         self._helpers: dict[str, Helper] = {}
-        self._reductions: dict[str, str] = {}
+        self._calls: Counter[str] = Counter()
+        self._reductions: dict[str, tuple[str, Code]] = {}
         self._definitions: list[str] = []
 
     def header(self, name: str) -> None:
@@ -29,12 +32,20 @@ class Unit:
 
     def helper(self, name: str) -> str:
         """Define the helper of that name, after those that it calls, if the text calls it; returns the name."""
+        self._calls[name] += 1
+        self._define(name)
+        return name
+
+    def uncalled(self, function: str) -> None:
+        """Note that a call of a function, which may be a helper, is not written after all."""
+        self._calls[function] -= 1
+
+    def _define(self, name: str) -> None:
         if name not in self._helpers:
             found = helper(name)
             for needed in found.needs:
-                self.helper(needed)
+                self._define(needed)
             self._helpers[name] = found
-        return name
 
     def vector_type(self, element: str, type: str, lanes: int) -> str:
         """The type of vectors of so many elements, which is called as they are: f32x8."""
@@ -55,33 +66,33 @@ class Unit:
         """Put a definition before the functions."""
         self._definitions.append(text)
 
-    def reduction(self, name: str, type: str, combined: str, neutral: str) -> str:
+    def reduction(self, name: str, type: str, combined: Code, neutral: str) -> str:
         """Declare an OpenMP reduction of omp_in into omp_out; returns its name."""
+        for function in functions_of(combined):
+            self.uncalled(function)
         start = f"#pragma omp declare reduction({name} : {type} : omp_out = {combined})"
-        self._reductions[name] = f"{start} initializer(omp_priv = {neutral})"
+        self._reductions[name] = f"{start} initializer(omp_priv = {neutral})", combined
         return name
 
     def file(self, text: str) -> str:
         """A file: headers, the helpers that the functions in text call, and text."""
-        reductions = "\n".join(self._reductions.values())
         text = "\n".join(["".join(self._definitions), text]) if self._definitions else text
-        called = self._called(f"{text} {reductions}")
-        headers = self._headers.union(*(h.headers for h in called.values()))
-        if re.search(r"\b(bool|true|false)\b", f"{text} {reductions}"):  # prototypes and casts name the type, too
-            headers.add("stdbool.h")
+        plain = self._needed(name for name, calls in self._calls.items() if calls > 0)
+        combining = self._needed(f for _, combined in self._reductions.values() for f in functions_of(combined))
+        headers = self._headers.union(*(h.headers for h in (plain | combining).values()))
         includes = "".join(f"#include <{name}>\n" for name in _ORDER if name in headers)
         parts = [f"{includes}\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"]
-        plain = self._called(text)
         parts += [f"{h.text}\n\n" for h in plain.values()]
-        if reductions:
-            alone = "".join(f"{h.text}\n\n" for name, h in called.items() if name not in plain)
-            parts.append(f"#if defined(_OPENMP)\n{alone}{reductions}\n#endif\n\n")
+        if self._reductions:
+            alone = "".join(f"{h.text}\n\n" for name, h in combining.items() if name not in plain)
+            declared = "\n".join(declaration for declaration, _ in self._reductions.values())
+            parts.append(f"#if defined(_OPENMP)\n{alone}{declared}\n#endif\n\n")
         return "".join([*parts, text])
 
-    def _called(self, text: str) -> dict[str, Helper]:
-        """The helpers that text calls, directly or not: a folded or compound expression may have lost a call."""
-        words = set(re.findall(r"\w+", text))
+    def _needed(self, called: Iterable[str]) -> dict[str, Helper]:
+        """The helpers among some functions, and those that they call, in the order in which they are defined."""
+        names = set(called)
         for name, found in reversed(self._helpers.items()):
-            if name in words:
-                words.update(found.needs)
-        return {name: found for name, found in self._helpers.items() if name in words}
+            if name in names:
+                names.update(found.needs)
+        return {name: found for name, found in self._helpers.items() if name in names}

@@ -138,7 +138,7 @@ def _store_vector(
     """The elements of memref from start on = value, where mask is set."""
     buffer, kind = _memory_of(c, memref, value)
     start = _along(c, op, start, memref, value, mask)
-    c.values.name_readers((buffer.root,))
+    c.writes(buffer)
     if mask is None and _is_contiguous(c, buffer, value):
         at = _element_at(c, buffer, place_in(c, buffer, start))
         c.lines.add(f"{in_memory(c, vector_type(value), at, const=False)} = {whole(c, value)};")
@@ -172,7 +172,7 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
             shown = tables.select(kind, condition, shown, padding)
         c.lines.add(f"{name}[{flat(vector_type(value).shape, place)}] = {shown};")
     else:
-        c.values.name_readers((buffer.root,))
+        c.writes(buffer)
         place = open_lanes(c, vector_type(value).shape)
         index, condition = _reached(c, op, buffer, start, place)
         _check_promised(c, op, value, index, place, condition)
@@ -275,7 +275,7 @@ def gather(c: Context, op: vector.Gather | vector.Scatter) -> None:
 
         fill_flat(c, op.result, gathered)
         return
-    c.values.name_readers((buffer.root,))
+    c.writes(buffer)
     (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
     _write_at(c, buffer, kind, target(lane), flat_lane(c, value, lane), flat_lane(c, op.mask, lane))
     close_lanes(c, (lane,))
@@ -290,7 +290,7 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
     if isinstance(op, vector.ExpandLoad):
         name = new_vector(c, value)
     else:
-        c.values.name_readers((buffer.root,))
+        c.writes(buffer)
     following = c.lines.keep("", "next", "int64_t", number(0), const=False)
     place = plus(base, times(following, _last_stride(c, buffer)))
     (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
