@@ -1,7 +1,7 @@
 """Every mistake that a user can make in a kernel, and the whole message that it gets: file, line, why, and what to do.
 
-The mistakes stand in mistakes/*.txt, each under `# -----` and its name. A comment in the line of a mistake is the error,
-the comments right below go on with it, and <there> in them is the number of the line marked `# there`.
+The mistakes stand in mistakes/*.txt, each under `# -----` and its name. A comment in the line of the mistake is the
+error, the comments right below it go on with it, and <there> is the number of the line marked `# there`.
 """
 
 import itertools
