@@ -136,37 +136,39 @@ CLAIMS = {
     "(which symbol disagrees between which arguments)":
         "test_kernel.py::test_sizes_that_disagree_name_the_symbol_and_both_arguments",
     "layout, overlap": "codegen/test_caller.py::test_overlap_with_what_is_written",
-    "Dependences are exact": "analysis/test_dependence.py::test_random_programs_have_the_dependences_of_their_runs",
-    'and "not known" is an answer': "analysis/test_dependence.py::test_what_is_not_known_depends_and_says_why",
-    "Every access is proved to stay inside": "analysis/test_bounds.py::test_what_stays_inside_is_proved",
+    "Dependences are exact":
+        "passes/analysis/test_dependence.py::test_random_programs_have_the_dependences_of_their_runs",
+    'and "not known" is an answer': "passes/analysis/test_dependence.py::test_what_is_not_known_depends_and_says_why",
+    "Every access is proved to stay inside": "passes/analysis/test_bounds.py::test_what_stays_inside_is_proved",
     "something of the sizes is checked by each call":
         "lang/test_bounds.py::test_a_call_with_sizes_that_lead_out_of_bounds_is_refused",
     "what depends on data is listed by `check()`": "lang/test_bounds.py::test_check_tells_what_is_known_of_each_access",
     "Subscripts may be linearized by hand":
         "linearized/test_linearized.py::test_random_kernels_are_analysed_as_those_with_dimensions",
-    "is at least 0 everywhere": "analysis/test_sizes.py::test_the_entry_refuses_a_negative_size",
-    "`matmul.graph()` is the graph": "analysis/test_graph.py::test_kernels_have_dependences_and_a_graph",
+    "is at least 0 everywhere": "passes/analysis/test_sizes.py::test_the_entry_refuses_a_negative_size",
+    "`matmul.graph()` is the graph": "passes/analysis/test_graph.py::test_kernels_have_dependences_and_a_graph",
     "which notebooks draw": "test_notebook.py::test_what_is_asked_of_a_kernel_shows_itself_as_it_prints",
     "in the 30 kernels of PolyBench": "polybench/test_facts.py::test_the_page_is_what_the_analyses_find",
     "proved legal for all sizes, or refused with two iterations":
         "transformations/test_cases.py::test_what_is_not_legal_is_refused_with_two_iterations_that_change_places",
-    "with what would be legal": "test_schedule.py::test_all_advice_of_random_refusals_can_be_taken",
-    "Python that replays it": "test_schedule.py::test_random_schedules_of_examples_replay_and_are_undone",
+    "with what would be legal": "schedule/test_schedule.py::test_all_advice_of_random_refusals_can_be_taken",
+    "Python that replays it": "schedule/test_schedule.py::test_random_schedules_of_examples_replay_and_are_undone",
     "There are `tile`": "docs/test_readme.py::test_the_steps_are_all_there_are",
-    "`s.undo()` takes back": "test_schedule.py::test_undo_gives_what_it_took_back",
-    "`s.explain()` says": "test_schedule.py::test_it_explains_steps_and_refusals",
-    "A loop whose bounds come from data": "test_data_bounds.py::test_loops_around_take_steps",
-    "Where two have one name they are": "test_schedule.py::test_names_that_meet_are_told_apart",
+    "`s.undo()` takes back": "schedule/test_schedule.py::test_undo_gives_what_it_took_back",
+    "`s.explain()` says": "schedule/test_schedule.py::test_it_explains_steps_and_refusals",
+    "A loop whose bounds come from data": "passes/transforms/loops/test_data_bounds.py::test_loops_around_take_steps",
+    "Where two have one name they are": "schedule/test_schedule.py::test_names_that_meet_are_told_apart",
     "unless a step is given `reassociate=True`":
-        "test_schedule.py::test_other_loops_are_advised_where_no_rounding_is_allowed",
-    "carried as a value first": "test_schedule.py::test_a_sum_of_a_loop_that_may_not_run_is_carried_as_a_value_too",
+        "schedule/test_schedule.py::test_other_loops_are_advised_where_no_rounding_is_allowed",
+    "carried as a value first":
+        "schedule/test_schedule.py::test_a_sum_of_a_loop_that_may_not_run_is_carried_as_a_value_too",
     "What a kernel promises of its sizes is not asked again":
-        "test_schedule.py::test_what_may_not_run_so_often_is_kept_in_values_where_the_kernel_promises_that_it_does",
+        "schedule/test_schedule.py::test_what_may_not_run_so_often_is_kept_in_values_where_the_kernel_promises_that_it_does",
     "Parallel loops are OpenMP": "codegen/c/test_statements.py::test_parallel_reductions",
     "A kernel can be pickled": "test_pickle.py::test_another_process_runs_what_a_pickle_holds",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":
-        "passes/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",
+        "passes/validation/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",
     "MLIR text comes back in": "mlir/test_round_trip.py::test_a_program_that_is_read_back_computes_the_same",
     "the spellings of 2019": "mlir/test_legacy.py::test_whole_programs",
     "does not know are kept and printed":

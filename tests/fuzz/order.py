@@ -17,12 +17,12 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
-from tests.analysis.traced import Instance, trace
 from tests.fuzz.elsewhere import Probe, probes
 from tests.fuzz.mlir import entry_name, mlir
 from tests.fuzz.program import Outlined, Program, rebuilt
 from tests.harness.batch import TIME_LIMIT
 from tests.oracles import require
+from tests.passes.analysis.traced import Instance, trace
 
 Line: TypeAlias = int
 Touch: TypeAlias = tuple[Line, tuple[int, ...]]

@@ -34,11 +34,11 @@ from passes.analysis.dependence import Dependences, dependences
 from passes.analysis.parallelism import of_loops
 from passes.analysis.region import Region, footprints
 from passes.validation.polyhedral import Reference
-from tests.analysis.brute import ROLES, Brute
-from tests.analysis.points import numbers_in
-from tests.analysis.traced import Trace, trace
 from tests.harness.command import Watch, parser, seeds
 from tests.linearized.kernels import Recipe, build, changed, recipe
+from tests.passes.analysis.brute import ROLES, Brute
+from tests.passes.analysis.points import numbers_in
+from tests.passes.analysis.traced import Trace, trace
 
 BOX = tuple(product((0, 1, 2, 3), repeat=3))
 """Sizes N, M and K with which conditions are compared."""

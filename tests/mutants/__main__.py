@@ -21,13 +21,12 @@ from tests.mutants.session import Judge
 
 SUBJECTS = ("passes/analysis", "passes/legality")
 TESTS = (
-    "tests/analysis",
     "tests/passes",
     "tests/transformations",
     "tests/soundness",
     "tests/lang",
     "tests/test_kernel.py",
-    "tests/test_schedule.py",
+    "tests/schedule",
     "passes",
 )
 

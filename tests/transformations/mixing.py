@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, arith, func, memref, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import map_blocks, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX, IntegerType, Type, VectorType
-from tests.analysis.traced import ivs_of, loops_around
+from tests.passes.analysis.traced import ivs_of, loops_around
 
 I64 = IntegerType(64)
 LEFT, RIGHT = 2654435761, 2246822519

@@ -16,8 +16,8 @@ from affdsl.ir.interpreter.externals import External
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.ir.types import INDEX, IntegerType, MemRefType
 from affdsl.ir.verifier import verify
-from tests.analysis.touched import sides
-from tests.analysis.traced import Instance, ivs_of, loops_around, trace
+from tests.passes.analysis.touched import sides
+from tests.passes.analysis.traced import Instance, ivs_of, loops_around, trace
 
 I64 = IntegerType(64)
 ROWS, COLUMNS, ZERO = 10, 1024, 400

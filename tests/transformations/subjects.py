@@ -18,14 +18,14 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from tests.analysis import programs as of_analysis
-from tests.analysis.traced import Trace, trace
 from tests.fuzz import generator as of_fuzz
 from tests.fuzz.minimise import is_valid
 from tests.fuzz.mlir import entry_name, mlir
 from tests.fuzz.program import Binary, Program, rebuilt
 from tests.fuzz.reference import UnusableError, placed
 from tests.harness.judges import externals, instead
+from tests.passes.analysis import programs as of_analysis
+from tests.passes.analysis.traced import Trace, trace
 from tests.transformations.mixing import mixed, on_integers, shown, with_numbers
 
 SOURCES = ("fuzz", "fuzz", "analysis")
@@ -35,7 +35,7 @@ SIZES = (0, 1, 2, 3, 5, 7, 8)
 ATTEMPTS, FURTHER = 50, 1_000_000
 """Programs with parallel bands that race are left out: so many others are tried, whose seeds are so far apart."""
 OPEN = 5
-"""Of so many programs of tests.analysis, one keeps its symbols; in the others they are numbers."""
+"""Of so many programs of tests.passes.analysis, one keeps its symbols; in the others they are numbers."""
 NEGATIVE = -2
 """A size that no loop should run for, and that products of sizes must not make positive."""
 Outcome = tuple[object, ...]
@@ -116,7 +116,7 @@ class Subject:
         return tuple(self.outcome(prepared, n) for n in range(len(self.numbers)))
 
     def trace(self, number: int) -> Trace:
-        """What a run of it accesses. Raises InterpreterError and NotImplementedError as tests.analysis.traced does."""
+        """What a run of it accesses. Raises InterpreterError and NotImplementedError as `trace` does."""
         if number not in self._traces:
             given = self.arguments(number)
             self._traces[number] = trace(self.function, *given, module=self.module, externals=self.externals)
@@ -204,7 +204,7 @@ def fuzzed(program: Program) -> Subject:
 
 
 def analysed(seed: int, *, integers: bool = False) -> Subject:
-    """A program of tests.analysis, which has one run only, and parallel bands that do not race."""
+    """A program of tests.passes.analysis, which has one run only, and parallel bands that do not race."""
     for attempt in range(ATTEMPTS):
         found = _analysed(seed + attempt * FURTHER, integers=True).mixed
         prepared = found.prepared(found.module)

@@ -13,8 +13,8 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from passes.legality.refusal import IllegalTransform
-from tests.analysis.brute import Brute
-from tests.analysis.traced import trace
+from tests.passes.analysis.brute import Brute
+from tests.passes.analysis.traced import trace
 from tests.transformations import orders
 from tests.transformations.cases import BY_ORDER, CASES, FALSE_REFUSALS, Case, at_witness
 from tests.transformations.primitives import PRIMITIVES, Setting

@@ -1,6 +1,6 @@
 """Cholesky, LU and trmm with a symbolic size: interchanged, tiled and jammed, right at every size from 0 to 40.
 
-Small sizes by the interpreter, refusals, and texts are in tests/passes/test_affine_loop_tile.py,
+Small sizes by the interpreter, refusals, and texts are in tests/passes/transforms/test_tile.py,
 test_affine_loop_unroll_jam.py and test_reordering.py.
 """
 
@@ -30,7 +30,7 @@ from passes.transforms.unroll_jam import unroll_jam
 from tests.codegen.c.compare import compile_silently
 from tests.harness.reading import loops as every_loop
 from tests.oracles import require
-from tests.passes.affine_loop_tile_programs import TRIANGLES, band, loops, triangle
+from tests.passes.transforms.tile_programs import TRIANGLES, band, loops, triangle
 
 SIZES = range(41)
 TILES = ((3, 5, 2), (8, 1, 7))

@@ -22,9 +22,9 @@ from passes.transforms.reverse import reverse
 from passes.transforms.shift import shift
 from passes.transforms.skew import skew
 from passes.transforms.strip_mine import strip_mine
-from tests.analysis.programs import generate as generate_small
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
+from tests.passes.analysis.programs import generate as generate_small
 
 _TYPE = {"M": "memref<?x?xf64>", "V": "memref<?xf64>", "S": "index"}
 

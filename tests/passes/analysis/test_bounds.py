@@ -1,0 +1,322 @@
+"""Tests of bounds: what leaves an array is found with an example that really does, and what stays inside is proved."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.errors import ProgramIndexError
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Constraint
+from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.ir.messages import where
+from affdsl.ir.numeric import dtype
+from affdsl.ir.traverse import with_fields
+from affdsl.ir.types import IndexType, MemRefType
+from affdsl.ir.verifier import verify
+from affdsl.lang.trace import parameters_of, trace
+from affdsl.mlir.readers import parse
+from passes.analysis.bounds import Bounds, Finding, bounds
+from passes.analysis.dependence import AnalysisWarning
+from tests.passes.analysis.bounds_programs import RIGHT, WRONG, Wrong
+from tests.passes.analysis.bounds_texts import TEXTS
+
+N = af.symbols("N")
+
+
+def traced(function):
+    """The module of a kernel that is not refused."""
+    program = trace(function, parameters_of(function, {}))
+    return program.module
+
+
+def confirm(finding: Finding, function: Func, module: Module) -> None:
+    """Run the interpreter with the sizes of an example: it stops at this operation, because of a subscript."""
+    example = finding.example
+    given = []
+    for value in function.args:
+        match value.type:
+            case MemRefType(element=element):
+                given.append(np.zeros(example.shapes[value], dtype(element)))
+            case IndexType():
+                given.append(example.arguments[value])
+            case _:
+                given.append(0)
+    with pytest.raises(InterpreterError) as caught:
+        run(function, *given, module=module, uninitialised="poison")
+    said = str(caught.value)
+    assert said.startswith(where(finding.demand.op)), said
+    assert any(words in said for words in ("out of bounds", "differ in shape")), said
+    index = getattr(finding.demand.op, "index", None)
+    env = {**example.arguments, **example.iteration}
+    if index is not None and all(v in env for e in index for v in e.values()) and not example.demand.domain.locals:
+        assert tuple(e.evaluate(env) for e in index) == example.index
+        outside = [k for k, (i, n) in enumerate(zip(example.index, example.sizes, strict=True)) if not 0 <= i < n]
+        assert example.claim.axis in outside
+
+
+@pytest.mark.parametrize("row", WRONG, ids=lambda row: row.function.__name__)
+def test_what_leaves_its_array_is_found_with_an_example_that_does(row: Wrong):
+    module = traced(row.function)
+    found = Bounds(module.functions[-1], module)
+    first = next(f for f in found.findings if f.verdict != "proved")
+    assert first.access == row.access
+    assert first.verdict == ("violated" if row.is_error else "conditional")
+    confirm(first, module.functions[-1], module)
+
+
+@pytest.mark.parametrize("row", [r for r in WRONG if r.is_error], ids=lambda row: row.function.__name__)
+def test_a_kernel_that_is_wrong_is_not_built(row: Wrong):
+    with pytest.raises(ProgramIndexError) as caught:
+        af.kernel(row.function)
+    lines = str(caught.value).splitlines()
+    assert "bounds_programs.py:" in lines[0]
+    assert row.access in lines[0]
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("function", RIGHT, ids=lambda f: f.__name__)
+def test_what_stays_inside_is_proved(function):
+    assert af.kernel(function).check().are_proved
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_views_vectors_and_copies(name):
+    wrong, right = TEXTS[name]
+    module = parse(wrong)
+    verify(module)
+    found = bounds(module.functions[0], module)
+    (first, *_) = [f for f in found.findings if f.verdict != "proved"]
+    assert first.verdict in ("violated", "conditional"), str(found)
+    confirm(first, module.functions[0], module)
+    module = parse(right)
+    verify(module)
+    found = bounds(module.functions[0], module)
+    assert found.are_proved, str(found)
+
+
+def test_a_view_that_lies_inside_for_some_sizes_only_is_wrong():
+    """Of a symbolic size it is so for 2 and 3 alone; a size that is a number sets a limit by its nature."""
+    text = """func.func @f(%A: memref<?xf32> {{affdsl.shape = affine_map<()[s0] -> ({size})>}}, %n: index) {{
+        %o = affine.apply affine_map<()[s0] -> (s0 * 2 - 4)>()[%n]
+        %v = memref.subview %A[%o] [1] [1] : memref<?xf32> to memref<1xf32, strided<[1], offset: ?>>
+        return
+    }}"""
+    for size, verdict in (("s0", "violated"), ("3", "conditional")):
+        module = parse(text.format(size=size))
+        (found,) = bounds(module.functions[0], module).findings
+        assert found.verdict == verdict
+
+
+def test_there_are_enough_programs():
+    assert len(WRONG) + len(TEXTS) >= 50
+    assert len(RIGHT) + len(TEXTS) >= 50
+
+
+UNKNOWN = {
+    "an index from data": (
+        """
+        func.func @f(%A: memref<?xf32>, %I: memref<?xindex>) {
+          %zero = arith.constant 0 : index
+          affine.for %i = 0 to 4 {
+            %j = affine.load %I[0] : memref<?xindex>
+            %a = memref.load %A[%j] : memref<?xf32>
+          }
+          return
+        }""",
+        "%j is not affine",
+    ),
+    "a condition from data": (
+        """
+        func.func @f(%A: memref<4xf32>, %c: i1, %x: f32) {
+          affine.for %i = 0 to 5 {
+            scf.if %c { affine.store %x, %A[%i] : memref<4xf32> }
+          }
+          return
+        }""",
+        "the condition is known only at run time",
+    ),
+    "a number from data that never changes": (
+        """
+        func.func @f(%A: memref<4xf32>, %I: memref<1xindex>, %x: f32) {
+          %n = affine.load %I[0] : memref<1xindex>
+          affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<4xf32> }
+          return
+        }""",
+        "%n is known only at run time",
+    ),
+    "gathered elements": (
+        """
+        func.func @f(%A: memref<4xf32>, %at: vector<2xindex>, %m: vector<2xi1>, %p: vector<2xf32>) {
+          %zero = arith.constant 0 : index
+          %v = vector.gather %A[%zero] [%at], %m, %p
+            : memref<4xf32>, vector<2xindex>, vector<2xi1>, vector<2xf32> into vector<2xf32>
+          return
+        }""",
+        "which elements it touches is known only at run time",
+    ),
+    "a mask": (
+        """
+        func.func @f(%A: memref<4xf32>, %m: vector<8xi1>, %p: vector<8xf32>) {
+          %zero = arith.constant 0 : index
+          %v = vector.maskedload %A[%zero], %m, %p : memref<4xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+          return
+        }""",
+        "which lanes its mask leaves out is not known",
+    ),
+    "an operation that is not known": (
+        """
+        func.func @f(%A: memref<4xf32>) {
+          "some.thing"(%A) : (memref<4xf32>) -> ()
+          return
+        }""",
+        "which elements it touches is known only at run time",
+    ),
+    "a function that calls itself": (
+        """
+        func.func @f(%A: memref<4xf32>, %n: index) {
+          %a = affine.load %A[symbol(%n)] : memref<4xf32>
+          call @f(%A, %n) : (memref<4xf32>, index) -> ()
+          return
+        }""",
+        "because it calls itself",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_is_not_known_is_neither_proved_nor_refuted(name):
+    source, reason = UNKNOWN[name]
+    module = parse(source)
+    found = bounds(module.functions[0], module)
+    assert not found.violations
+    assert any(reason in why for finding in found.unknown for why in finding.unknown), str(found)
+    assert not found.are_proved
+
+
+def test_a_clipped_transfer_and_a_prefetch_may_reach_beyond():
+    module = parse("""
+    func.func @f(%A: memref<6xf32>, %x: f32) {
+      affine.for %i = 0 to 2 {
+        %at = affine.apply affine_map<(d0) -> (d0 * 4)>(%i)
+        affine.prefetch %A[%i * 100], read, locality<3>, data : memref<6xf32>
+        %v = vector.transfer_read %A[%at], %x : memref<6xf32>, vector<4xf32>
+      }
+      return
+    }""")
+    assert bounds(module.functions[0], module).are_proved
+
+
+def test_an_assumption_that_is_not_affine_is_not_broken_by_an_example():
+    module = parse("""
+    func.func @f(%n: index, %A: memref<4xf32>) attributes {
+      affdsl.assume = affine_set<()[s0] : (s0 * s0 - 9 == 0, s0 >= 0)>
+    } {
+      %a = affine.load %A[symbol(%n) + 2] : memref<4xf32>
+      return
+    }""")
+    (finding,) = bounds(module.functions[0], module).findings
+    assert finding.verdict in ("unknown", "conditional")
+
+
+def test_a_spent_budget_is_a_warning_that_names_the_access_and_no_proof():
+    module = traced(next(f for f in RIGHT if f.__name__ == "rows_of_three_that_fit"))
+    assert Bounds(module.functions[-1], module).are_proved
+    with pytest.warns(AnalysisWarning, match=r"isl needs more than 5 operations, for what writes A\[i // 3"):
+        found = Bounds(with_fields(module.functions[-1], assumes=(Constraint(size_of(module) - 7),)), module, 5)
+    assert {f.verdict for f in found.findings} == {"unknown"}
+
+
+def size_of(module: Module) -> Affine:
+    """The size of the last function."""
+    return Affine.of(module.functions[-1].args[0])
+
+
+def test_the_report_has_a_line_for_each_access():
+    module = traced(next(r.function for r in WRONG if r.function.__name__ == "of_another_size"))
+    lines = str(Bounds(module.functions[-1], module)).splitlines()
+    assert lines[0] == "of_another_size: 1 proved, 1 inside for some sizes, which each call checks"
+    assert lines[1].endswith("reads A[i]: proved")
+    assert lines[2].endswith("writes B[i]: conditional: inside where M >= N")
+
+
+def test_sizes_of_a_function_that_promises_nothing_are_numbers_of_their_own():
+    module = parse("""
+    func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+      affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<?xf32> }
+      return
+    }""")
+    (finding,) = bounds(module.functions[0], module).findings
+    assert finding.condition == "A_size0 >= n"
+    assert all(n >= 0 for n in finding.example.shapes[module.functions[0].args[0]])
+    confirm(finding, module.functions[0], module)
+
+
+MISFITS = {
+    "a cast to a size that is too large": (
+        """
+        func.func @f(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (s0)>}) {
+          %B = memref.cast %A : memref<?xf32> to memref<10xf32>
+          %b = affine.load %B[9] : memref<10xf32>
+          return
+        }""",
+        "N == 10",
+        "views 10 elements of the 0 in dimension 0 of A",
+    ),
+    "an expanded shape of too many elements": (
+        """
+        func.func @f(%N: index, %M: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0, s1] -> (s0)>})
+            attributes {
+          affdsl.assume = affine_set<()[s0, s1] : (s1 - 1 >= 0)>
+        } {
+          %B = memref.expand_shape %A [[0, 1]] output_shape [%M, 4] : memref<?xf32> into memref<?x4xf32>
+          %b = affine.load %B[symbol(%M) - 1, 3] : memref<?x4xf32>
+          return
+        }""",
+        "4 * M == N",
+        "views 4 elements of the 0 in dimension 0 of A",
+    ),
+    "a call with an array that is too small": (
+        """
+        func.func private @g(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (s0)>}) {
+          affine.for %i = 0 to %N { %a = affine.load %A[%i] : memref<?xf32> }
+          return
+        }
+        func.func @f(%N: index, %M: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0, s1] -> (s0)>}) {
+          call @g(%M, %A) : (index, memref<?xf32>) -> ()
+          return
+        }""",
+        "M == N",
+        "calls it with arguments that do not fit",
+    ),
+    "a call against an assumption": (
+        """
+        func.func private @g(%n: index) attributes { affdsl.assume = affine_set<()[s0] : (s0 - 3 >= 0)> } { return }
+        func.func @f(%n: index) {
+          call @g(%n) : (index) -> ()
+          return
+        }""",
+        "n >= 3",
+        "calls it with n = ",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_what_a_program_says_of_sizes_is_asked_for(name):
+    source, condition, said = MISFITS[name]
+    module = parse(source)
+    found = bounds(module.functions[-1], module)
+    (finding,) = [f for f in found.findings if f.verdict != "proved"]
+    assert finding.verdict == "conditional"
+    assert finding.condition == condition
+    assert finding.example.said().startswith(said)
+
+
+def test_what_is_reinterpreted_from_one_element_is_not_proved():
+    module = parse("""
+    func.func @f(%A: memref<f32>) {
+      %B = memref.reinterpret_cast %A to offset: [0], sizes: [4], strides: [1] : memref<f32> to memref<4xf32>
+      %b = affine.load %B[3] : memref<4xf32>
+      return
+    }""")
+    assert not bounds(module.functions[0], module).are_proved

@@ -1,0 +1,288 @@
+"""A buffer gets a slice for each iteration of a loop, and everybody still reads what was written for them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import func
+from affdsl.ir.expr import Value
+from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.ir.verifier import verify
+from affdsl.mlir.writers import print_op
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.distribute import distribute
+from passes.transforms.expand import expand
+from passes.transforms.parallelize import parallelize
+from tests.effort import some
+from tests.harness.reading import iv, loops, read
+from tests.passes.transforms.own_buffer_programs import SIZES, buffers, generate, result
+
+
+def buffer(function: func.Func) -> Value:
+    return next(value for value in buffers(function) if value.hint == "t")
+
+
+def expanded(body: str, loop: str = "i") -> func.Func:
+    f = read(body)
+    made = expand(f, buffer(f), iv(f, loop))
+    verify(made)
+    return made
+
+
+def uses(function: func.Func) -> list[str]:
+    """The lines that make, use or give back the buffer, and what computes its size."""
+    lines = (line.strip() for line in print_op(function).splitlines())
+    return [re.sub(r" : .*", "", line) for line in lines if re.search(r"%t\b|_count =", line)]
+
+
+def test_a_slice_for_each_iteration():
+    assert uses(
+        expanded("""%t = memref.alloc(%n) : memref<?xf32>
+        affine.for %i = 0 to %n {
+          affine.for %j = 0 to %n { affine.store %x, %t[%j] : memref<?xf32> }
+          affine.for %k = 0 to %n {
+            %b = affine.load %t[%k] : memref<?xf32>
+            affine.store %b, %A[%i, %k] : memref<?x?xf32>
+          }
+        }
+        memref.dealloc %t : memref<?xf32>""")
+    ) == [
+        "%i_count = affine.max affine_map<()[s0] -> (s0, 0)>()[%n]",
+        "%t = memref.alloc(%i_count, %n)",
+        "affine.store %x, %t[%i, %j]",
+        "%b = affine.load %t[%i, %k]",
+        "memref.dealloc %t",
+    ]
+
+
+CARRIED = """%t = memref.alloca() : memref<f32>
+affine.store %x, %t[] : memref<f32>
+affine.for %i = 1 to %n step 2 {
+  %p = affine.load %t[] : memref<f32>
+  affine.store %p, %B[%i] : memref<?xf32>
+  %a = affine.load %A[0, %i] : memref<?x?xf32>
+  affine.store %a, %t[] : memref<f32>
+}
+%r = affine.load %t[] : memref<f32>
+affine.store %r, %B[0] : memref<?xf32>"""
+
+
+def test_what_the_iteration_before_wrote_and_what_is_left_behind():
+    made = expanded(CARRIED)
+    assert uses(made) == [
+        "%i_count = affine.max affine_map<()[s0] -> (s0 floordiv 2 + 1, 1)>()[%n]",
+        "%t = memref.alloc(%i_count)",
+        "affine.store %x, %t[0]",
+        "%p = affine.load %t[(%i - 1) floordiv 2]",
+        "affine.store %a, %t[(%i - 1) floordiv 2 + 1]",
+        "%r = affine.load %t[%i_count - 1]",
+        "memref.dealloc %t",
+    ]
+    f = read(CARRIED)
+    with pytest.raises(IllegalTransform):
+        parallelize(f, iv(f, "i"))
+    for n in range(9):
+        numbers = []
+        for each in (f, made):
+            given = np.arange(9, dtype=np.float32).reshape(1, 9) + 1, np.zeros(9, np.float32), n, np.float32(99)
+            run(each, *given)
+            numbers.append(given[1].tolist())
+        assert numbers[0] == numbers[1], n
+    # What the iterations hand on is written by all of them first, and then read.
+    apart = distribute(made, iv(made, "i"))
+    first, second = loops(apart)
+    assert [type(op).__name__ for op in first.body] == ["Load", "Store"]
+    verify(parallelize(parallelize(apart, first.iv), second.iv))
+
+
+def test_a_start_where_the_number_of_iterations_is_known():
+    made = expanded(CARRIED.replace("%n", "8"))
+    assert uses(made) == [
+        "%t = memref.alloc()",
+        "affine.store %x, %t[0]",
+        "%p = affine.load %t[(%i - 1) floordiv 2]",
+        "affine.store %a, %t[(%i - 1) floordiv 2 + 1]",
+        "%r = affine.load %t[4]",
+        "memref.dealloc %t",
+    ]
+    assert "memref<5xf32>" in print_op(made)
+
+
+def test_several_iterations_before_without_a_start():
+    assert uses(
+        expanded("""%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to 8 {
+          affine.for %j = 0 to 4 {
+            affine.store %x, %t[] : memref<f32>
+            %b = affine.load %t[] : memref<f32>
+            affine.store %b, %A[%i, %j] : memref<?x?xf32>
+          }
+        }""", "j")
+    ) == ["%t = memref.alloc()", "affine.store %x, %t[%j]", "%b = affine.load %t[%j]"]  # fmt: skip
+    assert uses(
+        expanded("""%t = memref.alloc() : memref<9xf32>
+        affine.for %i = 0 to 8 {
+          affine.store %x, %t[%i] : memref<9xf32>
+          affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%i) {
+            %b = affine.load %t[%i - 3] : memref<9xf32>
+            affine.store %b, %B[%i] : memref<?xf32>
+          }
+        }""")
+    ) == ["%t = memref.alloc()", "affine.store %x, %t[%i, %i]", "%b = affine.load %t[%i - 3, %i - 3]"]
+
+
+def test_where_a_size_is_known_only_further_inside():
+    made = expanded("""%t = memref.alloca() : memref<f32>
+    affine.for %o = 0 to 8 {
+      affine.for %i = 0 to affine_map<(d0)[s0] -> (d0 + s0)>(%o)[%n] {
+        affine.store %x, %t[] : memref<f32>
+        %b = affine.load %t[] : memref<f32>
+        affine.store %b, %A[%o, %i] : memref<?x?xf32>
+      }
+    }""")
+    (outer,) = made.body
+    assert [type(op).__name__ for op in outer.body] == ["Max", "Alloc", "For", "Dealloc"]
+
+
+REFUSED = {
+    "an argument": ("affine.for %i = 0 to 4 { affine.store %x, %B[0] : memref<?xf32> }", "%B is an argument"),
+    "a layout": (
+        """%t = memref.alloc() : memref<4xf32, affine_map<(d0) -> (d0 + 1)>>
+        affine.for %i = 0 to 4 { affine.store %x, %t[%i] : memref<4xf32, affine_map<(d0) -> (d0 + 1)>> }""",
+        "t has a layout of its own",
+    ),
+    "a copy": (
+        """%t = memref.alloc() : memref<4xf32>
+        %u = memref.alloc() : memref<4xf32>
+        affine.for %i = 0 to 4 { memref.copy %t, %u : memref<4xf32> to memref<4xf32> }""",
+        "memref.copy uses t otherwise than element by element",
+    ),
+    "several lower bounds": (
+        """%t = memref.alloc() : memref<4xf32>
+        affine.for %i = max affine_map<()[s0] -> (s0, 1)>()[%n] to 4 { affine.store %x, %t[%i] : memref<4xf32> }""",
+        "i begins at the largest of several numbers",
+    ),
+    "not used": ("%t = memref.alloc() : memref<4xf32>\naffine.for %i = 0 to 4 { }", "the loop i does not use t"),
+    "different distances": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        affine.for %i = 0 to %n {
+          affine.if affine_set<(d0) : (d0 mod 2 == 0)>(%i) { affine.store %x, %t[] : memref<f32> }
+          %b = affine.load %t[] : memref<f32>
+          affine.store %b, %B[%i] : memref<?xf32>
+        }""",
+        "the load t[] at line 6 sees what the store t[] at line 5 wrote in iterations at different distances: [0, 1]",
+    ),
+    "older, later": (
+        """%t = memref.alloc() : memref<8xf32>
+        affine.store %x, %t[0] : memref<8xf32>
+        affine.for %i = 1 to 8 {
+          affine.store %x, %t[%i] : memref<8xf32>
+          %b = affine.load %t[0] : memref<8xf32>
+          affine.store %b, %B[%i] : memref<?xf32>
+        }""",
+        "the load t[0] at line 6 may see what was there before the loop, and not only in the first iteration",
+    ),
+    "older, or what the loop wrote": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        affine.for %i = 0 to 8 {
+          affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) { affine.store %x, %t[] : memref<f32> }
+          %b = affine.load %t[] : memref<f32>
+          affine.store %b, %B[%i] : memref<?xf32>
+        }""",
+        "the load t[] at line 6 may see what was there before the loop, or what the loop wrote",
+    ),
+    "from run to run": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        affine.for %o = 0 to 4 { affine.for %i = 0 to 8 {
+          %b = affine.load %t[] : memref<f32>
+          affine.store %b, %B[%i] : memref<?xf32>
+          affine.store %x, %t[] : memref<f32> } }""",
+        "t holds something before or behind the loop i, and is not made in the same block",
+    ),
+    "more than the last": (
+        """%t = memref.alloc() : memref<8xf32>
+        affine.for %i = 0 to 8 { affine.store %x, %t[%i] : memref<8xf32> }
+        %b = affine.load %t[3] : memref<8xf32>
+        affine.store %b, %B[0] : memref<?xf32>""",
+        "the load t[3] at line 4, behind the loop, may see what the store t[i] at line 3 wrote before the last",
+    ),
+    "older, behind": (
+        """%t = memref.alloc() : memref<8xf32>
+        affine.store %x, %t[1] : memref<8xf32>
+        affine.for %i = 0 to 8 { affine.store %x, %t[0] : memref<8xf32> }
+        affine.for %k = 0 to 2 {
+        %b = affine.load %t[%k] : memref<8xf32>
+        affine.store %b, %B[0] : memref<?xf32> }""",
+        "the load t[k] at line 6, behind the loop, may see what was there before it",
+    ),
+    "no last slice": (
+        """affine.for %o = 0 to 3 {
+          %t = memref.alloc() : memref<f32>
+          affine.for %i = 0 to %n { affine.store %x, %t[] : memref<f32> }
+          affine.store %x, %t[] : memref<f32>
+        }""",
+        "how often i runs is no one affine expression, so its last slice cannot be named",
+    ),
+    "a size that comes too late": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        %m = memref.dim %B, %c : memref<?xf32>
+        affine.for %i = 0 to %m {
+          %b = affine.load %t[] : memref<f32>
+          affine.store %x, %t[] : memref<f32>
+          affine.store %b, %B[%i] : memref<?xf32> }""",
+        "how often i runs is not known where t is made",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    body, text = REFUSED[name]
+    f = read(body.replace("%t = ", "%c = arith.constant 0 : index\n%t = ", 1) if "%c" in body else body)
+    value = buffer(f) if buffers(f) else f.args[1]
+    with pytest.raises(IllegalTransform) as refused:
+        expand(f, value, iv(f, "i"))
+    first, reason = str(refused.value).splitlines()[:2]
+    assert first.endswith(f"cannot expand {value.hint} by loop i")
+    wanted = re.sub(r"line (\d+)", lambda m: f"line {int(m[1]) + ('%c' in body)}", text)
+    assert wanted.replace("%B", "B") in reason
+
+
+@pytest.mark.parametrize("seeds", some([range(k, k + 50) for k in range(1000, 1200, 50)], 1), ids=str)
+def test_random_programs_do_the_same(seeds):
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        function = generate(seed)
+        for value in buffers(function):
+            for loop in loops(function):
+                try:
+                    made = expand(function, value, loop.iv)
+                except IllegalTransform:
+                    seen["refused"] += 1
+                    continue
+                verify(made)
+                seen["done"] += 1
+                seen["with a start"] += "+ 1, 1)" in print_op(made)
+                for n in SIZES:
+                    seen["compared"] += _is_same(function, made, n, seed)
+    assert seen["done"] > 40, seen
+    assert seen["compared"] > 75, seen
+    assert seen["refused"] > 40, seen
+
+
+def _is_same(before: func.Func, after: func.Func, n: int, seed: int) -> bool:
+    """Whether the program has a meaning, which then must be the same."""
+    try:
+        wanted = result(before, n)
+    except InterpreterError:
+        return False
+    assert result(after, n) == wanted, f"seed {seed}, n = {n}\n{before}\n{after}"
+    return True

@@ -1,0 +1,440 @@
+"""Each iteration gets its own buffer where it hands nothing on in it, and dependences that were only for space go."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import affine, func, memref
+from affdsl.ir.expr import Value
+from affdsl.ir.interpreter import InterpreterError, run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.distribute import distribute
+from passes.transforms.expand import expand
+from passes.transforms.interchange import interchange
+from passes.transforms.parallelize import parallelize
+from passes.transforms.privatize import privatize
+from passes.transforms.reverse import reverse
+from tests.effort import some
+from tests.harness.reading import iv, loops, read
+from tests.oracles import mlir_opt
+from tests.passes.advice.asked import asked, taken
+from tests.passes.analysis.brute import Brute
+from tests.passes.analysis.traced import trace
+from tests.passes.transforms.own_buffer_programs import SIZES, arguments, buffers, generate, result
+
+
+def buffer(function: func.Func, name: str = "t") -> Value:
+    return next(value for value in buffers(function) if value.hint == name)
+
+
+def refused(function: func.Func, *arguments: Value, by=privatize) -> IllegalTransform:
+    with pytest.raises(IllegalTransform) as caught:
+        asked(by.__name__, function, *arguments)
+    return caught.value
+
+
+SCALAR = """%t = memref.alloca() : memref<f32>
+affine.for %i = 0 to %n { affine.for %j = 0 to %n {
+  %a = affine.load %A[%i, %j] : memref<?x?xf32>
+  affine.store %a, %t[] : memref<f32>
+  %b = affine.load %t[] : memref<f32>
+  affine.store %b, %A[%i, %j] : memref<?x?xf32>
+} }"""
+ROW = """%t = memref.alloc(%n) {alignment = 64 : i64} : memref<?xf32>
+affine.for %i = 0 to %n {
+  affine.for %j = 0 to %n {
+    %a = affine.load %A[%i, %j] : memref<?x?xf32>
+    affine.store %a, %t[%j] : memref<?xf32>
+  }
+  affine.for %k = 0 to %n {
+    %b = affine.load %t[%n - 1 - %k] : memref<?xf32>
+    affine.store %b, %A[%i, %k] : memref<?x?xf32>
+  }
+}
+memref.dealloc %t : memref<?xf32>"""
+
+
+def test_the_allocation_moves_into_the_loop():
+    f = read(ROW)
+    made = privatize(f, buffer(f), iv(f, "i"))
+    verify(made)
+    (outer,) = made.body
+    assert [type(op).__name__ for op in outer.body] == ["Alloc", "For", "For", "Dealloc"]
+    assert outer.body[0].result is buffer(f)
+    assert outer.body[0].alignment == 64
+
+
+def test_the_stack_does_not_grow_with_the_iterations():
+    """mlir-opt makes of a memref.alloca in a loop one that is done in each iteration, and given back by none."""
+    f = read(SCALAR.replace("alloca()", "alloca() {alignment = 32 : i64}"))
+    made = privatize(f, buffer(f), iv(f, "j"))
+    verify(made)
+    (outer,) = made.body
+    assert [type(op).__name__ for op in outer.body[0].body] == ["Alloc", "Load", "Store", "Load", "Store", "Dealloc"]
+    assert outer.body[0].body[0].alignment == 32
+    lowering = (
+        "--lower-affine", "--convert-scf-to-cf", "--expand-strided-metadata", "--finalize-memref-to-llvm",
+        "--convert-func-to-llvm",
+    )  # fmt: skip
+    assert "llvm.alloca" in mlir_opt(print_op(func.Module((f,))), *lowering)
+    assert "llvm.alloca" not in mlir_opt(print_op(func.Module((made,))), *lowering)
+
+
+def test_a_layout_with_symbols_keeps_them():
+    f = read("""%t = memref.alloca()[%n] : memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>
+    affine.for %i = 0 to %n {
+      affine.store %x, %t[1] : memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>
+      %a = affine.load %t[1] : memref<4xf32, affine_map<(d0)[s0] -> (d0 + s0)>>
+      affine.store %a, %B[%i] : memref<?xf32>
+    }""")
+    verify(privatize(f, buffer(f), iv(f, "i")))
+    assert "t has a layout of its own" in str(refused(f, buffer(f), iv(f, "i"), by=expand))
+
+
+def test_an_iteration_has_no_more_than_it_uses():
+    f = read("""%t = memref.alloc(%n) : memref<?x9x2xf32>
+    affine.for %i = 0 to 8 { affine.for %j = 0 to 9 {
+      affine.store %x, %t[%i * 2 + 1, %j, 1] : memref<?x9x2xf32>
+      affine.store %x, %t[%i * 2, %j, 1] : memref<?x9x2xf32>
+      %a = affine.load %t[%i * 2, %j, 1] : memref<?x9x2xf32>
+      affine.store %a, %A[%i, %j] : memref<?x?xf32>
+    } }""")
+    made = privatize(f, buffer(f), iv(f, "i"))
+    verify(made)
+    assert [line.strip() for line in print_op(made).splitlines() if "%t" in line] == [
+        "%t = memref.alloc() : memref<2x9x1xf32>",
+        "affine.store %x, %t[1, %j, 0] : memref<2x9x1xf32>",
+        "affine.store %x, %t[0, %j, 0] : memref<2x9x1xf32>",
+        "%a = affine.load %t[0, %j, 0] : memref<2x9x1xf32>",
+        "memref.dealloc %t : memref<2x9x1xf32>",
+    ]
+    inner = privatize(f, buffer(f), iv(f, "j"))
+    assert "%t = memref.alloc() : memref<2x1x1xf32>" in print_op(inner)
+
+
+def test_what_else_uses_the_buffer_keeps_it():
+    f = read("""%t = memref.alloc() : memref<f32>
+    affine.for %i = 0 to %n {
+      affine.store %x, %t[] : memref<f32>
+      %a = affine.load %t[] : memref<f32>
+      affine.store %a, %B[%i] : memref<?xf32>
+    }
+    affine.for %k = 0 to %n {
+      affine.store %x, %t[] : memref<f32>
+      %b = affine.load %t[] : memref<f32>
+      affine.store %b, %B[%k] : memref<?xf32>
+    }
+    memref.dealloc %t : memref<f32>""")
+    made = privatize(f, buffer(f), iv(f, "k"))
+    verify(made)
+    assert [type(op).__name__ for op in made.body] == ["Alloc", "For", "For", "Dealloc"]
+    assert [type(op).__name__ for op in made.body[2].body] == ["Alloc", "Store", "Load", "Store", "Dealloc"]
+    assert made.body[2].body[0].result is not buffer(f)
+    both = privatize(made, buffer(f), iv(f, "i"))
+    verify(both)
+    assert [type(op).__name__ for op in both.body] == ["For", "For"]
+
+
+def test_views_and_carried_values_inside_of_the_loop():
+    f = read("""%t = memref.alloc() : memref<8xf32>
+    %r = affine.for %i = 0 to 4 iter_args(%s = %x) -> f32 {
+      %v = memref.subview %t[4][4][1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 4>>
+      affine.store %s, %t[6] : memref<8xf32>
+      %a = affine.load %v[2] : memref<4xf32, strided<[1], offset: 4>>
+      %b = arith.addf %a, %x : f32
+      affine.yield %b : f32
+    }
+    affine.store %r, %B[0] : memref<?xf32>""")
+    made = privatize(f, buffer(f), iv(f, "i"))
+    verify(made)
+    assert [type(op).__name__ for op in loops(made)[0].body][-2:] == ["Dealloc", "Yield"]
+    for each in (f, made):
+        given = np.zeros((1, 1), np.float32), np.zeros(1, np.float32), 1, np.float32(2)
+        run(each, *given)
+        assert given[1].tolist() == [10]
+
+
+def test_dependences_that_were_only_for_space_are_gone():
+    f = read(SCALAR)
+    i, j, t = iv(f, "i"), iv(f, "j"), buffer(f)
+    for step in (interchange, parallelize, reverse):
+        arguments = (i, j) if step is interchange else (i,)
+        error = refused(f, *arguments, by=step)
+        assert error.dependence is not None
+        assert error.dependence.source.buffer.root is t
+        assert error.alternative == "privatize(func, t, j) first"
+        assert error.proposal is not None
+        assert [(s.verb, s.arguments) for s in error.proposal.steps] == [("privatize", (t, j))]
+        verify(step(taken(error.proposal.steps[0], f), *arguments))
+    row = read(ROW)
+    error = refused(row, iv(row, "i"), by=parallelize)
+    assert error.alternative == "privatize(func, t, i) first"
+    verify(parallelize(privatize(row, buffer(row), iv(row, "i")), iv(row, "i")))
+
+
+def test_the_whole_message():
+    f = read(SCALAR)
+    assert str(refused(f, iv(f, "i"), by=parallelize)) == (
+        "k.mlir:3: cannot make i parallel\n"
+        "    the store t[] at line 5 is overwritten by the store t[] at line 5 with distance (1..*, *..*),\n"
+        "    e.g. (i, j) = (0, 0) writes t[], which (i, j) = (1, 0) writes again (for n = 2); "
+        "the new order does not run them in this order\n"
+        "    it is parallel if privatized: each iteration needs its own t\n"
+        "    legal: privatize(func, t, j) first"
+    )
+
+
+def test_several_buffers_are_named_together():
+    f = read("""%t = memref.alloca() : memref<f32>
+    %u = memref.alloca() : memref<f32>
+    affine.for %i = 0 to %n {
+      affine.store %x, %t[] : memref<f32>
+      %a = affine.load %t[] : memref<f32>
+      affine.store %a, %u[] : memref<f32>
+      %b = affine.load %u[] : memref<f32>
+      affine.store %b, %B[%i] : memref<?xf32>
+    }""")
+    error = refused(f, iv(f, "i"), by=reverse)
+    assert error.alternative == "privatize(func, t, i) and privatize(func, u, i) first"
+    assert error.proposal is not None
+    done = f
+    for step in error.proposal.steps:
+        done = taken(step, done)
+    verify(reverse(done, iv(f, "i")))
+
+
+def test_distribution_needs_expansion():
+    f = read("""%t = memref.alloca() : memref<f32>
+    affine.for %i = 0 to %n {
+      %a = affine.load %A[%i, 0] : memref<?x?xf32>
+      affine.store %a, %t[] : memref<f32>
+      %b = affine.load %t[] : memref<f32>
+      affine.store %b, %B[%i] : memref<?xf32>
+    }""")
+    error = refused(f, iv(f, "i"), by=distribute)
+    assert error.alternative == "expand(func, t, i) first"
+    made = distribute(expand(f, buffer(f), iv(f, "i")), iv(f, "i"))
+    verify(made)
+    assert [type(op).__name__ for op in made.body] == ["Max", "Alloc", "For", "For", "Dealloc"]
+
+
+REFUSED = {
+    "an argument": (
+        "affine.for %i = 0 to %n { affine.store %x, %B[0] : memref<?xf32> }", "B",
+        "k.mlir:1: cannot privatize B in loop i\n    B is an argument: the caller sees what is in it",
+    ),
+    "returned": (
+        """%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to %n { affine.store %x, %t[] : memref<f32> }
+        return %t : memref<f32>""", "t",
+        "k.mlir:2: cannot privatize t in loop i\n    @f returns t, so that its caller sees it",
+    ),
+    "handed on": (
+        """%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to %n { "my.op"(%t) : (memref<f32>) -> () }""", "t",
+        "k.mlir:2: cannot privatize t in loop i\n    my.op gets hold of t: what it does to it is not known",
+    ),
+    "already": (
+        """affine.for %i = 0 to %n {
+          %t = memref.alloc() : memref<f32>
+          affine.store %x, %t[] : memref<f32> }""", "t",
+        "k.mlir:3: cannot privatize t in loop i\n    each iteration of i makes its own t already",
+    ),
+    "not used": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        affine.for %i = 0 to %n { }""", "t",
+        "k.mlir:4: cannot privatize t in loop i\n    the loop i does not use t",
+    ),
+    "freed inside": (
+        """%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to 1 { memref.dealloc %t : memref<f32> }""", "t",
+        "k.mlir:3: cannot privatize t in loop i\n    the loop i gives t back",
+    ),
+    "a view outside": (
+        """%t = memref.alloc() : memref<8xf32>
+        %v = memref.cast %t : memref<8xf32> to memref<?xf32>
+        affine.for %i = 0 to 8 { affine.store %x, %v[%i] : memref<?xf32> }""", "t",
+        "k.mlir:3: cannot privatize t in loop i\n    v is a part of t that is made outside of the loop",
+    ),
+    "carried": (
+        """%t = memref.alloc() : memref<8xf32>
+        affine.for %i = 2 to 8 {
+          affine.store %x, %t[%i] : memref<8xf32>
+          affine.if affine_set<(d0) : (d0 - 4 >= 0)>(%i) {
+            %a = affine.load %t[%i - 2] : memref<8xf32>
+            affine.store %a, %B[%i] : memref<?xf32>
+          } }""", "t",
+        ("k.mlir:6: cannot privatize t in loop i\n"
+        "    the load t[i - 2] at line 6 may see what the store t[i] at line 4 wrote in iteration i - 2,\n"
+        "    e.g. i = 2 writes t[2], which i = 4 reads\n"
+        "    legal: expand(func, t, i)"),
+    ),
+    "carried from different iterations": (
+        """%t = memref.alloc() : memref<8xf32>
+        affine.for %i = 0 to 8 {
+          affine.store %x, %t[%i] : memref<8xf32>
+          %a = affine.load %t[0] : memref<8xf32>
+          affine.store %a, %B[%i] : memref<?xf32>
+        }""", "t",
+        ("k.mlir:5: cannot privatize t in loop i\n"
+        "    the load t[0] at line 5 may see what the store t[i] at line 4 wrote in other iterations,\n"
+        "    e.g. i = 0 writes t[0], which i = 1 reads"),
+    ),
+    "from before": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        affine.for %i = 0 to %n {
+          %a = affine.load %t[] : memref<f32>
+          affine.store %a, %B[%i] : memref<?xf32>
+        }""", "t",
+        ("k.mlir:5: cannot privatize t in loop i\n"
+        "    the load t[] at line 5 may see what the store t[] at line 3 wrote before the loop"),
+    ),
+    "not written": (
+        """%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to %n {
+          affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) { affine.store %x, %t[] : memref<f32> }
+          %a = affine.load %t[] : memref<f32>
+          affine.store %a, %B[%i] : memref<?xf32>
+        }""", "t",
+        ("k.mlir:5: cannot privatize t in loop i\n"
+        "    the load t[] at line 5 may see what its iteration has not written"),
+    ),
+    "live behind": (
+        """%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to 9 { affine.store %x, %t[] : memref<f32> }
+        %a = affine.load %t[] : memref<f32>
+        affine.store %a, %B[0] : memref<?xf32>""", "t",
+        ("k.mlir:4: cannot privatize t in loop i\n"
+        "    the load t[] at line 4, outside of the loop, sees what the store t[] at line 3 wrote,\n"
+        "    e.g. i = 8 writes t[]\n"
+        "    legal: expand(func, t, i)"),
+    ),
+    "another run": (
+        """%t = memref.alloc() : memref<f32>
+        affine.store %x, %t[] : memref<f32>
+        affine.for %o = 0 to 4 { affine.for %i = 0 to 9 {
+          affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) { affine.store %x, %t[] : memref<f32> }
+          affine.if affine_set<(d0, d1) : (d0 == 0, d1 - 1 >= 0)>(%i, %o) {
+            %a = affine.load %t[] : memref<f32>
+            affine.store %a, %B[%i] : memref<?xf32> } } }""", "t",
+        ("k.mlir:7: cannot privatize t in loop i\n"
+        "    the load t[] at line 7 may see what the store t[] at line 5 wrote in another run of the loop,\n"
+        "    e.g. (o, i) = (0, 8) writes t[], which (o, i) = (1, 0) reads"),
+    ),
+    "a guard that is known at run time": (
+        """%t = memref.alloc() : memref<f32>
+        affine.for %i = 0 to %n {
+          %c = arith.cmpf olt, %x, %x : f32
+          scf.if %c { affine.store %x, %t[] : memref<f32> }
+          %a = affine.load %t[] : memref<f32>
+          affine.store %a, %B[%i] : memref<?xf32>
+        }""", "t",
+        ("k.mlir:6: cannot privatize t in loop i\n"
+        "    the load t[] at line 6 may see what the store t[] at line 5 wrote in other iterations"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    body, which, text = REFUSED[name]
+    if "return" in body:
+        arguments = "%B: memref<?xf32>, %n: index, %x: f32"
+        f = parse(f"func.func @f({arguments}) -> memref<f32> {{\n{body} }}", "k.mlir").functions[0]
+    else:
+        f = read(body)
+    value = next(v for v in (*f.args, *buffers(f)) if v.hint == which)
+    assert str(refused(f, value, iv(f, "i"))) == text
+
+
+def test_the_buffer_must_be_there():
+    f, other = read(ROW), read(SCALAR)
+    assert "@f has no allocation of t; the buffers that it makes are t" in str(refused(f, buffer(other), iv(f, "i")))
+    assert "@f has no affine.for over i; its loops are i, j, k" in str(refused(f, buffer(f), iv(other, "i")))
+    none = read("affine.for %i = 0 to %n { }")
+    assert "@f has no allocation of t; it makes none" in str(refused(none, buffer(f), iv(none, "i")))
+
+
+@pytest.mark.parametrize("seeds", some([range(30), range(30, 60), range(60, 90), range(90, 120)], 1), ids=str)
+def test_random_programs_do_the_same_and_no_refusal_is_idle(seeds):
+    seen: Counter[str] = Counter()
+    for seed in seeds:
+        function = generate(seed)
+        runs = [Brute(trace(function, *arguments(n))) for n in SIZES]
+        for value in buffers(function):
+            for loop in loops(function):
+                try:
+                    made = privatize(function, value, loop.iv)
+                except IllegalTransform as error:
+                    if example := EXAMPLE.search(str(error)):
+                        seen["examples"] += _is_seen(function, error, example)
+                    if " sees " in str(error) or " may see " in str(error):
+                        seen["refused rightly" if not _is_private(runs, value, loop) else "refused too early"] += 1
+                    continue
+                verify(made)
+                assert _is_private(runs, value, loop), f"seed {seed}: {loop.iv}\n{function}"
+                seen["done"] += 1
+                for n in SIZES:
+                    seen["compared"] += _is_same(function, made, n)
+    assert seen["done"] > 25, seen
+    assert seen["compared"] > 50, seen
+    assert seen["refused rightly"] > 20, seen
+    assert seen["refused too early"] == 0, seen
+    assert seen["examples"] > 10, seen
+
+
+EXAMPLE = re.compile(r"e\.g\. (.*) writes \w+\[(.*)\](?:, which (.*) reads)?(?: \(for n = (\d+)\))?$", re.M)
+
+
+def _numbers(text: str | None) -> tuple[int, ...]:
+    return tuple(int(n) for n in re.findall(r"-?\d+", (text or "").rpartition("=")[2]))
+
+
+def _is_seen(function: func.Func, error: IllegalTransform, example: re.Match[str]) -> bool:
+    """That the read of an example really sees what its write has left, by all that runs."""
+    assert error.dependence is not None
+    source, sink = error.dependence.source.op, error.dependence.sink.op
+    writer, reader = _numbers(example[1]), _numbers(example[3])
+    element = tuple(int(n) for n in example[2].split(", ") if n)
+    assert error.witness is not None
+    assert (error.witness.source, error.witness.sink, error.witness.element) == (writer, reader, element)
+    brute = Brute(trace(function, *arguments(int(example[4] or 4))))
+    found = [w for (r, at), w in brute.last_writers.items() if (r.op, r.ivs, at) == (sink, reader, element)]
+    assert any(w is not None and (w.op, w.ivs) == (source, writer) for w in found), f"{error}\n{function}"
+    return True
+
+
+def _is_same(before: func.Func, after: func.Func, n: int) -> bool:
+    """Whether the program has a meaning, which then must be the same."""
+    try:
+        wanted = result(before, n)
+    except InterpreterError:
+        return False
+    assert result(after, n) == wanted, f"n = {n}\n{before}\n{after}"
+    return True
+
+
+def _is_private(runs: list[Brute], value: Value, loop: affine.For) -> bool:
+    """Whether, in all runs, no iteration of a loop hands anything on in a buffer, to another or to what is outside."""
+    inside = set(walk(loop))
+    for brute in runs:
+        level = len(brute.trace.loops[loop]) + 1
+        for (reads, _), writes in brute.last_writers.items():
+            if reads.buffer.origin is not value or isinstance(reads.op, memref.Dealloc):
+                continue
+            if reads.op in inside:
+                if writes is None or writes.op not in inside or writes.ivs[:level] != reads.ivs[:level]:
+                    return False
+            elif writes is not None and writes.op in inside:
+                return False
+    return True

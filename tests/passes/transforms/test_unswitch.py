@@ -1,0 +1,174 @@
+"""unswitch: next to mlir-opt's, with results, over all small sizes, in random programs, and what it refuses."""
+
+import functools
+
+import pytest
+
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.expr import Constraint, Value
+from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from affdsl.ir.types import INDEX
+from passes.legality.refusal import IllegalTransform
+from passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
+from passes.transforms.unswitch import unswitch
+from tests.fuzz.check import check_seeds, pipelines
+from tests.harness.reading import by_name, function, loops
+from tests.passes.compare import assert_alike, both, parsed
+from tests.passes.transforms.loops_before_and_after import on_random_programs
+
+HEAD = "func.func @f(%m: index, %n: index, %A: memref<40x40xf32>, %x: f32)"
+CLEAN = ("--canonicalize", "--cse")
+
+PROGRAMS = {
+    "two loops and an else": """{
+        affine.for %i = 0 to %n { affine.for %j = 0 to 7 {
+          affine.if affine_set<()[s0]: (s0 - 3 >= 0)>()[%m] { affine.store %x, %A[%i, %j] : memref<40x40xf32> }
+          else { affine.store %x, %A[0, %j] : memref<40x40xf32> }
+        } }
+        return }""",
+    "only the inner loop": """{
+        affine.for %i = 0 to %n { affine.for %j = 0 to 7 {
+          affine.if affine_set<(d0)[s0]: (s0 - d0 >= 0)>(%i)[%m] { affine.store %x, %A[%i, %j] : memref<40x40xf32> }
+          affine.store %x, %A[%i, 0] : memref<40x40xf32>
+        } }
+        return }""",
+    "out of a condition that stays": """{
+        affine.for %i = 0 to %n { affine.if affine_set<(d0)[s0]: (s0 - d0 >= 0)>(%i)[%m] {
+          affine.for %j = 0 to 7 {
+            affine.if affine_set<()[s0]: (s0 - 3 >= 0)>()[%m] { affine.store %x, %A[%i, %j] : memref<40x40xf32> }
+            affine.store %x, %A[%i, 0] : memref<40x40xf32>
+          }
+          affine.store %x, %A[1, 0] : memref<40x40xf32>
+        } }
+        return }""",
+    "computed on the way": """{
+        affine.for %i = 0 to %n { affine.for %j = 0 to 7 {
+          %c = affine.apply affine_map<(d0) -> (d0 + 3)>(%n)
+          affine.if affine_set<(d0)[s0]: (s0 - d0 >= 0)>(%c)[%m] { affine.store %x, %A[%i, %j] : memref<40x40xf32> }
+          affine.if affine_set<(d0)[s0]: (s0 - d0 >= 6)>(%c)[%m] { affine.store %x, %A[%i, 9] : memref<40x40xf32> }
+        } }
+        return }""",
+    "bands": """{
+        affine.parallel (%i, %j) = (0, 0) to (%n, 9) {
+          affine.if affine_set<()[s0]: (s0 - 3 >= 0)>()[%m] { affine.store %x, %A[%i, %j] : memref<40x40xf32> }
+        }
+        return }""",
+    "nothing to do": """{
+        affine.for %i = 0 to %n {
+          affine.if affine_set<(d0)[s0]: (s0 - d0 >= 0)>(%i)[%m] { affine.store %x, %A[%i, 1] : memref<40x40xf32> }
+        }
+        affine.if affine_set<()[s0]: (s0 >= 0)>()[%m] { affine.store %x, %A[1, 1] : memref<40x40xf32> }
+        return }""",
+}  # fmt: skip
+
+WITH_RESULTS = """func.func @f(%n: index, %m: index, %x: i64) -> (i64, i64) {
+  %r:2 = affine.for %i = 0 to %n iter_args(%p = %x, %q = %x) -> (i64, i64) {
+    %k = arith.index_cast %i : index to i64
+    %v = affine.if affine_set<()[s0] : (s0 - 3 >= 0)>()[%m] -> i64 {
+      %a = arith.addi %p, %k : i64
+      affine.yield %a : i64
+    } else {
+      affine.yield %q : i64
+    }
+    %w = arith.muli %v, %q : i64
+    affine.yield %w, %v : i64, i64
+  }
+  return %r#0, %r#1 : i64, i64
+}"""
+
+
+@functools.cache
+def compared():
+    texts = [HEAD + body for body in PROGRAMS.values()]
+    made = [affine_loop_unswitch(parsed(text)) for text in texts]
+    return dict(zip(PROGRAMS, both(made, CLEAN, texts, ["--test-affine-loop-unswitch", *CLEAN]), strict=True))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_same_as_mlir_opt(name):
+    ours, theirs = compared()[name]
+    assert ours == theirs
+
+
+def test_programs_do_the_same():
+    meant = 0
+    for body in PROGRAMS.values():
+        before = parsed(HEAD + body)
+        meant += assert_alike(before, affine_loop_unswitch(before))
+    assert meant > 50
+
+
+def test_loops_and_conditions_with_results():
+    before = parsed(WITH_RESULTS)
+    after = affine_loop_unswitch(before)
+    (condition,) = [op for op in walk(after) if isinstance(op, affine.If)]
+    assert len(condition.results) == len(loops(after.functions[0])) == 2
+    assert assert_alike(before, after, runs=40) == 40
+
+
+def test_the_loop_keeps_its_name_where_the_condition_holds():
+    func = function(WITH_RESULTS)
+    first, second = loops(unswitch(func, by_name(func, "i")))
+    assert first.iv is by_name(func, "i")
+    assert second.iv.hint == "i_else"
+
+
+def guarded(func, loop):
+    """The function where what the loop does without giving a result is asked for: half of it if the answer is no."""
+    size = Value(INDEX, "size")
+    body, condition = [], (Constraint(size - 3),)
+    for k, op in enumerate(loop.body):
+        if op.is_terminator or tuple(op.defines()):
+            body.append(op)
+        else:
+            body.append(affine.If(condition, (op,), (clone(op, {}),) if k % 2 else ()))
+    inside = rewrite(func, lambda op: with_fields(op, body=tuple(body)) if op is loop else None)
+    known = arith.Constant(size, 2 + len(loop.body) % 2)
+    return with_fields(inside, body=(known, *inside.body))
+
+
+def test_random_programs():
+    found = on_random_programs(range(40), unswitch, guarded)
+    assert found.compared > 40
+
+
+def test_random_programs_through_pipelines():
+    report = check_seeds(range(800, 840), pipelines(["test-affine-loop-unswitch"]), ["interpreter"])
+    assert not report.failures
+    assert sum(report.changed.values()) > 2
+
+
+REFUSED = {
+    "i": r"cannot unswitch loop %i\n    its condition depends on %i, which is only known inside",
+    "j": "its condition divides by a symbol, which may be 0 where the loop does not run",
+    "k": "there is no affine.if in it",
+    "l": "it stands inside of scf.if",
+    "o": "its condition depends on %s, which is only known inside",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    func = function("""func.func @f(%n: index, %m: index, %A: memref<?xf32>, %x: f32, %c: i1) {
+      affine.for %i = 0 to %n {
+        affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) { affine.store %x, %A[%i] : memref<?xf32> }
+      }
+      affine.for %j = 0 to %n {
+        affine.if affine_set<()[s0, s1] : (s0 floordiv s1 - 1 >= 0)>()[%n, %m] {
+          affine.store %x, %A[%j] : memref<?xf32>
+        }
+      }
+      affine.for %k = 0 to %n { affine.store %x, %A[%k] : memref<?xf32> }
+      affine.for %l = 0 to %n {
+        scf.if %c {
+          affine.if affine_set<()[s0] : (s0 - 1 >= 0)>()[%m] { affine.store %x, %A[%l] : memref<?xf32> }
+        }
+      }
+      affine.for %o = 0 to %n {
+        %s = affine.max affine_map<()[s0] -> (s0, 1)>()[%n]
+        affine.if affine_set<()[s0] : (s0 - 1 >= 0)>()[%s] { affine.store %x, %A[%o] : memref<?xf32> }
+      }
+      return
+    }""")
+    with pytest.raises(IllegalTransform, match=REFUSED[name]):
+        unswitch(func, by_name(func, name))

@@ -1,0 +1,319 @@
+"""Iterations as lanes of vectors: the same numbers to the bit, no element more, and refusals that say why."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import vector
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import INDEX, MemRefType
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from passes.transforms.vectorize import vectorize
+from tests.oracles import mlir_opt
+from tests.passes.advice.asked import asked
+
+WIDTHS = (2, 3, 4, 8)
+N, M = af.symbols("N M")
+
+
+def read(body, arguments="%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?x?xf32>, %n: index, %x: f32"):
+    function = parse(f"func.func @f({arguments}) {{\n{body}\nreturn }}", "k.mlir").functions[0]
+    verify(function)
+    return function
+
+
+def iv(function, name):
+    return next(op.iv for op in walk(function) if getattr(getattr(op, "iv", None), "hint", "") == name)
+
+
+def given(function, n):
+    """Arguments of n elements along each dimension, and a few more."""
+    random = np.random.default_rng(0)
+    for value in function.args:
+        if isinstance(value.type, MemRefType):
+            yield random.integers(1, 9, [n + 4] * len(value.type.shape)).astype(np.float32)
+        else:
+            yield n if value.type == INDEX else np.float32(1.5)
+
+
+def assert_same(before, after, sizes=(0, 1, 2, 3, 4, 5, 7, 8, 9, 13)):
+    verify(after)
+    for n in sizes:
+        wanted, found = (list(given(before, n)) for _ in range(2))
+        run(before, *wanted, uninitialised="poison")
+        run(after, *found, uninitialised="poison")
+        for a, b in zip(wanted, found, strict=True):
+            assert np.asarray(a).tobytes() == np.asarray(b).tobytes(), f"n = {n}\n{after}"
+
+
+STATEMENTS = {
+    "neighbours": "%a = affine.load %A[%i + 1] : memref<?xf32>\naffine.store %a, %B[%i] : memref<?xf32>",
+    "backwards": "%a = affine.load %A[-%i + symbol(%n)] : memref<?xf32>\naffine.store %a, %B[%n - %i] : memref<?xf32>",
+    "every second one": "%a = affine.load %A[%i floordiv 2] : memref<?xf32>\naffine.store %a, %B[%i] : memref<?xf32>",
+    "a column": "%a = affine.load %C[%i, 1] : memref<?x?xf32>\naffine.store %a, %C[%i, 2] : memref<?x?xf32>",
+    "a row": "%a = affine.load %C[1, %i] : memref<?x?xf32>\naffine.store %a, %C[2, %i] : memref<?x?xf32>",
+    "one element for all": "%a = affine.load %A[0] : memref<?xf32>\naffine.store %a, %B[%i] : memref<?xf32>",
+    "the last one stays": "%a = affine.load %A[%i] : memref<?xf32>\naffine.store %a, %B[0] : memref<?xf32>",
+    "far away": """%a = affine.load %A[%i] : memref<?xf32>
+      affine.if affine_set<(d0) : (d0 - 8 >= 0)>(%i) {
+        %b = affine.load %B[%i - 8] : memref<?xf32>
+        %c = arith.addf %a, %b : f32
+        affine.store %c, %B[%i] : memref<?xf32>
+      }""",
+    "a condition": """%a = affine.load %A[%i] : memref<?xf32>
+      affine.if affine_set<(d0)[n] : (d0 mod 3 == 0, n - d0 - 3 >= 0)>(%i)[%n] {
+        affine.store %a, %B[%i + 2] : memref<?xf32>
+      } else {
+        %b = affine.load %C[0, %i] : memref<?x?xf32>
+        affine.store %b, %C[%i + 1, 1] : memref<?x?xf32>
+      }""",
+    "a condition on data": """%a = affine.load %A[%i] : memref<?xf32>
+      %c = arith.cmpf ogt, %a, %x : f32
+      %r = scf.if %c -> (f32) {
+        %b = affine.load %B[%i] : memref<?xf32>
+        scf.yield %b : f32
+      } else { scf.yield %x : f32 }
+      affine.store %r, %B[%i] : memref<?xf32>""",
+    "a number of the loop": """%s = affine.apply affine_map<(d0) -> (d0 * 2 + 1)>(%i)
+      %k = arith.index_cast %s : index to i32
+      %a = arith.sitofp %k : i32 to f32
+      affine.store %a, %B[%i] : memref<?xf32>""",
+    "subscripts that are data": """%a = affine.load %A[%i] : memref<?xf32>
+      %k = arith.fptosi %a : f32 to i32
+      %s = arith.index_cast %k : i32 to index
+      %z = arith.constant 0 : index
+      %m = arith.remui %s, %z4 : index
+      %b = memref.load %B[%m] : memref<?xf32>
+      affine.store %b, %A[%i] : memref<?xf32>""",
+    "an outer loop": """%s = affine.for %j = 0 to %n iter_args(%t = %x) -> (f32) {
+        %a = affine.load %C[%i, %j] : memref<?x?xf32>
+        %b = arith.addf %t, %a : f32
+        affine.yield %b : f32
+      }
+      affine.store %s, %B[%i] : memref<?xf32>""",
+    "the store comes first": """%a = affine.load %B[%i] : memref<?xf32>
+      affine.store %a, %A[%i] : memref<?xf32>
+      %b = affine.load %A[%i + 1] : memref<?xf32>
+      affine.store %b, %C[0, %i] : memref<?x?xf32>""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_do_the_same(name):
+    f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{STATEMENTS[name]}\n}}")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
+def test_no_lane_touches_what_no_iteration_touches():
+    f = read(
+        f"affine.for %i = 0 to %n {{ {STATEMENTS['neighbours']} }}", "%A: memref<?xf32>, %B: memref<?xf32>, %n: index"
+    )
+    for tail in ("scalar", "masked"):
+        made = vectorize(f, iv(f, "i"), 4, tail=tail)
+        for n in range(10):
+            a, b = np.arange(n + 1, dtype=np.float32), np.zeros(n, np.float32)
+            run(made, a, b, n)
+            assert b.tolist() == a[1:].tolist()
+
+
+# Reductions: combined in all lanes if any order will do, from lane to lane if not.
+
+INTEGER = ("addi", "muli", "andi", "ori", "xori", "maxsi", "minsi", "maxui", "minui")
+FLOAT = ("addf", "mulf", "maximumf", "minimumf")
+SUM = """%s = affine.for %i = 0 to %n iter_args(%t = %x) -> (T) {
+  %a = affine.load %A[%i] : memref<?xT>
+  %b = arith.KIND %t, %a : T
+  affine.yield %b : T
+}
+affine.store %s, %B[0] : memref<?xT>"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "type"), [*itertools.product(INTEGER, ("i8", "i32", "i64")), *itertools.product(FLOAT, ("f32", "f64"))]
+)
+def test_a_number_that_is_reduced(kind, type):
+    f = read(
+        SUM.replace("KIND", kind).replace("T", type),
+        f"%A: memref<?x{type}>, %B: memref<?x{type}>, %x: {type}, %n: index",
+    )
+    dtype = np.dtype(type.replace("f", "float").replace("i", "int"))
+    random = np.random.default_rng(3)
+    for width, tail, start in itertools.product((2, 5, 16), ("scalar", "masked"), (0, 3)):
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        verify(made)
+        in_all_lanes = any(isinstance(op, vector.Reduction) for op in walk(made))
+        assert in_all_lanes == (kind not in ("addf", "mulf")), "strict sums go from lane to lane"
+        for n in (0, 1, 4, 5, 16, 23, 40):
+            numbers = random.integers(-100, 100, n + 1).astype(dtype)
+            found = []
+            for function in (f, made):
+                b = np.zeros(1, dtype)
+                run(function, numbers, b, dtype.type(start), n)
+                found.append(b.tobytes())
+            assert found[0] == found[1], f"n = {n}\n{made}"
+
+
+@pytest.mark.parametrize("kind", ["addf", "mulf"])
+def test_a_sum_in_another_order_where_that_is_allowed(kind):
+    arguments = "%A: memref<?xf64>, %B: memref<?xf64>, %x: f64, %n: index"
+    f = read(SUM.replace("KIND", kind).replace("T", "f64"), arguments)
+    made = vectorize(f, iv(f, "i"), 4, reassociate=True)
+    numbers = np.random.default_rng(3).random(23) + 0.5
+    lanes = np.full(4, -0.0 if kind == "addf" else 1.0)
+    combine = np.add if kind == "addf" else np.multiply
+    for k in range(0, 20, 4):
+        lanes = combine(lanes, numbers[k : k + 4])
+    total = np.float64(2.0)
+    for each in (*lanes, *numbers[20:]):
+        total = combine(total, each)
+    b = np.zeros(1)
+    run(made, numbers, b, 2.0, 23)
+    assert b[0] == total, "the start and the lanes from the left, then what is left over"
+
+
+def test_numbers_that_go_from_lane_to_lane():
+    f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%t = %x, %last = %x) -> (f32, f32) {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %u = arith.mulf %t, %a : f32
+      %v = arith.addf %u, %x : f32
+      %w = arith.addf %last, %v : f32
+      affine.store %w, %B[%i] : memref<?xf32>
+      affine.store %t, %C[0, %i] : memref<?x?xf32>
+      affine.yield %v, %a : f32, f32
+    }
+    affine.store %r#0, %C[1, 0] : memref<?x?xf32>
+    affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
+def test_a_division_where_no_lane_runs_does_not_fail():
+    f = read("""affine.for %i = 0 to %n {
+      %a = affine.load %A[%i] : memref<?xi32>
+      %z = arith.constant 5 : i32
+      %c = arith.cmpi sgt, %a, %z : i32
+      scf.if %c {
+        %k = affine.load %B[0] : memref<?xi32>
+        %b = arith.divsi %a, %k : i32
+        %d = arith.divsi %k, %a : i32
+        %e = arith.addi %b, %d : i32
+        affine.store %e, %A[%i] : memref<?xi32>
+      }
+    }""", "%A: memref<?xi32>, %B: memref<?xi32>, %n: index")  # fmt: skip
+    made = vectorize(f, iv(f, "i"), 4, tail="masked")
+    verify(made)
+    for numbers, divisor in (([0, 1, 2, 3, 4, 0], 0), ([9, 0, 3, 0, 0, 8, 7], 3)):
+        found = []
+        for function in (f, made):
+            a = np.array(numbers, np.int32)
+            run(function, a, np.array([divisor], np.int32), len(numbers))
+            found.append(a.tolist())
+        assert found[0] == found[1]
+
+
+# Refusals
+
+
+SWEEP = """affine.for %i = 1 to %n {
+  %a = affine.load %A[%i - D] : memref<?xf32>
+  %b = arith.addf %a, %x : f32
+  affine.store %b, %A[%i] : memref<?xf32>
+}"""
+
+
+def test_a_distance_of_at_least_the_width_is_legal():
+    f = read(SWEEP.replace("D", "4").replace("= 1", "= 4"))
+    assert_same(f, vectorize(f, iv(f, "i"), 4), sizes=(4, 5, 8, 13))
+    with pytest.raises(af.IllegalTransform, match=r"feeds the load A\[i - 4\] at line 3 with distance \(4\)"):
+        vectorize(f, iv(f, "i"), 5)
+
+
+REFUSED = {
+    "a recurrence": (SWEEP.replace("D", "1"), r"the store A\[i\] at line 5 feeds the load A\[i - 1\]"),
+    "a triangle": (
+        """affine.for %i = 0 to %n {
+          affine.for %j = 0 to affine_map<(d) -> (d)>(%i) { affine.store %x, %C[%i, %j] : memref<?x?xf32> }
+        }""",
+        "the bounds of loop %j differ from lane to lane: they depend on %i",
+    ),
+    "a loop that runs too rarely": ("affine.for %i = 0 to 3 { affine.store %x, %A[%i] : memref<?xf32> }",
+                                    "it runs at most 3 times\n    legal: fewer lanes"),
+    "vectors": (
+        """affine.for %i = 0 to %n {
+          %v = affine.vector_load %A[%i] : memref<?xf32>, vector<2xf32>
+          affine.vector_store %v, %B[%i] : memref<?xf32>, vector<2xf32>
+        }""",
+        "affine.vector_load has no form on vectors",
+    ),
+    "a recurrence through a loop": (
+        """%s = affine.for %i = 0 to %n iter_args(%t = %x) -> (f32) {
+          %u = affine.for %j = 0 to 4 iter_args(%v = %t) -> (f32) {
+            %w = arith.mulf %v, %v : f32
+            affine.yield %w : f32
+          }
+          affine.yield %u : f32
+        }""",
+        "%t goes from each iteration to the next through affine.for",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    body, reason = REFUSED[name]
+    f = read(body)
+    with pytest.raises(af.IllegalTransform, match=reason):
+        vectorize(f, iv(f, "i"), 4)
+
+
+def test_a_sum_in_memory_is_carried_as_a_value_first():
+    f = read("""affine.for %i = 0 to 9 {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %b = affine.load %B[0] : memref<?xf32>
+      %c = arith.addf %a, %b : f32
+      affine.store %c, %B[0] : memref<?xf32>
+    }""")
+    with pytest.raises(af.IllegalTransform) as refused:
+        asked("vectorize", f, iv(f, "i"), 4)
+    assert refused.value.alternative == "scalar_replace(func, i) first"
+
+
+def test_what_is_no_width_and_no_tail():
+    f = read(SWEEP.replace("D", "1"))
+    for width, tail in ((1, "scalar"), (4, "none")):
+        with pytest.raises(ValueError, match=f"got {width}, '{tail}'"):
+            vectorize(f, iv(f, "i"), width, tail=tail)
+
+
+# In a schedule, through C and MLIR
+
+
+@af.kernel
+def blend(A: af.f32[N, M], B: af.f32[N, M], w: af.f32[M], least: af.f32):
+    with af.for_(N) as i, af.for_(M) as j:
+        with af.if_(A[i, j] > least):
+            B[i, j] = B[i, j] + w[j] * A[i, M - 1 - j]
+
+
+@pytest.mark.parametrize(("loop", "tail"), [*itertools.product("ij", ("scalar", "masked"))])
+def test_a_schedule_is_vectorized_and_runs_in_c(loop, tail):
+    made = af.Schedule(blend, validate=True).vectorize(loop, 4, tail=tail).kernel()
+    random = np.random.default_rng(1)
+    for n, m in ((0, 3), (1, 1), (4, 5), (9, 8), (6, 13)):
+        A, B, w = random.random((n, m), np.float32), random.random((n, m), np.float32), random.random(m, np.float32)
+        other = B.copy()
+        blend(A, B, w, np.float32(0.5))
+        made(A, other, w, np.float32(0.5))
+        assert B.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("tail", ["scalar", "masked"])
+def test_mlir_opt_reads_it(tail):
+    for body in STATEMENTS.values():
+        f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{body}\n}}")
+        mlir_opt(str(vectorize(f, iv(f, "i"), 4, tail=tail)))
