@@ -18,6 +18,7 @@ from codegen.c.buffers import Buffer, Buffers, Heap
 from codegen.c.expressions import Code
 from codegen.c.lines import Lines
 from codegen.c.liveness import liveness
+from codegen.c.masks import mask_widths
 from codegen.c.names import comment
 from codegen.c.plan import Plan, contract
 from codegen.c.prototype import Prototype
@@ -71,6 +72,8 @@ class Context:
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
         self.buffers = Buffers(plan, made.outputs, made.parameters)
         self.heap = Heap(self.lines)
+        self.masks = mask_widths(plan.func)
+        """The bits of a lane of each mask."""
         self.targets: list[Target] = []
         """Where the open blocks yield to, the innermost last."""
         self.band: Band | None = None

@@ -11,9 +11,9 @@ from affdsl.ir.expr import Value
 from affdsl.ir.types import ScalarType, VectorType
 from codegen.c import tables
 from codegen.c.context import Context
-from codegen.c.expressions import PRIMARY, Code, code, number, plus, times
+from codegen.c.expressions import PRIMARY, Code, code, infix, number, plus, times
 from codegen.c.types import scalar, value_type
-from codegen.c.vector_types import is_native, type_name, whole
+from codegen.c.vector_types import is_native, is_native_mask, lane_in, type_name, whole
 
 MOST_LISTED = 16
 """So many lanes are computed in a list, and not in a loop."""
@@ -47,7 +47,8 @@ def flat_lane(c: Context, value: Value, place: Code) -> Code:
         return c.values.splats[value]
     name = c.values.codes[value]
     c.lines.read(name.text)
-    return code(f"{name}[{place}]", PRIMARY, name, place)
+    lane = code(f"{name}[{place}]", PRIMARY, name, place)
+    return infix("!=", lane, number(0)) if is_native_mask(c, value) else lane
 
 
 def splat(c: Context, value: Value, shown: Code) -> None:
@@ -61,8 +62,10 @@ def new_vector(c: Context, value: Value, hint: str = "", start: Value | None = N
     type = vector_type(value)
     name = c.lines.scope.declare(value.hint or hint, c.values.temporary)
     if is_native(c, type):
+        if start is not None and start in c.masks:
+            c.masks.setdefault(value, c.masks[start])
         first = "{0}" if start is None else str(whole(c, start))
-        c.lines.declaration(name, f"{type_name(c, type)} {name} = {first};")
+        c.lines.declaration(name, f"{type_name(c, value)} {name} = {first};")
     else:
         c.lines.declaration(name, f"{value_type(type.element)} {name}[{prod(type.shape)}];")
         if start is not None:
@@ -73,7 +76,7 @@ def new_vector(c: Context, value: Value, hint: str = "", start: Value | None = N
 
 def keep_vector(c: Context, value: Value, shown: Code) -> None:
     """Declare a native vector with a value."""
-    name = c.lines.declare(value.hint, c.values.temporary, type_name(c, vector_type(value)), shown)
+    name = c.lines.declare(value.hint, c.values.temporary, type_name(c, value), shown)
     c.values.codes[value] = Code(name)
 
 
@@ -82,7 +85,7 @@ def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
     name = new_vector(c, value)
     shape = vector_type(value).shape
     place = open_lanes(c, shape)
-    c.lines.add(f"{name}[{flat(shape, place)}] = {make(place)};")
+    c.lines.add(f"{name}[{flat(shape, place)}] = {lane_in(c, value, make(place))};")
     close_lanes(c, place)
     return name
 
@@ -94,7 +97,7 @@ def fill_flat(c: Context, value: Value, make: Callable[[Code], Code]) -> str:
         return fill_listed(c, value, [make(number(k)) for k in range(prod(type.shape))])
     name = new_vector(c, value)
     (lane,) = open_lanes(c, (prod(vector_type(value).shape),))
-    c.lines.add(f"{name}[{lane}] = {make(lane)};")
+    c.lines.add(f"{name}[{lane}] = {lane_in(c, value, make(lane))};")
     close_lanes(c, (lane,))
     return name
 
@@ -103,9 +106,9 @@ def fill_listed(c: Context, value: Value, items: Sequence[Code]) -> str:
     """Declare a vector whose lanes are listed."""
     type = vector_type(value)
     name = c.lines.scope.declare(value.hint, c.values.temporary)
-    text = ", ".join(item.text for item in items)
+    text = ", ".join(lane_in(c, value, item).text for item in items)
     declared = (
-        f"{type_name(c, type)} {name}" if is_native(c, type) else f"{value_type(type.element)} {name}[{len(items)}]"
+        f"{type_name(c, value)} {name}" if is_native(c, type) else f"{value_type(type.element)} {name}[{len(items)}]"
     )
     c.lines.declaration(name, f"const {declared} = {{{text}}};")
     c.values.codes[value] = Code(name)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from codegen.c.expressions import Code, functions_of
 from codegen.c.helpers import Helper, helper
 from codegen.c.sites import Sites
+from codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
 
 _ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
 
@@ -24,6 +25,8 @@ class Unit:
         self._helpers: dict[str, Helper] = {}
         self._calls: Counter[str] = Counter()
         self._reductions: dict[str, tuple[str, Code]] = {}
+        self._vector_helpers: set[str] = set()
+        self._types: list[str] = []
         self._definitions: list[str] = []
 
     def header(self, name: str) -> None:
@@ -34,6 +37,17 @@ class Unit:
         """Define the helper of that name, after those that it calls, if the text calls it; returns the name."""
         self._calls[name] += 1
         self._define(name)
+        return name
+
+    def vector_helper(self, stem: str, element: str, lanes: int) -> str:
+        """Define a helper on vectors; returns its name."""
+        name = vector_helper_name(stem, element, lanes)
+        self._calls[name] += 1
+        self._vector_helpers.add(name)
+        self._helpers.setdefault(name, vector_helper(stem, element, lanes))
+        self.vector_type(element, LANE_TYPES[element], lanes)
+        mask = f"i{element[1:]}"
+        self.vector_type(mask, LANE_TYPES[mask], lanes)
         return name
 
     def uncalled(self, function: str) -> None:
@@ -58,8 +72,8 @@ class Unit:
 
     def _typedef(self, name: str, type: str, attributes: str) -> str:
         text = f"typedef {type} {name} __attribute__(({attributes}));\n"
-        if text not in self._definitions:
-            self.define(text)
+        if text not in self._types:
+            self._types.append(text)
         return name
 
     def define(self, text: str) -> None:
@@ -76,18 +90,20 @@ class Unit:
 
     def file(self, text: str) -> str:
         """A file: headers, the helpers that the functions in text call, and text."""
-        text = "\n".join(["".join(self._definitions), text]) if self._definitions else text
         plain = self._needed(name for name, calls in self._calls.items() if calls > 0)
         combining = self._needed(f for _, combined in self._reductions.values() for f in functions_of(combined))
         headers = self._headers.union(*(h.headers for h in (plain | combining).values()))
-        includes = "".join(f"#include <{name}>\n" for name in _ORDER if name in headers)
-        parts = [f"{includes}\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n"]
+        parts = ["".join(f"#include <{name}>\n" for name in _ORDER if name in headers)]
+        parts += [f"#if {guard}\n#include <{name}>\n#endif\n" for name, guard in GUARDED.items() if name in headers]
+        parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n")
+        parts += ["".join(self._types), "\n" * bool(self._types)]
+        parts += [INLINED] if self._vector_helpers & plain.keys() else []
         parts += [f"{h.text}\n\n" for h in plain.values()]
         if self._reductions:
             alone = "".join(f"{h.text}\n\n" for name, h in combining.items() if name not in plain)
             declared = "\n".join(declaration for declaration, _ in self._reductions.values())
             parts.append(f"#if defined(_OPENMP)\n{alone}{declared}\n#endif\n\n")
-        return "".join([*parts, text])
+        return "".join([*parts, *self._definitions, "\n" * bool(self._definitions), text])
 
     def _needed(self, called: Iterable[str]) -> dict[str, Helper]:
         """The helpers among some functions, and those that they call, in the order in which they are defined."""

@@ -30,6 +30,7 @@ from codegen.c.lanes import (
 )
 from codegen.c.memory import assign
 from codegen.c.types import width
+from codegen.c.vector_types import lane_in
 
 I64 = IntegerType(64)
 
@@ -121,7 +122,7 @@ def insert(c: Context, op: vector.Insert) -> None:
     assign_lanes(c, name, op.target)
     place = open_lanes(c, shape[len(positions) :])
     item = single if single is not None else lane_of(c, op.value, place)
-    c.lines.add(f"{name}[{flat(shape, [*positions, *place])}] = {item};")
+    c.lines.add(f"{name}[{flat(shape, [*positions, *place])}] = {lane_in(c, op.result, item)};")
     close_lanes(c, place)
 
 
@@ -132,7 +133,7 @@ def insert_slice(c: Context, op: vector.InsertStridedSlice) -> None:
     assign_lanes(c, name, op.target)
     place = open_lanes(c, inner)
     whole = _offset([number(0)] * (len(shape) - len(inner)) + list(place), op.offsets)
-    c.lines.add(f"{name}[{flat(shape, whole)}] = {lane_of(c, op.value, place)};")
+    c.lines.add(f"{name}[{flat(shape, whole)}] = {lane_in(c, op.result, lane_of(c, op.value, place))};")
     close_lanes(c, place)
 
 
@@ -155,7 +156,7 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
     name = new_vector(c, op.result)
     for k, row in enumerate(op.mask):
         (place,) = open_lanes(c, (inner,))
-        c.lines.add(f"{name}[{plus(number(k * inner), place)}] = {lane(row, place)};")
+        c.lines.add(f"{name}[{plus(number(k * inner), place)}] = {lane_in(c, op.result, lane(row, place))};")
         close_lanes(c, (place,))
 
 
@@ -189,7 +190,7 @@ def bit_cast(c: Context, op: vector.BitCast) -> None:
         taken = _bits_of(c, old, flat_lane(c, op.source, infix("/", lane, number(parts))))
         place = times(infix("%", lane, number(parts)), number(after))
         whole = tables.binary("shrui", I64, taken, place, c.unit)
-    c.lines.add(f"{name}[{lane}] = {_of_bits(c, new, whole)};")
+    c.lines.add(f"{name}[{lane}] = {lane_in(c, op.result, _of_bits(c, new, whole))};")
     close_lanes(c, (lane,))
 
 

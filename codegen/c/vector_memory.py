@@ -14,7 +14,7 @@ from codegen.c import tables
 from codegen.c.buffers import Buffer
 from codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
 from codegen.c.context import Context
-from codegen.c.expressions import PRIMARY, Code, infix, number, plus, times
+from codegen.c.expressions import PRIMARY, UNARY, Code, cast, code, infix, number, plus, times
 from codegen.c.lanes import (
     Place,
     close_lanes,
@@ -29,10 +29,19 @@ from codegen.c.lanes import (
     open_lanes,
     vector_type,
 )
+from codegen.c.masks import is_mask
 from codegen.c.memory import place_in
 from codegen.c.sites import Misfit
-from codegen.c.types import element
-from codegen.c.vector_types import in_memory, is_native, whole
+from codegen.c.types import element, stored_type, value_type
+from codegen.c.vector_types import (
+    Mask,
+    in_memory,
+    is_native,
+    lane_in,
+    lane_kind,
+    on_vectors,
+    whole,
+)
 
 
 def load(c: Context, op: vector.Load | vector.MaskedLoad) -> None:
@@ -92,7 +101,33 @@ def _element_at(c: Context, buffer: Buffer, place: Code) -> Code:
 def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
     """Whether the lanes of a native vector are neighbours in a buffer."""
     type = vector_type(value)
-    return type.rank == 1 and is_native(c, type) and (buffer.strides is None or buffer.strides[-1] == 1)
+    is_plain = type.rank == 1 and is_native(c, type) and not is_mask(value)
+    return is_plain and (buffer.strides is None or buffer.strides[-1] == 1)
+
+
+def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Value, otherwise: Value) -> None:
+    """result = consecutive elements where mask is set, which alone are read."""
+    kind = lane_kind(c, result)
+    pointer = _signed_pointer(buffer, at, const=True)
+    lanes = prod(vector_type(result).shape)
+    keep_vector(c, result, on_vectors(c, "masked_load", kind, lanes, pointer, Mask(mask), otherwise))
+
+
+def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Value) -> None:
+    """Consecutive elements = value where mask is set; the others are not touched."""
+    kind = lane_kind(c, value)
+    pointer = _signed_pointer(buffer, at, const=False)
+    lanes = prod(vector_type(value).shape)
+    c.lines.add(f"{on_vectors(c, 'masked_store', kind, lanes, pointer, Mask(mask), value)};")
+
+
+def _signed_pointer(buffer: Buffer, at: Code, *, const: bool) -> Code:
+    """The address of an element; C lets a pointer to signed numbers read unsigned ones."""
+    shown = code(f"&{at.at(UNARY)}", UNARY, at)
+    kind = element(buffer.type)
+    if stored_type(kind, buffer.unsigned) == value_type(kind):
+        return shown
+    return cast(f"{'const ' if const else ''}{value_type(kind)} *", shown)
 
 
 def _write_at(c: Context, buffer: Buffer, kind: ScalarType, place: Code, value: Code, condition: Code | None) -> None:
@@ -120,6 +155,10 @@ def _load_vector(
         at = _element_at(c, buffer, place_in(c, buffer, start))
         keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))
         return
+    if mask is not None and otherwise is not None and not c.is_checked and _is_contiguous(c, buffer, result):
+        at = _element_at(c, buffer, place_in(c, buffer, start))
+        _masked_load(c, buffer, result, at, mask, otherwise)
+        return
 
     def lane(place: Place) -> Code:
         if mask is not None:
@@ -142,6 +181,9 @@ def _store_vector(
     if mask is None and _is_contiguous(c, buffer, value):
         at = _element_at(c, buffer, place_in(c, buffer, start))
         c.lines.add(f"{in_memory(c, vector_type(value), at, const=False)} = {whole(c, value)};")
+        return
+    if mask is not None and not c.is_checked and _is_contiguous(c, buffer, value):
+        _masked_store(c, buffer, value, _element_at(c, buffer, place_in(c, buffer, start)), mask)
         return
     shape = vector_type(value).shape
     place = open_lanes(c, shape)
@@ -170,7 +212,7 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
             c.lines.drop(padding)
         else:
             shown = tables.select(kind, condition, shown, padding)
-        c.lines.add(f"{name}[{flat(vector_type(value).shape, place)}] = {shown};")
+        c.lines.add(f"{name}[{flat(vector_type(value).shape, place)}] = {lane_in(c, value, shown)};")
     else:
         c.writes(buffer)
         place = open_lanes(c, vector_type(value).shape)
@@ -297,10 +339,10 @@ def expand(c: Context, op: vector.ExpandLoad | vector.CompressStore) -> None:
     c.lines.open(f"if ({flat_lane(c, op.mask, lane)})")
     _check_behind(c, op, op.memref, start, following, lane, Code("1"))
     if isinstance(op, vector.ExpandLoad):
-        c.lines.add(f"{name}[{lane}] = {_read_at(c, buffer, kind, place)};")
+        c.lines.add(f"{name}[{lane}] = {lane_in(c, value, _read_at(c, buffer, kind, place))};")
         c.lines.add(f"++{following};")
         c.lines.reopen("else")
-        c.lines.add(f"{name}[{lane}] = {flat_lane(c, op.pass_thru, lane)};")
+        c.lines.add(f"{name}[{lane}] = {lane_in(c, value, flat_lane(c, op.pass_thru, lane))};")
     else:
         _write_at(c, buffer, kind, place, flat_lane(c, value, lane), None)
         c.lines.add(f"++{following};")

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith
+from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.expr import Value
-from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType, VectorType
+from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from codegen.c.context import Context
-from codegen.c.expressions import UNARY, Code, cast, code, infix, negate
+from codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
+from codegen.c.masks import NARROWEST, is_mask
+from codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from codegen.c.types import suffix, value_type, width
+from codegen.c.vector_helpers import EXTREMES
 
 LANES = (2, 4, 8, 16, 32, 64)
 _ELEMENTS: tuple[ScalarType, ...] = (
@@ -22,6 +27,9 @@ _OPERATORS = {
 }  # fmt: skip
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
+_BITS = frozenset(("andi", "ori", "xori"))
+_BETTER = {"maxsi": "sgt", "minsi": "slt", "maxui": "ugt", "minui": "ult"}
+"""When the left one of two is chosen."""
 _KINDS = (*(suffix(kind) for kind in _ELEMENTS), *(f"u{bits}" for bits in (8, 16, 32, 64)))
 NAMES = tuple(f"{kind}x{lanes}{end}" for kind in _KINDS for lanes in LANES for end in ("", "_at"))
 """What vector types are called, which nothing else in a file may be."""
@@ -29,13 +37,28 @@ NAMES = tuple(f"{kind}x{lanes}{end}" for kind in _KINDS for lanes in LANES for e
 
 def is_native(c: Context, type: VectorType) -> bool:
     """Whether a vector is a value of a vector type, and not an array."""
-    return c.unit.has_vector_types and prod(type.shape) in LANES and _element(type) in _ELEMENTS
+    return c.unit.has_vector_types and prod(type.shape) in LANES and (_element(type) in _ELEMENTS or type.element == I1)
 
 
-def type_name(c: Context, type: VectorType) -> str:
-    """The name of a vector type."""
-    kind = _element(type)
-    return c.unit.vector_type(suffix(kind), value_type(kind), prod(type.shape))
+def is_native_mask(c: Context, value: Value) -> bool:
+    """Whether a value is a mask whose lanes are -1 or 0."""
+    return is_mask(value) and isinstance(value.type, VectorType) and is_native(c, value.type)
+
+
+def type_name(c: Context, value: Value) -> str:
+    """The name of the vector type of a value."""
+    assert isinstance(value.type, VectorType)
+    return _named(c, lane_kind(c, value), prod(value.type.shape))
+
+
+def lane_kind(c: Context, value: Value) -> ScalarType:
+    """What the lanes of a native vector are in C."""
+    assert isinstance(value.type, VectorType)
+    return IntegerType(c.masks.get(value, NARROWEST)) if is_mask(value) else _element(value.type)
+
+
+def _named(c: Context, kind: ScalarType, lanes: int) -> str:
+    return c.unit.vector_type(suffix(kind), value_type(kind), lanes)
 
 
 def in_memory(c: Context, type: VectorType, element: Code, *, const: bool) -> Code:
@@ -43,6 +66,17 @@ def in_memory(c: Context, type: VectorType, element: Code, *, const: bool) -> Co
     kind = _element(type)
     name = c.unit.vector_in_memory(suffix(kind), value_type(kind), prod(type.shape))
     return code(f"*({'const ' if const else ''}{name} *)&{element.at(UNARY)}", UNARY, element)
+
+
+def lane_in(c: Context, value: Value, item: Code) -> Code:
+    """What the lane of a vector holds for a value of its element."""
+    if not is_native_mask(c, value):
+        return item
+    if item.text in ("true", "false"):
+        return number(-1 if item.text == "true" else 0)
+    bits = c.masks.get(value, NARROWEST)
+    shown = negate(cast("int", item))
+    return shown if bits == 32 else cast(f"int{bits}_t", shown)
 
 
 def whole(c: Context, value: Value) -> Code:
@@ -54,28 +88,163 @@ def whole(c: Context, value: Value) -> Code:
         c.lines.read(found.text)
         return found
     lanes = prod(value.type.shape)
+    item = lane_in(c, value, shown)
     c.lines.read(*[shown.text] * lanes)
-    return code(f"({type_name(c, value.type)}){{{', '.join([shown.text] * lanes)}}}", UNARY, *[shown] * lanes)
+    if item.text in ("0", "0.0", "0.0f"):
+        return code(f"({type_name(c, value)}){{0}}", UNARY, *[shown] * lanes)
+    return code(f"({type_name(c, value)}){{{', '.join([item.text] * lanes)}}}", UNARY, *[shown] * lanes)
+
+
+def mask_of(c: Context, mask: Value, bits: int) -> Code:
+    """A mask with lanes of so many bits."""
+    shown = whole(c, mask)
+    if c.masks.get(mask, NARROWEST) == bits:
+        return shown
+    assert isinstance(mask.type, VectorType)
+    return converted(_named(c, IntegerType(bits), prod(mask.type.shape)), shown)
+
+
+def converted(type: str, shown: Code) -> Code:
+    """A vector with each lane converted as a number."""
+    return code(f"__builtin_convertvector({shown}, {type})", PRIMARY, shown)
+
+
+def on_vectors(c: Context, stem: str, kind: ScalarType, lanes: int, *operands: Value | Mask | Code) -> Code:
+    """The call of a helper on vectors, which are handed in by their addresses, and on other expressions."""
+    shown = [part if isinstance(part, Code) else _address(c, part, kind, lanes) for part in operands]
+    return call(c.unit.vector_helper(stem, suffix(kind), lanes), *shown)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """A mask that a helper goes by: its lanes are as wide as those of the vectors."""
+
+    shown: Code | Value
+
+
+def _address(c: Context, operand: Value | Mask, kind: ScalarType, lanes: int) -> Code:
+    if isinstance(operand, Value):
+        shown = whole(c, operand)
+        is_variable = True
+    else:
+        kind = IntegerType(width_of(kind))
+        value = operand.shown
+        is_variable = isinstance(value, Value) and c.masks.get(value, NARROWEST) == kind.width
+        shown = mask_of(c, value, kind.width) if isinstance(value, Value) else value
+    if not is_variable:
+        shown = c.lines.keep("", "mask", _named(c, kind, lanes), shown)
+    return code(f"&{shown.at(UNARY)}", UNARY, shown)
 
 
 def computed(c: Context, op: Op) -> Code | None:
     """An operation on whole vectors as an expression; None where C has none, or all lanes of the operands are equal."""
     (result,) = op.defines()
-    type = result.type
-    if not isinstance(type, VectorType) or not is_native(c, type) or all(v in c.values.splats for v in op.reads()):
+    if not isinstance(result.type, VectorType) or not is_native(c, result.type):
+        return None
+    vectors = [v for v in op.reads() if isinstance(v.type, VectorType)]
+    if all(v in c.values.splats for v in op.reads()) or not all(is_native(c, _vector(v)) for v in vectors):
         return None
     match op:
-        case arith.Binary(kind=kind) if kind in _WRAPPING:
-            bits = width(_element(type))
-            unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(type.shape))
-            left, right = (cast(unsigned, whole(c, v)) for v in (op.left, op.right))
-            return cast(type_name(c, type), infix(_OPERATORS[kind], left, right))
-        case arith.Binary(kind=kind) if kind in _OPERATORS:
-            either = _scalar_or_whole if isinstance(type.element, FloatType) else whole
-            return infix(_OPERATORS[kind], either(c, op.left), either(c, op.right))
+        case arith.Binary():
+            return _binary(c, op)
         case arith.Negate():
             return negate(whole(c, op.operand))
+        case arith.Compare():
+            return _compare(c, op)
+        case arith.Select():
+            return _select(c, op)
+        case arith.Cast():
+            return _cast(c, op)
+        case math.Unary(kind="absf"):
+            return _helped(c, "absf", op.result, op.operand)
     return None
+
+
+def _binary(c: Context, op: arith.Binary) -> Code | None:
+    kind, element = op.kind, lane_kind(c, op.result)
+    lanes = prod(_vector(op.result).shape)
+    if is_mask(op.result):
+        return infix(_OPERATORS[kind], whole(c, op.left), whole(c, op.right)) if kind in _BITS else None
+    if kind in _WRAPPING:
+        bits = width(element)
+        unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes)
+        left, right = (cast(unsigned, whole(c, v)) for v in (op.left, op.right))
+        return cast(type_name(c, op.result), infix(_OPERATORS[kind], left, right))
+    if kind in _OPERATORS:
+        either = _scalar_or_whole if isinstance(element, FloatType) else whole
+        return infix(_OPERATORS[kind], either(c, op.left), either(c, op.right))
+    if kind in EXTREMES and isinstance(element, FloatType):
+        return _helped(c, kind, op.result, op.left, op.right)
+    if kind in _BETTER:
+        better = _ordered(c, _BETTER[kind], op.left, whole(c, op.left), whole(c, op.right))
+        return on_vectors(c, "choose", element, lanes, Mask(better), op.left, op.right)
+    return None
+
+
+def _helped(c: Context, stem: str, result: Value, *operands: Value | Mask) -> Code:
+    lanes = prod(_vector(result).shape)
+    return on_vectors(c, stem, lane_kind(c, result), lanes, *operands)
+
+
+def _compare(c: Context, op: arith.Compare) -> Code | None:
+    """A mask, which may be wider or narrower than what is compared."""
+    kind = lane_kind(c, op.left)
+    if is_mask(op.left) or op.predicate in ("true", "false"):
+        return None
+    left, right = whole(c, op.left), whole(c, op.right)
+    if not isinstance(kind, FloatType):
+        shown = _ordered(c, op.predicate, op.left, left, right)
+    else:
+        shown = _compared_floats(op.predicate, left, right)
+    return shown if width_of(kind) == c.masks[op.result] else converted(type_name(c, op.result), shown)
+
+
+def _compared_floats(predicate: str, left: Code, right: Code) -> Code:
+    """All lanes compared: what is unordered is that neither of two opposite comparisons holds."""
+    if predicate in FLOAT_COMPARISON:
+        return infix(FLOAT_COMPARISON[predicate], left, right)
+    if predicate in NEGATED_COMPARISON:
+        return _inverted(infix(NEGATED_COMPARISON[predicate], left, right))
+    if predicate in ("one", "ueq"):
+        unequal = infix("|", infix("<", left, right), infix(">", left, right))
+        return unequal if predicate == "one" else _inverted(unequal)
+    ordered = infix("&", infix("==", left, left), infix("==", right, right))
+    return ordered if predicate == "ord" else _inverted(ordered)
+
+
+def _inverted(mask: Code) -> Code:
+    return code(f"~{mask.at(UNARY)}", UNARY, mask)
+
+
+def _ordered(c: Context, predicate: str, of: Value, left: Code, right: Code) -> Code:
+    """Integers compared, lane by lane."""
+    if predicate not in UNSIGNED_COMPARISON:
+        return infix(INTEGER_COMPARISON[predicate], left, right)
+    bits = width(lane_kind(c, of))
+    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(of).shape))
+    return infix(UNSIGNED_COMPARISON[predicate], cast(unsigned, left), cast(unsigned, right))
+
+
+def _select(c: Context, op: arith.Select) -> Code:
+    if not isinstance(op.condition.type, VectorType):
+        return choose(c.values.of(op.condition), whole(c, op.if_true), whole(c, op.if_false))
+    return _helped(c, "choose", op.result, Mask(op.condition), op.if_true, op.if_false)
+
+
+def _cast(c: Context, op: arith.Cast) -> Code | None:
+    """A conversion of all lanes that is what C's conversion of a number is."""
+    source, target, name = lane_kind(c, op.operand), lane_kind(c, op.result), type_name(c, op.result)
+    if is_mask(op.operand) or is_mask(op.result):
+        return None
+    shown = whole(c, op.operand)
+    if op.kind == "bitcast":
+        return cast(name, shown)
+    if op.kind in ("extui", "uitofp", "index_castui"):
+        bits = width(source)
+        shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape)), shown)
+    elif op.kind in ("fptosi", "fptoui") or (op.kind == "truncf" and op.rounding != ROUNDING[0]):
+        return None
+    return converted(name, shown) if source != target else shown
 
 
 def _scalar_or_whole(c: Context, value: Value) -> Code:
@@ -85,6 +254,16 @@ def _scalar_or_whole(c: Context, value: Value) -> Code:
         return whole(c, value)
     c.lines.read(shown.text)
     return shown
+
+
+def width_of(kind: ScalarType) -> int:
+    """The bits of a lane."""
+    return kind.width if isinstance(kind, FloatType) else width(kind)
+
+
+def _vector(value: Value) -> VectorType:
+    assert isinstance(value.type, VectorType)
+    return value.type
 
 
 def _element(type: VectorType) -> ScalarType:

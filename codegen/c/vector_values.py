@@ -18,6 +18,7 @@ from codegen.c.lanes import (
     fill_flat,
     flat,
     flat_lane,
+    keep_vector,
     lane_of,
     lane_type,
     new_vector,
@@ -27,6 +28,7 @@ from codegen.c.lanes import (
 )
 from codegen.c.memory import assign
 from codegen.c.types import value_type
+from codegen.c.vector_types import is_native_mask, lane_in, lane_kind, on_vectors
 
 
 def fma(c: Context, op: vector.Fma) -> None:
@@ -86,6 +88,11 @@ def _accumulate(c: Context, name: str, result: Value, place: Place, combine: str
     kind = lane_type(result)
     shape = result.type.shape if isinstance(result.type, VectorType) else None
     target = name if shape is None else f"{name}[{flat(shape, place)}]"
+    if is_native_mask(c, result):
+        before = infix("!=", Code(target), number(0))
+        combined = tables.binary(combiner(combine, kind), kind, before, item, c.unit)
+        c.lines.add(f"{target} = {lane_in(c, result, combined)};")
+        return
     assign(c, target, tables.binary(combiner(combine, kind), kind, Code(target), item, c.unit), kind)
 
 
@@ -145,6 +152,11 @@ def _set_below(c: Context, result: Value, bounds: Sequence[Code]) -> None:
     numbers = [bound.number for bound in bounds]
     if None not in numbers and (0 in numbers or tuple(numbers) == shape):
         splat(c, result, Code("false" if 0 in numbers else "true"))
+        return
+
+    if len(shape) == 1 and is_native_mask(c, result):
+        kind = lane_kind(c, result)
+        keep_vector(c, result, on_vectors(c, "first", kind, shape[0], bounds[0]))
         return
 
     def lane(place: Place) -> Code:

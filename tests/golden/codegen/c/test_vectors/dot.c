@@ -12,7 +12,7 @@ typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
 void dot(const float *restrict x, const float *restrict y, float *restrict r)
 {
     const float zero = 0.0f;
-    f32x8 acc = (f32x8){0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f, 0.0f};
+    f32x8 acc = (f32x8){0};
     for (int64_t i = 0; i < 100; i += 8) {
         f32x8 a = {0};
         for (int64_t lane = 0; lane < 8; ++lane) {

@@ -1,0 +1,112 @@
+"""Functions on vector types that emitted C may call: what has no operator there.
+
+Each has a portable form, which is its meaning, and that of each instruction set which has an instruction for it. The
+compiler chooses by what it may use, so that one text is right on all machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from affdsl.errors import InternalError
+from codegen.c.helpers import Helper
+from codegen.targets.avx2 import AVX2
+from codegen.targets.avx512 import AVX512
+from codegen.targets.x86 import HEADERS
+
+TARGETS = (AVX512, AVX2)
+"""The best one first."""
+
+GUARDED: Mapping[str, str] = {**HEADERS}
+"""The headers of instruction sets, and where they are needed."""
+
+INLINED = """\
+/* Functions that are always inlined: how their results would be passed does not matter. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+"""
+"""What comes before the functions on vectors."""
+
+# In what follows V is the type of the vectors, T that of their lanes, N the number of these, M the type of masks: as
+# many integers as wide as T, -1 or 0 each. Vectors are handed in by pointers: gcc has notes about all others.
+_LOAD = (
+    "V found = *otherwise;\nfor (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        found[k] = at[k];\nreturn found;"
+)
+_STORE = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        at[k] = (*value)[k];"
+_CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
+_FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
+# Numbers that are equal have the same bits, or are two zeros, see `codegen.c.helpers`.
+_EXTREME = (
+    "const M x = (M)*a, y = (M)*b, better = {0}, same = *a == *b, none = *b != *b;\n"
+    "const M other = (better & {1}) | (~better & {2}), found = (same & (x {3} y)) | (~same & other);\n"
+    "return (V)((none & {4}) | (~none & found));"
+)
+
+_PORTABLE = {
+    "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
+    "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
+    "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
+    "first": ("V", "int64_t count", _FIRST),
+    "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
+    "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
+    "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
+    "maxnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a > *b", "x", "y", "&", "x")),
+    "minnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a < *b", "x", "y", "|", "x")),
+}
+"""What each gives, its parameters, and its portable body."""
+
+EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
+LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
+
+
+def vector_helper_name(stem: str, element: str, lanes: int) -> str:
+    """What a helper is called: masked_load_f32x8."""
+    return f"{stem}_{element}x{lanes}"
+
+
+@cache
+def vector_helper(stem: str, element: str, lanes: int) -> Helper:
+    """A helper on vectors of so many lanes of a type."""
+    if stem not in _PORTABLE:
+        raise InternalError(f"no C helper on vectors is called {stem!r}")
+    result, parameters, portable = _PORTABLE[stem]
+    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
+    body = _indented(portable)
+    if rows:
+        texts = [f"#{'el' * (k > 0)}if {target.condition}\n{_indented(row)}" for k, (target, row) in enumerate(rows)]
+        body = "\n".join([*texts, "#else", body, "#endif"])
+    name = vector_helper_name(stem, element, lanes)
+    head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"
+    text = _instantiated(f"{head}\n{{\n{body}\n}}", element, lanes)
+    return Helper(text, headers=("stdint.h", *dict.fromkeys(target.header for target, _ in rows)))
+
+
+def _instantiated(text: str, element: str, lanes: int) -> str:
+    bits = int(element[1:])
+    words = {
+        "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
+        "MOST": f"INT{bits}_MAX", "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
+    }  # fmt: skip
+    return "".join(words.get(word, word) for word in _words(text))
+
+
+def _words(text: str) -> list[str]:
+    """text in parts: words, and what is between them."""
+    parts: list[str] = []
+    for sign in text:
+        if parts and _in_word(sign) and _in_word(parts[-1][-1]):
+            parts[-1] += sign
+        else:
+            parts.append(sign)
+    return parts
+
+
+def _in_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
+
+
+def _indented(body: str) -> str:
+    return "\n".join(f"    {line}" for line in body.split("\n"))

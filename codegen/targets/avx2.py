@@ -1,0 +1,24 @@
+"""AVX2, with masks for lanes of 32 and 64 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.targets.target import Row, Target
+from codegen.targets.x86 import LANE_BITS, packed, register, register_type
+
+_POINTER = {"f32": "float *", "f64": "double *", "i32": "int *", "i64": "long long *"}
+
+
+def _rows() -> Iterator[tuple[Row, str]]:
+    for element, pointer in _POINTER.items():
+        for bits in (128, 256):
+            lanes, mm, end = bits // LANE_BITS[element], register(bits), packed(element)
+            mask, integers, kind = f"(__m{bits}i)*mask", f"__m{bits}i", register_type(element, bits)
+            load = f"const {integers} found = ({integers}){mm}_maskload_{end}((const {pointer})at, {mask});\n"
+            chosen = f"return (V){mm}_blendv_epi8(({integers})*otherwise, found, {mask});"
+            yield ("masked_load", element, lanes), load + chosen
+            yield ("masked_store", element, lanes), f"{mm}_maskstore_{end}(({pointer})at, {mask}, ({kind})*value);"
+
+
+AVX2 = Target("avx2", ("__AVX2__",), "immintrin.h", width=256, registers=16, rows=dict(_rows()))

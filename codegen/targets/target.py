@@ -1,0 +1,31 @@
+"""What an instruction set is to the C writer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Row = tuple[str, str, int]
+"""An operation of `codegen.c.vector_helpers`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """An instruction set, and what of it C has only as functions of compilers."""
+
+    name: str
+    macros: tuple[str, ...]
+    """What compilers define where the instructions may be used."""
+    header: str
+    """The header that declares the functions."""
+    width: int
+    """Bits of a register."""
+    registers: int
+    """How many vector registers there are."""
+    rows: Mapping[Row, str]
+    """The C statements of an operation in terms of its parameters, which mean what its portable form means."""
+
+    @property
+    def condition(self) -> str:
+        """The condition of the preprocessor for which the rows are compiled."""
+        return " && ".join(f"defined({macro})" for macro in self.macros)

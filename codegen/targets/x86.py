@@ -1,0 +1,22 @@
+"""How the functions of x86 compilers are called: by the width of the register and the type of the lanes."""
+
+from __future__ import annotations
+
+HEADERS = {"immintrin.h": "defined(__AVX2__)"}
+"""The header of the functions, and where it is needed."""
+LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+
+
+def register(bits: int) -> str:
+    """What the functions on registers of so many bits begin with."""
+    return "_mm" if bits == 128 else f"_mm{bits}"
+
+
+def register_type(element: str, bits: int) -> str:
+    """The type that the functions have for registers of these lanes."""
+    return f"__m{bits}{ {'f32': '', 'f64': 'd'}.get(element, 'i') }"
+
+
+def packed(element: str) -> str:
+    """What the functions on these lanes end with."""
+    return {"f32": "ps", "f64": "pd"}.get(element, f"epi{element[1:]}")

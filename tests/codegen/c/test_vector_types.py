@@ -1,0 +1,193 @@
+"""Vectors and masks as values of vector types: what the interpreter says, portable and with instructions of targets."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from affdsl.ir.interpreter import run
+from affdsl.mlir.readers import parse
+from codegen.c.emit import emit, emit_jit
+from tests.codegen.c.compare import call, check, compile_silently, run_c
+from tests.harness.guarded import guarded
+from tests.harness.judges import copied
+from tests.oracles import require
+
+FLAGS = (("-O1", "-fopenmp"), ("-O3", "-march=native"), ("-O2", "-mavx2", "-mno-avx512f"))
+FLOATS = "oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno".split()
+INTEGERS = "eq ne slt sle sgt sge ult ule ugt uge".split()
+EDGES = {
+    "f": [0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 3.0, -2.0, 1e-40],
+    "i": [0, 1, -1, 2, 5, -7, "low", "high"],
+}
+
+
+def edges(element, n, seed):
+    """Numbers of a type, its edges among them, in some order."""
+    dtype = np.dtype({"f32": "f4", "f64": "f8"}.get(element, f"i{int(element[1:]) // 8}"))
+    ends = {} if element[0] == "f" else {"low": np.iinfo(dtype).min, "high": np.iinfo(dtype).max}
+    known = np.array([ends.get(x, x) for x in EDGES[element[0]]], dtype)
+    return np.random.default_rng(seed).choice(known, n)
+
+
+def assert_as_interpreted(text, arrays, folder):
+    """C is the same as the interpreter to the bit, however it is compiled."""
+    module = parse(text)
+    wanted = copied(arrays)
+    run(module.functions[-1], *wanted, module=module, uninitialised="poison")
+    for k, flags in enumerate(FLAGS):
+        if "-mavx2" in flags and not has("avx2"):
+            continue
+        found = copied(arrays)
+        run_c(module, module.functions[-1].symbol, found, folder / str(k), flags=flags)
+        for a, b in zip(wanted, found, strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=f"{flags}")
+            assert np.array_equal(np.signbit(a), np.signbit(b)) or a.dtype.kind != "f", flags
+    source = emit_jit(module, module.functions[-1].symbol)
+    compile_silently(source, folder, require("clang-22"), "-O1", "-march=native", kind=("-c",))
+
+
+def has(feature):
+    return feature in Path("/proc/cpuinfo").read_text().split()
+
+
+def computing(lines, element, lanes):
+    """A function of A and B that stores what each line computes, as text of element to text of the results."""
+    v = f"vector<{lanes}x{element}>"
+    body = []
+    for k, line in enumerate(lines):
+        body.append(line.replace("%r", f"%r{k}").replace("%m", f"%m{k}"))
+        body.append(f"affine.vector_store %r{k}, %R[{k * lanes}] : memref<{len(lines) * lanes}x{element}>, {v}")
+    many, joined = f"memref<{len(lines) * lanes}x{element}>", "\n  ".join(body)
+    return f"""func.func @f(%A: memref<{lanes}x{element}>, %B: memref<{lanes}x{element}>, %R: {many}) {{
+  %a = affine.vector_load %A[0] : memref<{lanes}x{element}>, {v}
+  %b = affine.vector_load %B[0] : memref<{lanes}x{element}>, {v}
+  {joined}
+  return
+}}"""
+
+
+KINDS = [(element, lanes) for element in ("f32", "f64", "i8", "i16", "i32", "i64") for lanes in (2, 16)]
+
+
+@pytest.mark.parametrize(("element", "lanes"), KINDS)
+def test_comparisons_choices_and_extremes(element, lanes, tmp_path):
+    v = f"vector<{lanes}x{element}>"
+    predicates = FLOATS if element[0] == "f" else INTEGERS
+    how = "cmpf" if element[0] == "f" else "cmpi"
+    lines = [f"%m = arith.{how} {p}, %a, %b : {v}\n  %r = arith.select %m, %a, %b : vector<{lanes}xi1>, {v}"
+             for p in predicates]  # fmt: skip
+    kinds = "maximumf minimumf maxnumf minnumf" if element[0] == "f" else "maxsi minsi maxui minui xori addi muli"
+    lines += [f"%r = arith.{kind} %a, %b : {v}" for kind in kinds.split()]
+    if element[0] == "f":
+        lines += [f"%r = math.absf %a : {v}", f"%r = arith.negf %a : {v}"]
+    arrays = [edges(element, lanes, 1), edges(element, lanes, 2), edges(element, lanes * len(lines), 3)]
+    assert_as_interpreted(computing(lines, element, lanes), arrays, tmp_path)
+
+
+@pytest.mark.parametrize("lanes", [4, 16])
+@pytest.mark.parametrize(("source", "target", "kinds"), [
+    ("i8", "i32", "extsi extui"), ("i16", "i64", "extsi extui"), ("i64", "i8", "trunci"), ("i32", "i16", "trunci"),
+    ("i32", "f32", "sitofp uitofp bitcast"), ("i64", "f32", "sitofp uitofp"), ("i8", "f64", "sitofp uitofp"),
+    ("i64", "f64", "sitofp uitofp bitcast"), ("f32", "f64", "extf"), ("f64", "f32", "truncf"),
+    ("f32", "i32", "fptosi fptoui bitcast"), ("f64", "i16", "fptosi fptoui"),
+])  # fmt: skip
+def test_conversions(source, target, kinds, lanes, tmp_path):
+    v, w = f"vector<{lanes}x{source}>", f"vector<{lanes}x{target}>"
+    body = "\n".join(
+        f"%r{k} = arith.{kind} %a : {v} to {w}\n"
+        f"affine.vector_store %r{k}, %R[{k * lanes}] : memref<{len(kinds.split()) * lanes}x{target}>, {w}"
+        for k, kind in enumerate(kinds.split())
+    )
+    size = lanes * len(kinds.split())
+    text = f"""func.func @f(%A: memref<{lanes}x{source}>, %R: memref<{size}x{target}>) {{
+      %a = affine.vector_load %A[0] : memref<{lanes}x{source}>, {v}
+      {body}
+      return
+    }}"""
+    assert_as_interpreted(text, [edges(source, lanes, 4), edges(target, size, 5)], tmp_path)
+
+
+MASKED = """func.func @f(%A: memref<{n}x{t}>, %B: memref<{n}x{t}>, %x: {t}, %from: index, %count: index) {{
+  %m = vector.create_mask %count : vector<{n}xi1>
+  %other = vector.broadcast %x : {t} to vector<{n}x{t}>
+  %a = vector.maskedload %A[%from], %m, %other : memref<{n}x{t}>, vector<{n}xi1>, vector<{n}x{t}> into vector<{n}x{t}>
+  %b = arith.{sum} %a, %other : vector<{n}x{t}>
+  vector.maskedstore %B[%from], %m, %b : memref<{n}x{t}>, vector<{n}xi1>, vector<{n}x{t}>
+  return
+}}"""
+
+
+@pytest.mark.parametrize(("element", "lanes"), [*KINDS, ("f32", 4), ("f64", 4), ("i32", 4), ("i8", 32), ("i8", 64)])
+def test_masks_touch_nothing_else(element, lanes, tmp_path):
+    """The arrays end where nobody may read or write."""
+    text = MASKED.format(n=lanes, t=element, sum="addf" if element[0] == "f" else "addi")
+    module = parse(text)
+    for flags in FLAGS:
+        if "-mavx2" in flags and not has("avx2"):
+            continue
+        library = ctypes.CDLL(str(compile_silently(emit_jit(module, "f"), tmp_path, require("gcc", flags), *flags)))
+        for start in {0, 1, lanes // 2, lanes - 1}:
+            for count in {lanes - start, 0, -3, 1, min(3, lanes - start)}:
+                wanted = [edges(element, lanes, 6), edges(element, lanes, 7)]
+                found = [guarded(a, "end") for a in wanted]
+                others = (wanted[0].dtype.type(3), start, count)
+                run(module.functions[0], *wanted, *others, uninitialised="poison")
+                assert call(library, module, "f", [*found, *others])[0] == 0
+                for a, b in zip(wanted, found, strict=True):
+                    np.testing.assert_array_equal(a, b)
+
+
+def test_masks_of_several_widths_meet(tmp_path):
+    """Masks are combined, carried, chosen, taken apart and put together, beside lanes of other widths."""
+    text = """func.func @f(%A: memref<32xf32>, %B: memref<32xf64>, %R: memref<32xi32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant dense<1> : vector<8xi32>
+  %none = arith.constant dense<[true, false, true, false, true, false, false, false]> : vector<8xi1>
+  %all = arith.constant dense<true> : vector<8xi1>
+  %last = affine.for %i = 0 to 32 step 8 iter_args(%m = %none) -> (vector<8xi1>) {
+    %a = affine.vector_load %A[%i] : memref<32xf32>, vector<8xf32>
+    %b = affine.vector_load %B[%i] : memref<32xf64>, vector<8xf64>
+    %ma = arith.cmpf ogt, %a, %a : vector<8xf32>
+    %mb = arith.cmpf olt, %b, %b : vector<8xf64>
+    %w = arith.extf %a : vector<8xf32> to vector<8xf64>
+    %mc = arith.cmpf ugt, %w, %b : vector<8xf64>
+    %x = arith.xori %mc, %m : vector<8xi1>
+    %y = arith.ori %x, %ma : vector<8xi1>
+    %z = arith.andi %y, %all : vector<8xi1>
+    %p = vector.create_mask %n : vector<8xi1>
+    %q = arith.select %p, %z, %mb : vector<8xi1>, vector<8xi1>
+    %r = arith.select %q, %one, %one : vector<8xi1>, vector<8xi32>
+    %s = arith.extui %q : vector<8xi1> to vector<8xi32>
+    %t = arith.addi %r, %s : vector<8xi32>
+    affine.vector_store %t, %R[%i] : memref<32xi32>, vector<8xi32>
+    %e = vector.extract %q[3] : i1 from vector<8xi1>
+    %f = vector.insert %e, %q [0] : i1 into vector<8xi1>
+    %g = vector.shuffle %f, %p [7, 6, 5, 4, 8, 9, 10, 11] : vector<8xi1>, vector<8xi1>
+    affine.yield %g : vector<8xi1>
+  }
+  %count = arith.extui %last : vector<8xi1> to vector<8xi32>
+  affine.vector_store %count, %R[0] : memref<32xi32>, vector<8xi32>
+  return
+}"""
+    for n in (0, 3, 8):
+        arrays = [edges("f32", 32, 1), edges("f64", 32, 2), np.zeros(32, "i4"), n]
+        check(parse(text), "f", arrays, tmp_path)
+
+
+def test_c_reads_as_written_by_hand(golden):
+    """A threshold under a condition, in groups of 8: no loop over lanes is left."""
+    text = """func.func @keep(%x: memref<?xf32>, %y: memref<?xf32>, %t: f32, %i: index, %n: index) {
+  %m = vector.create_mask %n : vector<8xi1>
+  %zero = arith.constant dense<0.0> : vector<8xf32>
+  %v = vector.maskedload %x[%i], %m, %zero : memref<?xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
+  %limit = vector.broadcast %t : f32 to vector<8xf32>
+  %above = arith.cmpf ogt, %v, %limit : vector<8xf32>
+  %kept = arith.select %above, %v, %zero : vector<8xi1>, vector<8xf32>
+  vector.maskedstore %y[%i], %m, %kept : memref<?xf32>, vector<8xi1>, vector<8xf32>
+  return
+}"""
+    source = emit(parse(text), "keep").source
+    assert "lane" not in source
+    golden(source, "keep.c")

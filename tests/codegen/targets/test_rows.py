@@ -1,0 +1,93 @@
+"""Each row of each instruction set, executed, does what the portable form does, and touches nothing else."""
+
+import ctypes
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from codegen.c.vector_helpers import LANE_TYPES, TARGETS, vector_helper, vector_helper_name
+from tests.codegen.c.compare import compile_silently
+from tests.harness.guarded import guarded
+from tests.oracles import require
+
+FLAGS = {
+    "avx512": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"),
+    "avx2": ("-mavx2",),
+}
+DTYPES = {"f32": np.float32, "f64": np.float64} | {f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)}
+
+
+def has(flags):
+    """Whether this machine has what some flags of gcc ask for."""
+    known = Path("/proc/cpuinfo").read_text().split()
+    return all(flag.removeprefix("-m") in known for flag in flags)
+
+
+def wrapped(rows):
+    """C with a function for each row that takes all vectors by their addresses."""
+    parts = ["#include <stdint.h>\n#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n"]
+    for k, (stem, element, lanes) in enumerate(rows):
+        for kind in dict.fromkeys((element, f"i{element[1:]}")):
+            type = LANE_TYPES[kind]
+            size = f"vector_size({lanes} * sizeof({type}))"
+            parts.append(f"typedef {type} {kind}x{lanes} __attribute__(({size}));\n")
+        vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
+        name = vector_helper_name(stem, element, lanes)
+        parts.append(f"{vector_helper(stem, element, lanes).text}\n")
+        body = f"*found = {name}(at, &m, &v);" if stem == "masked_load" else f"(void)found;\n    {name}(at, &m, &v);"
+        head = f"void row{k}({type} *at, const {mask} *mask, const {vector} *given, {vector} *found)"
+        parts.append(
+            f"{head};\n{head}\n{{\n    const {mask} m = *mask;\n    const {vector} v = *given;\n    {body}\n}}\n"
+        )
+    return "\n".join(parts)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_every_row_means_its_portable_form(target, compiler, tmp_path):
+    flags = FLAGS[target.name]
+    if not has(flags):
+        pytest.skip(f"this machine has no {target.name}")
+    rows = list(target.rows)
+    assert all(stem in ("masked_load", "masked_store") for stem, _, _ in rows), "a new kind of row needs a test here"
+    source = wrapped(rows)
+    path = require(compiler)
+    chosen, portable = (
+        ctypes.CDLL(str(compile_silently(source, tmp_path / name, path, "-O2", "-Wno-psabi", *given)))
+        for name, given in (("chosen", flags), ("portable", ()))
+    )
+    random = np.random.default_rng(0)
+    for k, (stem, element, lanes) in enumerate(rows):
+        dtype, integer = np.dtype(DTYPES[element]), np.dtype(f"i{int(element[1:]) // 8}")
+        for case in range(8):
+            mask = -random.integers(0, 2, lanes).astype(integer)
+            mask[lanes - case % lanes :] = 0  # the memory ends there
+            reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
+            at, given = (random.integers(-100, 100, n).astype(dtype) for n in (reached, lanes))
+            ends = []
+            for library in (chosen, portable):
+                memory, found = guarded(at, "end"), aligned(dtype, lanes)
+                vectors = [aligned(x.dtype, lanes, x) for x in (mask, given)]
+                pointers = [ctypes.c_void_p(x.ctypes.data) for x in (memory, *vectors, found)]
+                getattr(library, f"row{k}")(*pointers)
+                ends.append((memory.copy(), found.copy()))
+            for a, b in zip(*ends, strict=True):
+                np.testing.assert_array_equal(a, b, err_msg=f"{stem}_{element}x{lanes}")
+
+
+def aligned(dtype, lanes, values=0):
+    """A vector's memory, aligned as vectors are."""
+    raw = np.zeros(lanes * dtype.itemsize + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    made = raw[start : start + lanes * dtype.itemsize].view(dtype)
+    made[:] = values
+    return made
+
+
+def test_rows_are_of_the_width_of_a_register():
+    for target in TARGETS:
+        assert target.rows
+        for _, element, lanes in target.rows:
+            assert int(element[1:]) * lanes in (128, 256, 512)
+            assert int(element[1:]) * lanes <= target.width

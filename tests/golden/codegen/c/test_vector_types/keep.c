@@ -1,0 +1,68 @@
+#include "keep.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));
+typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
+
+/* Functions that are always inlined: how their results would be passed does not matter. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+static inline __attribute__((always_inline)) i32x8 first_i32x8(int64_t count)
+{
+    const int32_t end = (int32_t)(count < 0 ? 0 : count < 8 ? count : 8);
+    return (i32x8){0, 1, 2, 3, 4, 5, 6, 7} < (i32x8){end, end, end, end, end, end, end, end};
+}
+
+static inline __attribute__((always_inline)) f32x8 masked_load_f32x8(const float *at, const i32x8 *mask, const f32x8 *otherwise)
+{
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+    return (f32x8)_mm256_mask_loadu_ps((__m256)*otherwise, _mm256_movepi32_mask((__m256i)*mask), at);
+#elif defined(__AVX2__)
+    const __m256i found = (__m256i)_mm256_maskload_ps((const float *)at, (__m256i)*mask);
+    return (f32x8)_mm256_blendv_epi8((__m256i)*otherwise, found, (__m256i)*mask);
+#else
+    f32x8 found = *otherwise;
+    for (int k = 0; k < 8; ++k)
+        if ((*mask)[k])
+            found[k] = at[k];
+    return found;
+#endif
+}
+
+static inline __attribute__((always_inline)) f32x8 choose_f32x8(const i32x8 *mask, const f32x8 *a, const f32x8 *b)
+{
+    return (f32x8)((*mask & (i32x8)*a) | (~*mask & (i32x8)*b));
+}
+
+static inline __attribute__((always_inline)) void masked_store_f32x8(float *at, const i32x8 *mask, const f32x8 *value)
+{
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+    _mm256_mask_storeu_ps(at, _mm256_movepi32_mask((__m256i)*mask), (__m256)*value);
+#elif defined(__AVX2__)
+    _mm256_maskstore_ps((float *)at, (__m256i)*mask, (__m256)*value);
+#else
+    for (int k = 0; k < 8; ++k)
+        if ((*mask)[k])
+            at[k] = (*value)[k];
+#endif
+}
+
+void keep(const float *restrict x, float *restrict y, float t, int64_t i, int64_t n)
+{
+    const i32x8 m = first_i32x8(n);
+    const f32x8 v = masked_load_f32x8(&x[i], &m, &(f32x8){0});
+    const i32x8 above = v > (f32x8){t, t, t, t, t, t, t, t};
+    const f32x8 kept = choose_f32x8(&above, &v, &(f32x8){0});
+    masked_store_f32x8(&y[i], &m, &kept);
+}
