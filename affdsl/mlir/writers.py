@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op, set_printer
 from affdsl.ir.dialects import func
+from affdsl.mlir import custom
 from affdsl.mlir.printer import Printer, Writer
 from affdsl.mlir.writing import affine, arith, memref, scf, structured, transfers, vector, views
 from affdsl.mlir.writing import func as functions
 
 WRITERS: dict[type[Op], Writer] = {
+    **custom.WRITERS,
     **functions.WRITERS, **affine.WRITERS, **arith.WRITERS, **memref.WRITERS, **scf.WRITERS, **vector.WRITERS,
     **structured.WRITERS, **transfers.WRITERS, **views.WRITERS,
 }  # fmt: skip

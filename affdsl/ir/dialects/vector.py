@@ -19,6 +19,9 @@ KINDS: dict[str, tuple[str | None, str | None]] = {
 }  # fmt: skip
 """How a reduction combines two numbers: as which kind of arith on floats, and on integers; None where it does not."""
 
+OLD_KINDS = {"min": ("minnumf", "minsi"), "max": ("maxnumf", "maxsi")}
+"""What the kinds of 2019 are for floats and for integers."""
+
 ITERATORS = ("parallel", "reduction")
 
 POISON = -1

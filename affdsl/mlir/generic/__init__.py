@@ -1,7 +1,7 @@
 """The generic form of each operation, `"name"(operands) <{properties}> ({regions}) : types`: a module per dialect."""
 
 from affdsl.mlir.generic import affine, arith, func, memref, scf, structured, transfers, vector, views
-from affdsl.mlir.generic.rows import generic_form, is_known, register, typed_form
+from affdsl.mlir.generic.rows import forms, generic_form, is_known, register, row_of, typed_form
 
 register(
     (
@@ -17,4 +17,4 @@ register(
     )
 )
 
-__all__ = ["generic_form", "is_known", "typed_form"]
+__all__ = ["forms", "generic_form", "is_known", "row_of", "typed_form"]

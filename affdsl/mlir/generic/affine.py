@@ -12,6 +12,7 @@ from affdsl.ir.expr import Affine
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I64, INDEX, OpaqueType
 from affdsl.mlir.constants import NotNumbersError, number
+from affdsl.mlir.form import Form
 from affdsl.mlir.generic.rows import (
     Inside,
     Reading,
@@ -114,7 +115,8 @@ _NUMBERS = {kind: number for number, kind in enumerate(sorted(memref.ATOMIC))}
 
 ROWS = (
     Row(
-        affine.For, (number_property("step", "step", INDEX),), (Inside("body", affine.Yield, ("iv", "carried")),),
+        affine.For, properties=(number_property("step", "step", INDEX),),
+        regions=(Inside("body", affine.Yield, ("iv", "carried")),),
         maps={"lower": "lowerBoundMap", "upper": "upperBoundMap"},
     ),
     Row(
@@ -125,7 +127,9 @@ ROWS = (
     Row(affine.Apply),
     Row(affine.Min),
     Row(affine.Max),
-    Row(affine.Load),
-    Row(affine.Store),
+    Row(affine.Load, Form("%memref[index:affine]{} : <memref:memref>", {"result": "element memref"})),
+    Row(affine.Store, Form("%value, %memref[index:affine]{} : <memref:memref>", {"value": "element memref"})),
+    Row(affine.VectorLoad, Form("%memref[index:affine]{} : <memref:memref>, <result:lanes>")),
+    Row(affine.VectorStore, Form("%value, %memref[index:affine]{} : <memref:memref>, <value:lanes>")),
     Row(affine.Yield),
 )  # fmt: skip

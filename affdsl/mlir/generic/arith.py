@@ -6,9 +6,10 @@ from affdsl.ir.attributes import Attribute, DenseAttr, FloatAttr, IntegerAttr, O
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.types import I64, FloatType, Type, VectorType
+from affdsl.ir.types import I64, FloatType, MemRefType, OpaqueType, Type, VectorType
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
+from affdsl.mlir.form import Form
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.literals import literal
 
@@ -92,15 +93,54 @@ _FLAGS = _FASTMATH | {
     "overflowFlags": OpaqueAttr("#arith.overflow<none>"), "isExact": None, "nonNeg": None, "roundingmode": None,
 }  # fmt: skip
 
+_BINARY = Form("%left, %right{flags} : <left,right,result>", foreign=(OpaqueType,))
+_UNARY = Form("%operand{flags} : <operand,result>", foreign=(OpaqueType,))
+_EXTENDED = Form("%left, %right{flags} : <low,high,left,right>", foreign=(OpaqueType,))
+
+
+def _compared(predicate: str) -> Form:
+    return Form(
+        f"predicate:{predicate}, %left, %right{{flags}} : <left,right>", {"result": "truth left"}, foreign=(OpaqueType,)
+    )
+
+
 ROWS = (
     Row(arith.Constant, write=_write_constant, read=_read_constant),
-    Row(arith.Binary, inherent=_FLAGS, kinds=(*arith.INTEGER_BINARY, *arith.FLOAT_BINARY)),
-    Row(arith.Extended, kinds=arith.EXTENDED),
-    Row(arith.Negate, inherent=_FASTMATH),
-    Row(arith.Compare, kinds=("cmpi", "cmpf"), write=_write_compare, read=_read_compare),
-    Row(arith.Cast, inherent=_FLAGS, kinds=tuple(arith.CASTS)),
+    Row(arith.Binary, forms=dict.fromkeys((*arith.INTEGER_BINARY, *arith.FLOAT_BINARY), _BINARY), inherent=_FLAGS),
+    Row(
+        arith.Extended,
+        forms={
+            "mulsi_extended": _EXTENDED, "mului_extended": _EXTENDED,
+            "addui_extended": Form("%left, %right{flags} : <low,left,right>, <high>", foreign=(OpaqueType,)),
+        },
+    ),
+    Row(arith.Negate, _UNARY, inherent=_FASTMATH),
+    Row(
+        arith.Compare, forms={"cmpi": _compared("cmpi"), "cmpf": _compared("cmpf")},
+        write=_write_compare, read=_read_compare,
+    ),
+    Row(
+        arith.Cast, inherent=_FLAGS,
+        forms=dict.fromkeys(
+            arith.CASTS, Form("%operand{flags} : <operand> to <result>", foreign=(OpaqueType, MemRefType))
+        ),
+    ),
     Row(arith.Select),
-    Row(math.Unary, inherent=_FASTMATH, kinds=(*math.FLOAT_UNARY, *math.FLOAT_TESTS, *math.INTEGER_UNARY)),
-    Row(math.Binary, inherent=_FASTMATH, kinds=(*math.FLOAT_BINARY, "fpowi", "ipowi")),
-    Row(math.Fma, inherent=_FASTMATH),
-)
+    Row(
+        math.Unary, inherent=_FASTMATH,
+        forms=dict.fromkeys((*math.FLOAT_UNARY, *math.INTEGER_UNARY), _UNARY)
+        | dict.fromkeys(
+            math.FLOAT_TESTS, Form("%operand{flags} : <operand>", {"result": "truth operand"}, foreign=(OpaqueType,))
+        ),
+    ),
+    Row(
+        math.Binary, inherent=_FASTMATH,
+        forms=dict.fromkeys((*math.FLOAT_BINARY, "ipowi"), _BINARY)
+        | {
+            "fpowi": Form(
+                "%left, %right{flags} : <left,result>(?, <right>?)", {"right": "left"}, foreign=(OpaqueType,)
+            )
+        },
+    ),
+    Row(math.Fma, Form("%a, %b, %c{flags} : <a,b,c,result>", foreign=(OpaqueType,)), inherent=_FASTMATH),
+)  # fmt: skip

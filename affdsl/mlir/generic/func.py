@@ -156,7 +156,7 @@ ROWS = (
     Row(func.Module, write=_write_module, read=_read_module),
     Row(func.Func, write=_write_func, read=_read_func),
     Row(
-        func.Call, (Property("callee", "callee", lambda name: SymbolAttr((name,)), _callee),),
+        func.Call, properties=(Property("callee", "callee", lambda name: SymbolAttr((name,)), _callee),),
         inherent={"no_inline": None, "arg_attrs": None, "res_attrs": None},
     ),
     Row(func.Return),

@@ -18,6 +18,7 @@ from affdsl.ir.maps import AffineMap, IntegerSet
 from affdsl.ir.messages import op_name
 from affdsl.ir.types import IntegerType, MemRefType, OpaqueType
 from affdsl.mlir.enumerations import problem_of_flag
+from affdsl.mlir.form import Form
 from affdsl.mlir.positions import Positional
 
 I32 = IntegerType(32)
@@ -79,17 +80,19 @@ class Inside(FrozenValue):
 
 
 class Row(FrozenValue):
-    """The generic form of one class of operations: what the annotations of its fields do not say.
+    """The text of one class of operations: what the annotations of its fields do not say.
 
-    `kinds` are the names after the dialect where the class stands for several operations. `inherent` names further
-    properties, kept among the operation's attributes, with what they are where nothing is said. `maps` names the
-    properties of fields that hold affine expressions, where it is not `map`.
+    `form` is the custom form, where no function reads and writes it; where the class stands for several operations,
+    `forms` has it for each by its name after the dialect. All else is said of the generic form. `inherent` names
+    further properties, kept among the operation's attributes, with what they are where nothing is said. `maps` names
+    the properties of fields that hold affine expressions, where it is not `map`.
     """
 
     cls: type[Op]
+    form: Form | None = None
     properties: tuple[Property, ...] = ()
     regions: tuple[Inside, ...] = ()
-    kinds: tuple[str, ...] = ()
+    forms: Mapping[str, Form] = field(default_factory=dict)
     inherent: Mapping[str, Attribute | None] = field(default_factory=dict)
     maps: Mapping[str, str] = field(default_factory=dict)
     write: Callable[[Any, Writing], Opaque] | None = None
@@ -124,8 +127,19 @@ def register(rows: Sequence[Row]) -> None:
     """Make rows known: each dialect does this once, when it is imported."""
     for row in rows:
         _BY_CLASS[row.cls] = row
-        names = [f"{row.cls.name}.{kind}" for kind in row.kinds] if row.kinds else [row.cls.name]
+        names = [f"{row.cls.name}.{kind}" for kind in row.forms] if row.forms else [row.cls.name]
         _BY_NAME.update(dict.fromkeys(names, row))
+
+
+def row_of(name: str) -> Row:
+    """The row of an operation that the IR has a class for."""
+    return _BY_NAME[name]
+
+
+def forms() -> dict[str, Form]:
+    """The custom forms by the names of operations, of all that have one."""
+    found = {name: row.forms.get(name.partition(".")[2], row.form) for name, row in _BY_NAME.items()}
+    return {name: form for name, form in found.items() if form is not None}
 
 
 def is_known(name: str) -> bool:
@@ -229,7 +243,7 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
         except ValueError as problem:
             reading.refuse(opaque, f"the property {prop.property} of {opaque.kind} {problem}")
     _read_regions(opaque, row, fields, reading)
-    if row.kinds:
+    if row.forms:
         fields["kind"] = opaque.kind.partition(".")[2]
     rest = [(n, a) for n, a in said.items() if row.inherent.get(n) != a]
     for name, attribute in rest:

@@ -93,5 +93,5 @@ ROWS = (
     Row(scf.Reduce, write=_write_reduce, read=_read_reduce),
     Row(scf.ReduceReturn),
     Row(scf.IndexSwitch, write=_write_switch, read=_read_switch),
-    Row(scf.ExecuteRegion, (unit_property("no_inline", "no_inline"),), (Inside("body", scf.Yield),)),
+    Row(scf.ExecuteRegion, properties=(unit_property("no_inline", "no_inline"),), regions=(Inside("body", scf.Yield),)),
 )

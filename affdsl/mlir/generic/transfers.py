@@ -10,6 +10,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I1, I32, I64, MemRefType
+from affdsl.mlir.form import Form
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.generic.views import static_property, unit_property
 
@@ -169,20 +170,33 @@ def _read_poison(opaque: Opaque, reading: Reading) -> Op:
     return ub.Poison(opaque.results[0], location=opaque.location, attributes=others)
 
 
+_PREFETCHED = "is_write:access, locality:locality, is_data:cache"
+
 ROWS = (
     Row(affine.DmaStart, write=_write_dma_start, read=_read_dma_start),
-    Row(affine.DmaWait, write=_write_dma_wait, read=_read_dma_wait),
-    Row(affine.Prefetch, _MANNER),
-    Row(affine.VectorLoad),
-    Row(affine.VectorStore),
-    Row(affine.DelinearizeIndex, (static_property("static_basis"),)),
+    Row(
+        affine.DmaWait, Form("%tag[tag_index:affine], %elements{generic} : <tag:memref>", {"elements": "index"}),
+        write=_write_dma_wait, read=_read_dma_wait,
+    ),
+    Row(affine.Prefetch, Form(f"%memref[index:affine], {_PREFETCHED}{{}} : <memref:memref>"), _MANNER),
+    Row(
+        affine.DelinearizeIndex, Form("%linear_index into (mixed:basis){} : <results*>", {"linear_index": "index"}),
+        (static_property("static_basis"),),
+    ),
     Row(
         affine.LinearizeIndex,
+        Form("disjoint:unit [%indices*] by (mixed:basis){} : <result>", {"indices": "index"}),
         (unit_property("disjoint", "disjoint", among_attributes=False), static_property("static_basis")),
     ),
-    Row(memref.AtomicRMW, (_combine(),)),
+    Row(memref.AtomicRMW, properties=(_combine(),)),
     Row(memref.DmaStart, write=_write_plain_dma_start, read=_read_plain_dma_start),
-    Row(memref.DmaWait),
-    Row(memref.Prefetch, _MANNER),
+    Row(
+        memref.DmaWait,
+        Form("%tag[%tag_indices*], %elements{} : <tag:memref>", {"tag_indices": "index", "elements": "index"}),
+    ),
+    Row(
+        memref.Prefetch,
+        Form(f"%memref[%indices*], {_PREFETCHED}{{generic}} : <memref:memref>", {"indices": "index"}), _MANNER,
+    ),
     Row(ub.Poison, write=_write_poison, read=_read_poison),
-)
+)  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from math import prod
+from typing import Any, TypeVar
 
 from affdsl.ir.attributes import (
     ArrayAttr,
@@ -19,8 +20,10 @@ from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Static
-from affdsl.ir.types import I1, I64, OpaqueType
+from affdsl.ir.types import I1, I64, FloatType, OpaqueType, Type, VectorType
+from affdsl.ir.verifier.types import element
 from affdsl.mlir.attributes import attribute_text
+from affdsl.mlir.form import Form, Said
 from affdsl.mlir.generic.rows import (
     Property,
     Reading,
@@ -158,34 +161,114 @@ def _read_transfer(opaque: Opaque, reading: Reading) -> Op:
     )  # fmt: skip
 
 
-ROWS = (
-    Row(vector.TransferRead, (MAP, IN_BOUNDS), read=_read_transfer),
-    Row(vector.TransferWrite, (MAP, IN_BOUNDS), read=_read_transfer),
-    Row(vector.Load, (NONTEMPORAL, ALIGNMENT)),
-    Row(vector.Store, (NONTEMPORAL, ALIGNMENT)),
-    Row(vector.MaskedLoad, (ALIGNMENT,)),
-    Row(vector.MaskedStore, (ALIGNMENT,)),
-    Row(vector.Gather, (ALIGNMENT,)),
-    Row(vector.Scatter, (ALIGNMENT,)),
-    Row(vector.ExpandLoad, (ALIGNMENT,)),
-    Row(vector.CompressStore, (ALIGNMENT,)),
-    Row(vector.Fma),
-    Row(vector.Reduction, (COMBINE,), inherent={"fastmath": OpaqueAttr("#arith.fastmath<none>")}),
-    Row(vector.MultiReduction, (COMBINE, _array("dims", "reduction_dims"))),
-    Row(vector.Contract, (MAPS, ITERATORS, COMBINE)),
-    Row(vector.OuterProduct, (COMBINE,)),
-    Row(vector.Broadcast),
-    Row(vector.Extract, (POSITION,)),
-    Row(vector.Insert, (POSITION,)),
-    Row(vector.ExtractStridedSlice, (OFFSETS, SIZES, STRIDES)),
-    Row(vector.InsertStridedSlice, (OFFSETS, STRIDES)),
-    Row(vector.Shuffle, (_array("mask"),)),
-    Row(vector.Transpose, (_array("permutation"),)),
-    Row(vector.ShapeCast),
-    Row(vector.BitCast),
-    Row(vector.FromElements),
-    Row(vector.ToElements),
-    Row(vector.Step),
-    Row(vector.CreateMask),
-    Row(vector.ConstantMask, (_array("sizes", "mask_dim_sizes"),)),
+# The custom form of 2019: kinds as strings, min and max of floats or of integers.
+
+
+def _kind_today(fields: dict[str, Any]) -> None:
+    old = vector.OLD_KINDS.get(fields["combine"])
+    if old is not None:
+        floats, integers = old
+        fields["combine"] = floats if isinstance(element(fields["result"].type), FloatType) else integers
+
+
+# Types that follow from others
+
+
+def _shuffled(said: Said) -> tuple[Type, ...]:
+    (first,) = said.types["left"]
+    assert isinstance(first, VectorType), "the form asks for a vector"
+    return (VectorType((len(said.fields["mask"]), *first.shape[1:]), first.element),)
+
+
+def _multiplied(said: Said) -> tuple[Type, ...]:
+    """A dimension for each of those of the two sides, the right one of which may be a scalar."""
+    sides = [type for name in ("left", "right") for type in said.types[name] if isinstance(type, VectorType)]
+    flags = tuple([flag for type in sides for flag in type.scalable or (False,) * type.rank])
+    shape = tuple([size for type in sides for size in type.shape])
+    return (VectorType(shape, sides[0].element, flags if any(flags) else ()),)
+
+
+def _elements(said: Said) -> tuple[Type, ...]:
+    (source,) = said.types["source"]
+    assert isinstance(source, VectorType), "the form asks for a vector"
+    return (source.element,) * (said.names or min(prod(source.shape), 1 << 20))
+
+
+def _access(text: str) -> Form:
+    return Form(text, {"indices": "index"})
+
+
+_CAST = Form("%source{} : <source> to <result>")
+_OF_RESULT = "{} : <result>"
+_MASKED = "%memref[%indices*], %mask, %{0}{{alignment}} : <memref:buffer>, <mask:vector>, <{0}:vector>"
+_SPREAD = (
+    "%memref[%indices*] [%offsets], %mask, %{0}{{alignment}} : "
+    "<memref:buffer>, <offsets:vector>, <mask:vector>, <{0}:vector>"
 )
+_LOADED = " into <result:vector>"
+
+ROWS = (
+    Row(vector.TransferRead, properties=(MAP, IN_BOUNDS), read=_read_transfer),
+    Row(vector.TransferWrite, properties=(MAP, IN_BOUNDS), read=_read_transfer),
+    Row(
+        vector.Load, _access("%memref[%indices*]{nontemporal alignment} : <memref:buffer>, <result:vector>"),
+        (NONTEMPORAL, ALIGNMENT),
+    ),
+    Row(
+        vector.Store, _access("%value, %memref[%indices*]{nontemporal alignment} : <memref:buffer>, <value:vector>"),
+        (NONTEMPORAL, ALIGNMENT),
+    ),
+    Row(vector.MaskedLoad, _access(_MASKED.format("pass_thru") + _LOADED), (ALIGNMENT,)),
+    Row(vector.MaskedStore, _access(_MASKED.format("value")), (ALIGNMENT,)),
+    Row(vector.Gather, _access(_SPREAD.format("pass_thru") + _LOADED), (ALIGNMENT,)),
+    Row(vector.Scatter, _access(_SPREAD.format("value")), (ALIGNMENT,)),
+    Row(vector.ExpandLoad, _access(_MASKED.format("pass_thru") + _LOADED), (ALIGNMENT,)),
+    Row(vector.CompressStore, _access(_MASKED.format("value")), (ALIGNMENT,)),
+    Row(vector.Fma, Form("%a, %b, %c{} : <a,b,c,result>")),
+    Row(
+        vector.Reduction,
+        Form(
+            "combine:combine, %source(?, %acc?){flags} : <source> into <result>", {"acc": "result"}, made=_kind_today
+        ),
+        (COMBINE,), inherent={"fastmath": OpaqueAttr("#arith.fastmath<none>")},
+    ),
+    Row(
+        vector.MultiReduction,
+        Form("combine:combine, %source, %acc{} dims:numbers : <source> to <result,acc>", made=_kind_today),
+        (COMBINE, _array("dims", "reduction_dims")),
+    ),
+    Row(vector.Contract, properties=(MAPS, ITERATORS, COMBINE)),
+    Row(
+        vector.OuterProduct,
+        Form(
+            "%left, %right(?, %acc?){combine} : <left:vector>, <right>", {"acc": _multiplied, "result": _multiplied}
+        ),
+        (COMBINE,),
+    ),
+    Row(vector.Broadcast, _CAST),
+    Row(vector.Extract, Form("%source[mixed:position]{} : <result> from <source>"), (POSITION,)),
+    Row(vector.Insert, Form("%value, %target [mixed:position]{} : <value> into <result,target>"), (POSITION,)),
+    Row(
+        vector.ExtractStridedSlice,
+        Form("%source{offsets:numbers sizes:numbers strides:numbers} : <source> to <result>"),
+        (OFFSETS, SIZES, STRIDES),
+    ),
+    Row(
+        vector.InsertStridedSlice,
+        Form("%value, %target{offsets:numbers strides:numbers} : <value> into <result,target>"), (OFFSETS, STRIDES),
+    ),
+    Row(
+        vector.Shuffle,
+        Form("%left, %right mask:numbers{} : <left:vector>, <right>", {"result": _shuffled}), (_array("mask"),),
+    ),
+    Row(
+        vector.Transpose, Form("%source, permutation:numbers{} : <source> to <result>"), (_array("permutation"),)
+    ),
+    Row(vector.ShapeCast, _CAST),
+    Row(vector.BitCast, _CAST),
+    Row(vector.FromElements, Form("%elements*{} : <result:vector>", {"elements": "element result"})),
+    Row(vector.ToElements, Form("%source{} : <source:vector>", {"results": _elements})),
+    Row(vector.Step, Form(_OF_RESULT)),
+    Row(vector.CreateMask, Form(f"%bounds*{_OF_RESULT}", {"bounds": "index"})),
+    Row(vector.ConstantMask, Form(f"sizes:numbers{_OF_RESULT}"), (_array("sizes", "mask_dim_sizes"),)),
+)  # fmt: skip

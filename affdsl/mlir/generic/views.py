@@ -25,6 +25,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.mixed import Static
 from affdsl.ir.types import I1, I64, FloatType, MemRefType, OpaqueType, ScalarType
 from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
+from affdsl.mlir.form import Form
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.literals import from_bits
 
@@ -41,10 +42,12 @@ def static_property(name: str, property: str = "") -> Property:
         numbers = [int(item) for item in attribute.items]
         return tuple([None if n == DYNAMIC else n for n in numbers])
 
-    def to(numbers: Static) -> Attribute:
-        return DenseArrayAttr(I64, tuple([str(DYNAMIC if n is None else n) for n in numbers]))
+    return Property(name, property or name, static_attribute, back)
 
-    return Property(name, property or name, to, back)
+
+def static_attribute(numbers: Static) -> Attribute:
+    """Known numbers, None where one is a value, as an attribute."""
+    return DenseArrayAttr(I64, tuple([str(DYNAMIC if n is None else n) for n in numbers]))
 
 
 def _groups_property() -> Property:
@@ -220,14 +223,35 @@ def _read_metadata(opaque: Opaque, reading: Reading) -> Op:
 _PARTS = tuple(static_property(name) for name in ("static_offsets", "static_sizes", "static_strides"))
 
 ROWS = (
-    Row(memref.SubView, _PARTS),
-    Row(memref.ReinterpretCast, _PARTS),
-    Row(memref.ExpandShape, (_groups_property(), static_property("static_sizes", "static_output_shape"))),
-    Row(memref.CollapseShape, (_groups_property(),)),
-    Row(memref.View),
+    Row(
+        memref.SubView,
+        Form("%source[mixed:offsets] [mixed:sizes] [mixed:strides]{} : <source> to <result:memref>"), _PARTS,
+    ),
+    Row(
+        memref.ReinterpretCast,
+        Form(
+            "%source to offset: [mixed:offsets], sizes: [mixed:sizes], strides: [mixed:strides]{} : "
+            "<source> to <result:memref>"
+        ),
+        _PARTS,
+    ),
+    Row(
+        memref.ExpandShape,
+        Form("%source groups:groups output_shape [mixed:sizes]{} : <source> into <result:memref>"),
+        (_groups_property(), static_property("static_sizes", "static_output_shape")),
+    ),
+    Row(
+        memref.CollapseShape, Form("%source groups:groups{} : <source> into <result:memref>"), (_groups_property(),)
+    ),
+    Row(
+        memref.View,
+        Form("%source[%shift][%sizes*]{} : <source> to <result:memref>", {"shift": "index", "sizes": "index"}),
+    ),
     Row(memref.Reshape),
     Row(memref.ExtractStridedMetadata, read=_read_metadata),
-    Row(memref.Rank),
-    Row(memref.GetGlobal, (symbol_property("symbol", "name"),)),
+    Row(memref.Rank, Form("%memref{} : <memref>", {"result": "index"})),
+    Row(
+        memref.GetGlobal, Form("symbol:name : <result:memref>{generic}"), (symbol_property("symbol", "name"),)
+    ),
     Row(memref.Global, write=_write_global, read=_read_global),
-)
+)  # fmt: skip

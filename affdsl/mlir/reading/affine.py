@@ -11,6 +11,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX, Type
 from affdsl.ir.written import Tree
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Subscripts, Use
+from affdsl.mlir.pieces import exprs
 from affdsl.mlir.reading.func import reader_of_end
 
 
@@ -42,11 +43,6 @@ def read_for(p: Parser, head: Head) -> Reading:
         value, exprs(lower), exprs(upper), body, step, inits, carried, results,
         location=head.location, attributes=attributes, written=written,
     )  # fmt: skip
-
-
-def exprs(applied: Applied) -> tuple[Affine, ...]:
-    """What a map means."""
-    return tuple([e for e in applied.means if isinstance(e, Affine)])
 
 
 def constraints(applied: Applied) -> tuple[Constraint, ...]:
@@ -196,33 +192,6 @@ def read_extreme(p: Parser, head: Head) -> Op:
     return kind(result, exprs(applied), location=head.location, attributes=attributes, written={"exprs": applied})
 
 
-def read_load(p: Parser, head: Head) -> Op:
-    """`affine.load %A[%i, %j + 1] : memref<...>`"""
-    buffer = p.use()
-    index = p.subscripts()
-    attributes = p.dictionary()
-    type = p.colon_memref(head)
-    return affine.Load(
-        p.result(head, type.element), p.resolve(buffer, type), exprs(index),
-        location=head.location, attributes=attributes, written={"index": index},
-    )  # fmt: skip
-
-
-def read_store(p: Parser, head: Head) -> Op:
-    """`affine.store %x, %A[%i, %j + 1] : memref<...>`"""
-    p.no_results(head)
-    value = p.use()
-    p.scanner.expect(",")
-    buffer = p.use()
-    index = p.subscripts()
-    attributes = p.dictionary()
-    type = p.colon_memref(head)
-    return affine.Store(
-        p.resolve(value, type.element), p.resolve(buffer, type), exprs(index),
-        location=head.location, attributes=attributes, written={"index": index},
-    )  # fmt: skip
-
-
 READERS: Mapping[str, Reader] = {
     "affine.for": read_for,
     "affine.if": read_if,
@@ -230,7 +199,5 @@ READERS: Mapping[str, Reader] = {
     "affine.apply": read_apply,
     "affine.min": read_extreme,
     "affine.max": read_extreme,
-    "affine.load": read_load,
-    "affine.store": read_store,
     "affine.yield": reader_of_end(affine.Yield),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from affdsl.mlir.reading.form import Form, names
+from affdsl.mlir.form import Form, names
 
 _UNARY = Form("%operand {} : <operand,result>")
 _BINARY = Form("%lhs , %rhs {} : <lhs,rhs,result>")

@@ -21,14 +21,14 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.mixed import unmixed
-from affdsl.ir.types import I64, INDEX, FunctionType, OpaqueType, Type
+from affdsl.ir.types import I32, I64, INDEX, FunctionType, OpaqueType, Type
+from affdsl.mlir.generic.views import static_attribute
 from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
+from affdsl.mlir.pieces import mixed_list
 from affdsl.mlir.reading import regions
 from affdsl.mlir.reading.aggregates import read_extractvalue, read_insertvalue, read_spirv_constant
-from affdsl.mlir.reading.forms import I32, OPEN
 from affdsl.mlir.reading.opaque import Properties, by_name, opaque, parted
-from affdsl.mlir.reading.views import mixed
 
 Found = Generator[None, Block, OpaqueRegion]
 
@@ -162,8 +162,8 @@ def read_pad(p: Parser, head: Head) -> Reading:
     found = []
     for name in ("low", "high"):
         s.expect(name)
-        static, values = unmixed(mixed(p))
-        own.append((f"static_{name}", DenseArrayAttr(I64, tuple([str(OPEN if n is None else n) for n in static]))))
+        static, values = unmixed(mixed_list(p))
+        own.append((f"static_{name}", static_attribute(static)))
         found.append(values)
     region = yield from _region(p, head)
     said = p.dictionary()

@@ -1,114 +1,20 @@
-"""The custom form of opaque operations: a table, and what reads by it."""
+"""The custom form of operations without a class, which are kept as they are: a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 
-from affdsl.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    DenseArrayAttr,
-    IntegerAttr,
-    OpaqueAttr,
-    StringAttr,
-    SymbolAttr,
-    TypeAttr,
-    UnitAttr,
-)
 from affdsl.ir.core import Op
-from affdsl.ir.expr import Value
-from affdsl.ir.mixed import unmixed
-from affdsl.ir.opaque_types import shaped
-from affdsl.ir.types import I1, I64, INDEX, FunctionType, IntegerType, Type, VectorType
-from affdsl.mlir.attributes import AttributeReader
-from affdsl.mlir.parser import Head, Parser, Reader, Use
+from affdsl.mlir.custom import read_opaque
+from affdsl.mlir.form import Form, names
+from affdsl.mlir.parser import Head, Parser, Reader
 from affdsl.mlir.reading.devices import DEVICES
-from affdsl.mlir.reading.form import Form, names
-from affdsl.mlir.reading.opaque import by_name, opaque, parted
-from affdsl.mlir.reading.views import mixed
-from affdsl.mlir.scanner import Scanner
-
-I32 = IntegerType(32)
-OPEN = -(2**63)
-"""What stands for a number that is a value among those that are known."""
-
-
-def _integer(type: Type) -> Callable[[Parser], Attribute]:
-    return lambda p: IntegerAttr(p.scanner.integer(), type)
-
-
-def _typed(p: Parser) -> Attribute:
-    return p.attribute()
-
-
-def _numbers(p: Parser) -> Attribute:
-    return DenseArrayAttr(I64, p.listed(lambda: str(p.scanner.integer()), "[", "]"))
-
-
-def _groups(p: Parser) -> Attribute:
-    def group() -> Attribute:
-        return ArrayAttr(p.listed(lambda: IntegerAttr(p.scanner.integer(), I64), "[", "]"))
-
-    return ArrayAttr(p.listed(group, "[", "]"))
-
-
-def _truth(p: Parser) -> Attribute:
-    if p.scanner.token not in ("true", "false"):
-        p.scanner.fail("expected true or false")
-    return OpaqueAttr(p.scanner.advance())
-
-
-def _within(dialect: str) -> Callable[[Parser], Attribute]:
-    """A word as `#dialect<... word>`"""
-    return lambda p: OpaqueAttr(f"#{dialect} {p.scanner.word()}>")
-
-
-def _flags(dialect: str) -> Callable[[Parser], Attribute]:
-    """`<a, b>` as `#dialect<a, b>`"""
-    return lambda p: OpaqueAttr(f"#{dialect}{p.scanner.balanced()}")
-
-
-def _comparison(names: str) -> Callable[[Parser], Attribute]:
-    """A string as the number of a predicate."""
-    known = names.split()
-
-    def read(p: Parser) -> Attribute:
-        place, word = p.scanner.start, p.scanner.string()
-        if word not in known:
-            p.scanner.fail(f"expected one of {', '.join(known)}", place)
-        return IntegerAttr(known.index(word), I64)
-
-    return read
-
-
-KINDS: Mapping[str, Callable[[Parser], Attribute]] = {
-    "attr": _typed,
-    "bool": _truth,
-    "cmp": _within("index<cmp_predicate"),
-    "dimension": _within("gpu<dim"),
-    "fastmath": _flags("arith.fastmath"),
-    "fcmp": _comparison("_false oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno _true"),
-    "groups": _groups,
-    "i32": _integer(I32),
-    "i64": _integer(I64),
-    "icmp": _comparison("eq ne slt sle sgt sge ult ule ugt uge"),
-    "index": _integer(INDEX),
-    "llvmfast": _flags("llvm.fastmath"),
-    "numbers": _numbers,
-    "overflow": _flags("llvm.overflow"),
-    "reduction": _within("gpu<all_reduce_op"),
-    "shuffle": _within("gpu<shuffle_mode"),
-    "string": lambda p: StringAttr(p.scanner.string()),
-    "symbol": lambda p: SymbolAttr(p.symbol_path()),
-    "type": lambda p: TypeAttr(p.type()),
-}
-
 
 _CAST = Form("%source {} : <source> to <result>")
-_SLICE = "mixed:offsets mixed:sizes mixed:strides {} :"
+_SLICE = "[mixed:offsets] [mixed:sizes] [mixed:strides] {} :"
 _TILED = (
     "(? outer_dims_perm = outer_dims_perm:numbers ?) inner_dims_pos = inner_dims_pos:numbers "
-    "inner_tiles = mixed:inner_tiles into"
+    "inner_tiles = [mixed:inner_tiles] into"
 )
 _OF_RESULT = Form("{} : <result>")
 _INDEX = {"lhs": "index", "rhs": "index", "result": "index"}
@@ -153,7 +59,7 @@ FORMS: Mapping[str, Form] = {
     "tensor.parallel_insert_slice": Form(f"%source into %dest {_SLICE} <source> into <dest>", segments=True),
     "tensor.collapse_shape": Form("%source reassociation:groups {} : <source> into <result>"),
     "tensor.expand_shape": Form(
-        "%source reassociation:groups output_shape mixed:output_shape {} : <source> into <result>"
+        "%source reassociation:groups output_shape [mixed:output_shape] {} : <source> into <result>"
     ),
     "tensor.reshape": Form("%source ( %shape ) {} : fn"),
     "tensor.concat": Form("dim ( dim:i64 ) %inputs* {} : fn"),
@@ -277,137 +183,7 @@ FORMS: Mapping[str, Form] = {
 
 def read_form(p: Parser, head: Head) -> Op:
     """An operation of the table."""
-    return _Reading(p, head, FORMS[head.name]).read()
-
-
-class _Reading:
-    """One operation on its way."""
-
-    def __init__(self, p: Parser, head: Head, form: Form) -> None:
-        self.p, self.head, self.form = p, head, form
-        self.operands: dict[str, tuple[Use, ...]] = {}  # those without a type
-        self.numbers: dict[str, tuple[Value, ...]] = {}  # those that stand among numbers
-        self.types: dict[str, tuple[Type, ...]] = {}
-        self.properties: list[tuple[str, Attribute]] = []
-        self.attributes: tuple[tuple[str, Attribute], ...] = ()
-
-    def read(self) -> Op:
-        """The operation."""
-        p, form = self.p, self.form
-        self._words(iter(form.text.split()))
-        said = form.order.split() or [w.strip("%*") for w in form.text.split() if w[0] == "%"]
-        said += [w.removeprefix("mixed:") for w in form.text.split() if w.startswith("mixed:")]
-        groups = [self._values(name) for name in said]
-        results = [t for name in ("result", "result2") for t in self._types(name, len(self.types.get(name, (1,))))]
-        if form.segments:
-            sizes = tuple([str(len(group)) for group in groups])
-            self.properties.append(("operandSegmentSizes", DenseArrayAttr(I32, sizes)))
-        own, rest = parted(self.attributes, form.own.split())
-        operands = [v for group in groups for v in group]
-        return opaque(p, self.head, operands, results, by_name((*self.properties, *own)), rest)
-
-    def _words(self, words: Iterator[str]) -> None:
-        for word in words:
-            if word == "?)":
-                return
-            self._word(word, words)
-
-    def _word(self, word: str, words: Iterator[str]) -> None:
-        p, s = self.p, self.p.scanner
-        name, _, kind = word.partition(":")
-        if word == "(?":
-            inside = self._inside(words)
-            if self._begins(inside[0]):
-                self._words(iter(inside))
-        elif word == "{}":
-            self.attributes += p.dictionary()
-        elif word == "fn":
-            type = p.type()
-            if not isinstance(type, FunctionType):
-                s.fail("expected the types of operands and results, like (f32) -> f32", self.head.offset)
-            uses = [use for group in self.operands.values() for use in group]
-            if len(uses) != len(type.inputs):
-                s.fail(f"{len(uses)} operands, but {len(type.inputs)} types", self.head.offset)
-            inputs = iter(type.inputs)
-            self.types |= {name: tuple([next(inputs) for _ in group]) for name, group in self.operands.items()}
-            self.types["result"] = type.results
-        elif word[0] == "%":
-            several = word[-1] == "*"
-            self.operands[word.strip("%*")] = tuple(p.uses_or_none()) if several else (p.use(),)
-        elif word[0] == "<" and len(word) > 1:
-            types = tuple(p.type_list()) if word[-2] == "*" else (p.type(),)
-            self.types |= dict.fromkeys(word.strip("<*>").split(","), types)
-        elif name == "mixed":
-            static, values = unmixed(mixed(p))
-            self.numbers[kind] = values
-            shown = tuple([str(OPEN if number is None else number) for number in static])
-            self.properties.append((f"static_{kind}", DenseArrayAttr(I64, shown)))
-        elif kind == "unit":
-            name, _, keyword = name.partition("=")
-            if s.accept(keyword or name):
-                self.properties.append((name, UnitAttr()))
-        elif kind:
-            self.properties.append((name, KINDS[kind](p)))
-        else:
-            s.expect(word)
-
-    def _inside(self, words: Iterator[str]) -> list[str]:
-        found: list[str] = []
-        for word in words:
-            if word == "?)":
-                break
-            found.append(word)
-        return found
-
-    def _begins(self, word: str) -> bool:
-        return self.p.is_value if word[0] == "%" else self.p.scanner.token == word
-
-    def _values(self, name: str) -> tuple[Value, ...]:
-        if name in self.numbers:
-            return self.numbers[name]
-        uses = self.operands.get(name, ())
-        if not uses:
-            return ()
-        return self.p.typed(uses, self._types(name, len(uses)), self.head.offset)
-
-    def _types(self, name: str, count: int) -> tuple[Type, ...]:
-        """The types of operands or results: as they stand there, or as they follow."""
-        if name in self.types:
-            return self.types[name]
-        match self.form.types.get(name, "").split():
-            case []:
-                return ()
-            case ["index"]:
-                type: Type = INDEX
-            case ["i1"]:
-                type = I1
-            case ["i32"]:
-                type = I32
-            case ["i1", "like", other]:
-                type = self._types(other, 1)[0]
-                type = VectorType(type.shape, I1, type.scalable) if isinstance(type, VectorType) else I1
-            case ["i1", "each", other]:
-                return (I1,) * len(self.operands.get(other, ()))
-            case ["element", other]:
-                type = self._element(self.types[other][0])
-            case [other] if other[0] == "!":
-                type = _type_of(other)
-            case [other]:
-                return self._types(other, 1)
-        return (type,) * count
-
-    def _element(self, type: Type) -> Type:
-        found = shaped(type)
-        text = str(type)
-        if found is not None:
-            return _type_of(found.element)
-        if text.startswith("complex<"):
-            return _type_of(text[len("complex<") : -1])
-        self.p.scanner.fail(f"{self.head.name} needs a tensor or a complex number, not {type}", self.head.offset)
-
-
-def _type_of(text: str) -> Type:
-    return AttributeReader(Scanner(text, "")).type()
+    return read_opaque(p, head, FORMS[head.name])
 
 
 READERS: Mapping[str, Reader] = dict.fromkeys(FORMS, read_form)

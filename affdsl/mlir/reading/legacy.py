@@ -11,6 +11,7 @@ from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, IntegerType, MemRefType
+from affdsl.mlir import custom
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading import affine as loops
 from affdsl.mlir.reading import arith as numbers
@@ -20,8 +21,8 @@ from affdsl.mlir.reading import opaque_func, structured, transfers, vector, view
 from affdsl.mlir.reading import scf as control
 
 _TODAY: Mapping[str, Reader] = {
-    **functions.READERS, **loops.READERS, **numbers.READERS, **buffers.READERS, **control.READERS,
-    **opaque_func.READERS, **structured.READERS, **transfers.READERS, **views.READERS, **vector.READERS,
+    **custom.READERS, **functions.READERS, **loops.READERS, **numbers.READERS, **buffers.READERS, **control.READERS,
+    **opaque_func.READERS, **structured.READERS, **transfers.READERS, **vector.READERS, **views.READERS,
 }  # fmt: skip
 
 _STANDARD: Mapping[str, str] = {

@@ -9,8 +9,9 @@ from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FunctionType, IntegerType, Type
+from affdsl.mlir.flags import read_flags
 from affdsl.mlir.parser import Head, Parser, Reader, Use
-from affdsl.mlir.reading.arith import flags, read_constant
+from affdsl.mlir.reading.arith import read_constant
 from affdsl.mlir.reading.opaque import opaque, parted
 from affdsl.mlir.reading.regions import read_target
 
@@ -78,7 +79,7 @@ def read_clamp(p: Parser, head: Head) -> Op:
     value = p.use()
     s.expect("to")
     low, high = _pair(p)
-    attributes = flags(p, head)
+    attributes = read_flags(p, head)
     type = p.colon_type()
     return _with_fastmath(p, head, p.typed((value, low, high), (type,) * 3), (type,), attributes)
 
@@ -94,7 +95,7 @@ def _pair(p: Parser) -> tuple[Use, Use]:
 
 def read_sine_and_cosine(p: Parser, head: Head) -> Op:
     """`math.sincos %x : f32`"""
-    use, attributes = p.use(), flags(p, head)
+    use, attributes = p.use(), read_flags(p, head)
     type = p.colon_type()
     return _with_fastmath(p, head, (p.resolve(use, type),), (type, type), attributes)
 
@@ -105,7 +106,7 @@ def read_scaling(p: Parser, head: Head) -> Op:
     value = p.use()
     s.expect(",")
     scale = p.use()
-    attributes = flags(p, head)
+    attributes = read_flags(p, head)
     s.expect(":")
     first = p.type()
     s.expect(",")

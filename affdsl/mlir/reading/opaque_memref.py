@@ -15,15 +15,14 @@ from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, must_en
 from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Mixed, unmixed
-from affdsl.ir.types import I64, INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.mlir.generic.views import static_attribute
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
+from affdsl.mlir.pieces import mixed_list
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_target
-from affdsl.mlir.reading.views import mixed
 
 I32 = IntegerType(32)
-_OPEN = -(2**63)
-"""What stands for a number that is a value among those that are known."""
 
 
 def read_transpose(p: Parser, head: Head) -> Op:
@@ -100,16 +99,16 @@ def read_forall(p: Parser, head: Head) -> Reading:
     s = p.scanner
     ivs = p.listed(p.use)
     if s.accept("in"):
-        upper = mixed(p, "(", ")")
+        upper = mixed_list(p, "(", ")")
         lower: Mixed = (0,) * len(upper)
         step: Mixed = (1,) * len(upper)
     else:
         s.expect("=")
-        lower = mixed(p, "(", ")")
+        lower = mixed_list(p, "(", ")")
         s.expect("to")
-        upper = mixed(p, "(", ")")
+        upper = mixed_list(p, "(", ")")
         s.expect("step")
-        step = mixed(p, "(", ")")
+        step = mixed_list(p, "(", ")")
     if len({len(ivs), len(lower), len(upper), len(step)}) > 1:
         counts = f"{len(ivs)}, {len(lower)}, {len(upper)} and {len(step)}"
         s.fail(f"the numbers of variables, bounds and steps differ: {counts}", head.offset)
@@ -134,8 +133,7 @@ def read_forall(p: Parser, head: Head) -> Reading:
     own: list[tuple[str, Attribute]] = [entry for entry in said if entry[0] == "mapping"]
     own.append(("operandSegmentSizes", DenseArrayAttr(I32, tuple(map(str, sizes)))))
     for name, (static, _) in zip(names, parts, strict=True):
-        numbers = [str(_OPEN if number is None else number) for number in static]
-        own.append((name, DenseArrayAttr(I64, tuple(numbers))))
+        own.append((name, static_attribute(static)))
     inner = OpaqueRegion((OpaqueBlock("", (), ()),))
     end = Opaque("scf.forall.in_parallel", (), (), (), (inner,), location=head.location)
     region = OpaqueRegion((OpaqueBlock("", args, _ended(ops, end)),))

@@ -9,14 +9,15 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.mlir.generic.vector import COMBINE
+from affdsl.mlir.kinds import read_combine
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading.opaque import opaque, parted
-from affdsl.mlir.reading.vector import kind, then
+from affdsl.mlir.reading.vector import then
 
 
 def read_scan(p: Parser, head: Head) -> Op:
     """`vector.scan <add>, %v, %init {inclusive = true, reduction_dim = 0} : vector<...>, vector<...>`"""
-    combine = COMBINE.to_attribute(kind(p))
+    combine = COMBINE.to_attribute(read_combine(p))
     assert combine is not None, "a kind is never left out"
     uses = [then(p), then(p)]
     said = p.dictionary()

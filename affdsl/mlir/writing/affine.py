@@ -8,6 +8,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.mlir.parser import says_nothing
+from affdsl.mlir.pieces import has_two_roles
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.func import write_end
 
@@ -94,12 +95,6 @@ def _groups(flat: Sequence[str], sizes: Sequence[int], prefix: str) -> str:
     return ", ".join([g[0] if len(g) == 1 else f"{prefix}({', '.join(g)})" for g in groups])
 
 
-def has_two_roles(op: Op, field: str) -> bool:
-    """Whether a value was written as a dimension and as a symbol: subscripts have no place for that."""
-    applied = op.spelling(field)
-    return applied is not None and not set(applied.dims).isdisjoint(applied.symbols)
-
-
 def write_apply(p: Printer, op: affine.Apply) -> str:
     """`affine.apply #map(%i)[%n]`"""
     return f"affine.apply {p.map(op, 'expr')}{p.dictionary(op)}"
@@ -110,23 +105,6 @@ def write_extreme(p: Printer, op: affine.Min | affine.Max) -> str:
     return f"{op.name} {p.map(op, 'exprs')}{p.dictionary(op)}"
 
 
-def write_load(p: Printer, op: affine.Load) -> str | Iterator[Block]:
-    """`affine.load %A[%i, %j + 1] : memref<...>`"""
-    if has_two_roles(op, "index"):
-        return p.generic(op)
-    index = ", ".join(p.subscripts(op, "index"))
-    return f"affine.load {p.names(op.memref)}[{index}]{p.dictionary(op)} : {p.type(op.memref)}"
-
-
-def write_store(p: Printer, op: affine.Store) -> str | Iterator[Block]:
-    """`affine.store %x, %A[%i, %j + 1] : memref<...>`"""
-    if has_two_roles(op, "index"):
-        return p.generic(op)
-    index = ", ".join(p.subscripts(op, "index"))
-    target = f"{p.names(op.memref)}[{index}]"
-    return f"affine.store {p.names(op.value)}, {target}{p.dictionary(op)} : {p.type(op.memref)}"
-
-
 WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     affine.For: write_for,
     affine.If: write_if,
@@ -134,7 +112,5 @@ WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     affine.Apply: write_apply,
     affine.Min: write_extreme,
     affine.Max: write_extreme,
-    affine.Load: write_load,
-    affine.Store: write_store,
     affine.Yield: write_end,
 }
