@@ -1,6 +1,5 @@
 """affine-loop-coalescing and coalesce: next to mlir-opt's, over all small sizes, in random programs."""
 
-import functools
 import itertools
 
 import numpy as np
@@ -15,86 +14,18 @@ from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
-from tests.passes.compare import assert_alike, both, differences, parsed, shown
+from tests.passes.compare import differences, parsed, shown
+from tests.passes.program_files import text
 from tests.passes.transforms.loops_before_and_after import on_random_programs
 
 HEAD = "func.func @f(%m: index, %n: index, %A: memref<40x40xf32>, %x: f32)"
 CLEAN = ("--canonicalize", "--cse")
 
-PROGRAMS = {
-    "numbers": """{
-        affine.for %i = 0 to 5 { affine.for %j = 0 to 7 { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
-        affine.for %i = 0 to 5 { affine.for %k = 0 to 3 { affine.for %j = 0 to 7 {
-          affine.store %x, %A[%i + %k, %j] : memref<40x40xf32>
-        } } }
-        return }""",
-    "an outer size": """{
-        affine.for %i = 0 to %n { affine.for %j = 0 to 7 { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
-        return }""",
-    "nests in nests": """{
-        affine.for %i = 0 to 4 { affine.for %j = 0 to 7 {
-          affine.for %k = 0 to 3 { affine.store %x, %A[%i, %j + %k] : memref<40x40xf32> }
-          affine.for %k = 0 to 3 { affine.for %l = 0 to 9 {
-            affine.store %x, %A[%i + %k, %j + %l] : memref<40x40xf32>
-          } }
-        } }
-        return }""",
-    "loops that do not count from 0 in steps of 1": """{
-        affine.for %i = 2 to 9 step 3 { affine.for %j = 0 to 7 { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
-        affine.for %i = 0 to 9 { affine.for %j = 1 to 7 { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
-        affine.for %h = 2 to 9 step 3 { affine.for %i = 0 to 9 { affine.for %j = 0 to 7 {
-          affine.store %x, %A[%i + %h, %j] : memref<40x40xf32>
-        } } }
-        return }""",
-    "more than a loop": """{
-        affine.for %i = 0 to 6 {
-          affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<40x40xf32> }
-          affine.store %x, %A[%i, 9] : memref<40x40xf32>
-        }
-        return }""",
-    "carried values": """{
-        %r = affine.for %i = 0 to 4 iter_args(%a = %x) -> f32 {
-          %s = affine.for %j = 0 to 7 iter_args(%b = %a) -> f32 {
-            %y = arith.addf %b, %x : f32
-            affine.yield %y : f32
-          }
-          affine.yield %s : f32
-        }
-        affine.store %r, %A[0, 0] : memref<40x40xf32>
-        return }""",
-}  # fmt: skip
-
-SIZES = """{
-    affine.for %i = 0 to %m { affine.for %j = 0 to %n { affine.store %x, %A[%i, %j] : memref<40x40xf32> } }
-    return }"""
-
-TRIANGLES = """{
-    affine.for %h = 0 to 3 { affine.for %i = 0 to affine_map<(d0) -> (d0 + 1)>(%h) { affine.for %j = 0 to 4 {
-      affine.store %x, %A[%i + %h, %j] : memref<40x40xf32>
-    } } }
-    affine.for %h = 0 to 3 { affine.for %i = 0 to 2 { affine.for %j = 0 to affine_map<(d0) -> (d0 + 1)>(%i) {
-      affine.store %x, %A[%i + %h, %j] : memref<40x40xf32>
-    } } }
-    return }"""
-
-
-@functools.cache
-def compared():
-    texts = [HEAD + body for body in PROGRAMS.values()]
-    made = [affine_loop_coalescing(parsed(text)) for text in texts]
-    return dict(zip(PROGRAMS, both(made, CLEAN, texts, ["--affine-loop-coalescing", *CLEAN]), strict=True))
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_same_as_mlir_opt(name):
-    ours, theirs = compared()[name]
-    assert ours == theirs
-
 
 def test_an_inner_size_is_not_taken_to_be_positive():
-    text = HEAD + SIZES
-    theirs = mlir_opt(text, "--affine-loop-coalescing", *CLEAN)
-    assert differences(theirs, shown(affine_loop_coalescing(parsed(text)), *CLEAN)) == [
+    sizes = text("affine-loop-coalescing", "sizes")
+    theirs = mlir_opt(sizes, "--affine-loop-coalescing", *CLEAN)
+    assert differences(theirs, shown(affine_loop_coalescing(parsed(sizes)), *CLEAN)) == [
         "-#map = affine_map<()[s0, s1] -> (s0 * s1)>",
         "+#map = affine_map<()[s0] -> (0, s0)>",
         "+#map1 = affine_map<()[s0, s1] -> (s0 * s1)>",
@@ -106,16 +37,8 @@ def test_an_inner_size_is_not_taken_to_be_positive():
     ]
 
 
-def test_programs_do_the_same():
-    meant = 0
-    for body in (*PROGRAMS.values(), SIZES, TRIANGLES):
-        before = parsed(HEAD + body)
-        meant += assert_alike(before, affine_loop_coalescing(before), size=40)
-    assert meant > 60
-
-
 def test_triangles_are_taken_apart():
-    before = parsed(HEAD + TRIANGLES)
+    before = parsed(text("affine-loop-coalescing", "triangles"))
     after = affine_loop_coalescing(before)
     assert [loop.iv.hint for loop in loops(after.functions[0])] == ["h", "i_j", "h_i", "j"]
 

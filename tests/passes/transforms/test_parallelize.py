@@ -1,7 +1,5 @@
 """affine-parallelize: next to mlir-opt's, its options, its refusals, and run before and after in three orders."""
 
-import functools
-
 import pytest
 
 from affdsl.ir.dialects import affine
@@ -14,143 +12,25 @@ from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.passes.advice.asked import asked
 from tests.passes.analysis.programs import generate
-from tests.passes.compare import assert_alike, both, parsed
+from tests.passes.compare import assert_alike, parsed
+from tests.passes.program_files import text
 
 HEAD = """func.func @f(%A: memref<40x40xf32>, %B: memref<40xf32>, %I: memref<40xi32>, %n: index, %s: f32, %c: i32)
     -> (f32, i32) {"""
 END = "return %s, %c : f32, i32 }"
 
-PROGRAMS = {
-    "two nested": f"""{HEAD}
-        affine.for %i = 0 to 40 {{
-          affine.for %j = max affine_map<(d0)[s0] -> (d0, s0)>(%i)[%n] to 40 step 3 {{
-            %a = affine.load %A[%i, %j] : memref<40x40xf32>
-            %b = arith.addf %a, %s : f32
-            affine.store %b, %A[%i, %j] : memref<40x40xf32>
-          }}
-        }} {END}""",
-    "a time loop": f"""{HEAD}
-        affine.for %t = 0 to 4 {{
-          affine.for %j = 1 to min affine_map<()[s0] -> (s0, 39)>()[%n] {{
-            %a = affine.load %A[1, %j - 1] : memref<40x40xf32>
-            affine.store %a, %A[2, %j] : memref<40x40xf32>
-          }}
-          affine.for %j = 1 to 39 {{
-            %a = affine.load %A[2, %j + 1] : memref<40x40xf32>
-            affine.store %a, %A[1, %j] : memref<40x40xf32>
-          }}
-        }} {END}""",
-    "guarded": f"""{HEAD}
-        affine.for %i = 0 to 40 {{
-          affine.if affine_set<(d0)[s0] : (s0 - d0 - 1 >= 0)>(%i)[%n] {{
-            affine.store %s, %B[%i] : memref<40xf32>
-          }} else {{
-            affine.store %s, %B[39 - %i + 0] : memref<40xf32>
-          }}
-        }} {END}""",
-    "a local array": f"""{HEAD}
-        affine.for %i = 0 to 40 {{
-          %t = memref.alloc() : memref<4xf32>
-          affine.store %s, %t[1] : memref<4xf32>
-          %b = affine.load %t[1] : memref<4xf32>
-          affine.store %b, %B[%i] : memref<40xf32>
-        }} {END}""",
-    "in the right order": f"""{HEAD}
-        affine.for %i = 1 to 40 {{
-          %b = affine.load %B[%i - 1] : memref<40xf32>
-          affine.store %b, %B[%i] : memref<40xf32>
-        }} {END}""",
-    "sums": HEAD + """
-        %r = affine.for %i = 0 to %n iter_args(%t = %s) -> (f32) {
-          %b = affine.load %B[%i] : memref<40xf32>
-          %u = arith.addf %b, %t : f32
-          affine.yield %u : f32
-        }
-        %q:2 = affine.for %i = 0 to 40 step 7 iter_args(%t = %c, %v = %r) -> (i32, f32) {
-          %b = affine.load %I[%i] : memref<40xi32>
-          %x = affine.load %B[%i] : memref<40xf32>
-          %w = arith.maximumf %v, %x : f32
-          %u = arith.ori %t, %b : i32
-          affine.yield %u, %w : i32, f32
-        }
-        return %q#1, %q#0 : f32, i32 }""",
-}  # fmt: skip
 
 # Left as they are: what makes mlir-opt's result invalid or wrong, and what no band can say.
-KEPT = {
-    "a minimum that no band has": HEAD + """
-        %r = affine.for %i = 0 to 40 iter_args(%t = %c) -> (i32) {
-          %b = affine.load %I[%i] : memref<40xi32>
-          %u = arith.minsi %b, %t : i32
-          affine.yield %u : i32
-        }
-        return %s, %r : f32, i32 }""",
-    "a sum of several terms": HEAD + """
-        %r = affine.for %i = 0 to 40 iter_args(%t = %c) -> (i32) {
-          %b = affine.load %I[%i] : memref<40xi32>
-          %u = arith.addi %b, %t : i32
-          %v = arith.addi %u, %c : i32
-          affine.yield %v : i32
-        }
-        return %s, %r : f32, i32 }""",
-    "a recurrence": HEAD + """
-        %r:2 = affine.for %i = 0 to 40 iter_args(%t = %c, %u = %c) -> (i32, i32) {
-          %v = arith.addi %t, %u : i32
-          affine.yield %u, %v : i32, i32
-        }
-        return %s, %r#0 : f32, i32 }""",
-    "a sum in memory": f"""{HEAD}
-        affine.for %i = 0 to 40 {{
-          %a = affine.load %I[3] : memref<40xi32>
-          %u = arith.addi %a, %c : i32
-          affine.store %u, %I[3] : memref<40xi32>
-        }} {END}""",
-    "one array for all": f"""{HEAD}
-        affine.for %i = 0 to 40 {{
-          affine.store %s, %B[0] : memref<40xf32>
-          %b = affine.load %B[0] : memref<40xf32>
-          affine.store %b, %A[%i, 0] : memref<40x40xf32>
-        }} {END}""",
-    "vectors that overlap": f"""{HEAD}
-        affine.for %i = 0 to 36 {{
-          %v = vector.broadcast %s : f32 to vector<4xf32>
-          affine.vector_store %v, %B[%i] : memref<40xf32>, vector<4xf32>
-        }} {END}""",
-    "an operation that nobody knows": f"""{HEAD}
-        affine.for %i = 0 to 40 {{ "test.use"(%i) : (index) -> () }} {END}""",
-}  # fmt: skip
-
-
 def bands(root):
     return [op for op in walk(root) if isinstance(op, affine.Parallel)]
 
 
+def program(name, old="", new=""):
+    return parsed(text("affine-parallelize", name).replace(old, new))
+
+
 def loop(root, name):
     return next(op.iv for op in walk(root) if isinstance(op, affine.For) and op.iv.hint == name)
-
-
-@functools.cache
-def parallelized(reductions, nested):
-    texts, clean = [*PROGRAMS.values()], ["--canonicalize"]
-    made = [affine_parallelize(parsed(t), max_nested=nested, parallel_reductions=reductions) for t in texts]
-    option = f"--affine-parallelize=max-nested={nested} parallel-reductions={str(reductions).lower()}"
-    pairs = both(made, clean, texts, [option, *clean])
-    return {name: (module, *pair) for name, module, pair in zip(PROGRAMS, made, pairs, strict=True)}
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("reductions", [False, True])
-@pytest.mark.parametrize("nested", [1, 2**32 - 1])
-def test_the_same_as_mlir_opt(name, reductions, nested):
-    made, ours, theirs = parallelized(reductions, nested)[name]
-    assert ours == theirs
-    assert assert_alike(parsed(PROGRAMS[name]), made, runs=4) or name == "sums"
-
-
-@pytest.mark.parametrize("name", KEPT)
-def test_what_stays(name):
-    before = parsed(KEPT[name])
-    assert str(affine_parallelize(before, parallel_reductions=True)) == str(before)
 
 
 def test_what_is_handed_on_as_it_is_hinders_nothing():
@@ -184,7 +64,7 @@ def test_no_more_than_so_many_around_each_other():
 
 
 def test_places_names_and_attributes_stay():
-    before = parsed(PROGRAMS["sums"].replace("%u : f32\n        }", '%u : f32\n        } {tag} loc("a":1:2)'))
+    before = program("sums", "%u : f32\n  }", '%u : f32\n  } {tag} loc("a":1:2)')
     old = next(op for op in walk(before) if isinstance(op, affine.For))
     new = bands(affine_parallelize(before, parallel_reductions=True))[0]
     assert new.ivs == (old.iv,)
@@ -193,7 +73,7 @@ def test_places_names_and_attributes_stay():
 
 
 def test_one_loop_alone():
-    (before,) = parsed(PROGRAMS["two nested"]).functions
+    (before,) = program("two nested").functions
     after = parallelize(before, loop(before, "j"))
     verify(after)
     assert [band.ivs[0].hint for band in bands(after)] == ["j"]
@@ -201,7 +81,7 @@ def test_one_loop_alone():
 
 
 def test_rounding_is_asked_for():
-    module = parsed(PROGRAMS["sums"])
+    module = program("sums")
     (before,) = module.functions
     first = loop(before, "i")
     with pytest.raises(IllegalTransform) as caught:
@@ -238,7 +118,7 @@ cannot make i parallel
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_refusals(name):
-    (before,) = parsed({**PROGRAMS, **KEPT}[name]).functions
+    (before,) = program(name).functions
     iv, text = REFUSALS[name]
     with pytest.raises(IllegalTransform) as caught:
         asked("parallelize", before, loop(before, iv), reassociate=True)
@@ -246,8 +126,8 @@ def test_refusals(name):
 
 
 def test_the_loop_must_be_there():
-    (before,) = parsed(PROGRAMS["two nested"]).functions
-    (other,) = parsed(PROGRAMS["a time loop"]).functions
+    (before,) = program("two nested").functions
+    (other,) = program("a time loop").functions
     with pytest.raises(IllegalTransform, match=r"@f has no such loop; its loops are i, j"):
         parallelize(before, loop(other, "t"))
 

@@ -1,7 +1,5 @@
 """affine-loop-unroll, unroll and unroll_full: next to mlir-opt's, over all small bounds, and in random programs."""
 
-import functools
-
 import pytest
 
 from affdsl.errors import AffdslError
@@ -17,7 +15,8 @@ from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt
-from tests.passes.compare import assert_alike, both, differences, parsed, shown
+from tests.passes.compare import assert_alike, differences, parsed, shown
+from tests.passes.program_files import program_file
 from tests.passes.transforms.loops_before_and_after import (
     LOWERS,
     UPPERS,
@@ -28,92 +27,6 @@ from tests.passes.transforms.loops_before_and_after import (
 
 HEAD = "func.func @f(%i: index, %n: index, %A: memref<40xf32>, %x: f32)"
 CLEAN = ("--canonicalize", "--cse")
-
-PROGRAMS = {
-    "constant bounds": """{
-        affine.for %j = 0 to 10 { affine.store %x, %A[%j] : memref<40xf32> }
-        affine.for %j = 0 to 3 { affine.store %x, %A[%j + 1] : memref<40xf32> }
-        affine.for %j = -3 to 13 step 2 { affine.store %x, %A[%j + 3] : memref<40xf32> } {tag}
-        affine.for %j = 4 to 5 { affine.store %x, %A[%j + 3] : memref<40xf32> }
-        return }""",
-    "no iterations": """{
-        affine.for %j = 7 to 5 { affine.store %x, %A[%j + 3] : memref<40xf32> }
-        return }""",
-    "trip counts that are known": """{
-        affine.for %k = 0 to 5 {
-          affine.for %j = affine_map<(d0) -> (d0)>(%k) to affine_map<(d0) -> (d0 + 9)>(%k) {
-            affine.store %x, %A[%j] : memref<40xf32>
-          }
-        }
-        affine.for %j = %i to affine_map<()[s0] -> (s0 + 17)>()[%i] step 2 { affine.store %x, %A[%j] : memref<40xf32> }
-        return }""",
-    "trip counts with a divisor": """{
-        affine.for %j = 0 to affine_map<()[s0] -> (s0 * 4)>()[%n] { affine.store %x, %A[%j] : memref<40xf32> }
-        affine.for %j = %i to min affine_map<()[s0, s1] -> (s0 + 8, s0 + s1 * 4)>()[%i, %n] {
-          affine.store %x, %A[%j] : memref<40xf32>
-        }
-        return }""",
-    "minima and maxima": """{
-        affine.for %j = 0 to min affine_map<()[s0, s1] -> (s0, s1 + 3)>()[%n, %i] {
-          affine.store %x, %A[%j] : memref<40xf32>
-        }
-        affine.for %j = max affine_map<()[s0] -> (0, s0)>()[%i] to 11 { affine.store %x, %A[%j] : memref<40xf32> }
-        return }""",
-    "carried values": """{
-        %r = affine.for %j = 0 to 10 iter_args(%p = %x) -> (f32) {
-          %v = affine.load %A[%j] : memref<40xf32>
-          %w = arith.addf %p, %v : f32
-          affine.yield %w : f32
-        }
-        %s = affine.for %j = 0 to 10 iter_args(%p = %r) -> (f32) { affine.yield %x : f32 }
-        affine.store %s, %A[0] : memref<40xf32>
-        return }""",
-    "loops in loops": """{
-        affine.for %j = 0 to 4 {
-          affine.for %k = 0 to 2 { affine.store %x, %A[%j + %k] : memref<40xf32> }
-          affine.for %k = 0 to 9 {
-            affine.if affine_set<(d0) : (d0 - 3 >= 0)>(%k) { affine.store %x, %A[%j + %k] : memref<40xf32> }
-          }
-        }
-        return }""",
-}  # fmt: skip
-
-SMALLEST_OF_NUMBERS = """{
-    affine.for %j = 1 to min affine_map<() -> (3, -1)>() { affine.store %x, %A[%j + 3] : memref<40xf32> }
-    affine.for %j = 0 to min affine_map<() -> (9, 6)>() { affine.store %x, %A[%j + 9] : memref<40xf32> }
-    affine.for %j = 0 to min affine_map<() -> (5, 8)>() { affine.store %x, %A[%j + 20] : memref<40xf32> }
-    return }"""
-
-OPTIONS = {
-    "": {},
-    "unroll-factor=3": {"unroll_factor": 3},
-    "unroll-factor=2 unroll-num-reps=2": {"unroll_factor": 2, "unroll_num_reps": 2},
-    "unroll-up-to-factor": {"unroll_up_to_factor": True},
-    "cleanup-unroll": {"cleanup_unroll": True},
-    "unroll-factor=-1": {"unroll_factor": -1},
-    "unroll-factor=-1 unroll-full-threshold=5": {"unroll_factor": -1, "unroll_full_threshold": 5},
-    "unroll-factor=1": {"unroll_factor": 1},
-}
-
-
-WRONG_THERE = {
-    ("no iterations", "unroll-up-to-factor"),  # mlir-opt divides by zero
-    ("trip counts with a divisor", "unroll-factor=3"),  # its tail begins below a negative size
-}
-
-
-@functools.cache
-def unrolled(options):
-    texts = {p: HEAD + PROGRAMS[p] for p in PROGRAMS if (p, options) not in WRONG_THERE}
-    made = [affine_loop_unroll(parsed(text), **OPTIONS[options]) for text in texts.values()]
-    pipeline = f"--pass-pipeline=builtin.module(func.func(affine-loop-unroll{{{options}}}),canonicalize,cse)"
-    return dict(zip(texts, both(made, CLEAN, [*texts.values()], [pipeline]), strict=True))
-
-
-@pytest.mark.parametrize(("name", "options"), [(p, o) for p in PROGRAMS for o in OPTIONS if (p, o) not in WRONG_THERE])
-def test_the_same_as_mlir_opt(name, options):
-    ours, theirs = unrolled(options)[name]
-    assert ours == theirs
 
 
 def test_where_the_size_is_not_known_only_the_tail_begins_elsewhere():
@@ -127,15 +40,6 @@ def test_where_the_size_is_not_known_only_the_tail_begins_elsewhere():
         "-affine.for %arg4 = #map()[%arg0, %arg1] to %arg1 step 3 {",
         "+affine.for %arg4 = max #map1()[%arg0, %arg1] to %arg1 step 3 {",
     ]
-
-
-@pytest.mark.parametrize("options", OPTIONS)
-def test_programs_do_the_same(options):
-    meant = 0
-    for body in (*PROGRAMS.values(), SMALLEST_OF_NUMBERS):
-        before = parsed(HEAD + body)
-        meant += assert_alike(before, affine_loop_unroll(before, **OPTIONS[options]))
-    assert meant > 40
 
 
 def test_a_size_that_is_certainly_large_enough_needs_no_maximum():
@@ -211,9 +115,9 @@ def test_rotated_values_are_a_recurrence():
       }
       return %r#0 : i64
     }"""
-    for options in OPTIONS.values():
+    for pipeline in map(pipelines, zip(program_file("affine-loop-unroll").runs)):
         before = parsed(text)
-        assert assert_alike(before, affine_loop_unroll(before, **options)) > 5
+        assert assert_alike(before, run_pipeline(before, pipeline[-1])) > 5
 
 
 def test_results_of_inner_loops_are_copied_with_them():

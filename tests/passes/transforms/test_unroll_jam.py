@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from functools import partial
 from itertools import product
@@ -26,7 +25,8 @@ from tests.effort import some
 from tests.harness.judges import instead
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
-from tests.passes.compare import assert_alike, both, parsed, shown
+from tests.passes.compare import assert_alike, parsed, shown
+from tests.passes.program_files import text
 from tests.passes.transforms.tile_programs import (
     TRIANGLES,
     assert_same,
@@ -41,77 +41,6 @@ from tests.soundness.programs import interpreted
 
 HEAD = "(%A: memref<64x64xf32>, %B: memref<64x64xf32>, %n: index, %x: f32)"
 CLEAN = ("canonicalize", "cse")
-
-RIGHT = {
-    "statements around": """
-      affine.for %i = 0 to 50 {
-        %y = affine.load %A[%i, 0] : memref<64x64xf32>
-        affine.for %j = 3 to 47 step 3 {
-          %z = affine.load %A[%i, %j] : memref<64x64xf32>
-          affine.store %z, %B[%i, %j] : memref<64x64xf32>
-        }
-        affine.store %y, %B[%i, 0] : memref<64x64xf32>
-      }""",
-    "a sum inside": """
-      affine.for %i = 0 to 40 {
-        %s = affine.for %j = 0 to %n iter_args(%t = %x) -> f32 {
-          %y = affine.load %A[%i, %j] : memref<64x64xf32>
-          %u = arith.addf %t, %y : f32
-          affine.yield %u : f32
-        }
-        affine.store %s, %B[%i, 0] : memref<64x64xf32>
-      }""",
-    "two loops, and one in one": """
-      affine.for %i = 0 to 20 step 2 {
-        affine.for %j = 0 to 9 {
-          affine.store %x, %B[%i, %j] : memref<64x64xf32>
-          affine.for %k = 0 to 2 { affine.store %x, %A[%i, %j + %k + 9] : memref<64x64xf32> }
-          affine.store %x, %A[%i, %j] : memref<64x64xf32>
-        }
-        affine.for %j = 0 to %n { affine.store %x, %B[%i + 1, %j] : memref<64x64xf32> }
-      }""",
-    "as many as are jammed": """
-      affine.for %i = 3 to 7 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<64x64xf32> } }""",
-    "one more than are jammed": """
-      affine.for %i = 3 to 8 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<64x64xf32> } }""",
-    "a last step that goes beyond the end": """
-      affine.for %i = 0 to 23 step 2 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<64x64xf32> } }""",
-    "fewer than are jammed": """
-      affine.for %i = 0 to 1 { affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j] : memref<64x64xf32> } }""",
-    "several upper bounds": """
-      affine.for %i = %n to min affine_map<()[s] -> (s + 20, 64)>()[%n] {
-        affine.store %x, %B[%i, 0] : memref<64x64xf32>
-      }""",
-    "a triangle": """
-      affine.for %i = 0 to 8 {
-        affine.for %j = 0 to affine_map<(d) -> (d)>(%i) { affine.store %x, %B[%i, %j] : memref<64x64xf32> }
-      }""",
-    "not at the start": """
-      %y = arith.addf %x, %x : f32
-      affine.for %i = 0 to 8 { affine.for %j = 0 to 9 { affine.store %y, %A[%i, %j] : memref<64x64xf32> } }""",
-    "a condition": """
-      affine.for %i = 0 to 8 {
-        affine.if affine_set<(d) : (d - 3 >= 0)>(%i) { affine.store %x, %A[%i, 3] : memref<64x64xf32> }
-        affine.for %j = 0 to 9 { affine.store %x, %A[%i, %j + 10] : memref<64x64xf32> }
-      }""",
-    "an empty body": "affine.for %i = 0 to 8 { }",
-}
-
-
-@functools.cache
-def jammed(factor: int) -> dict[str, tuple[str, str]]:
-    texts = [f"func.func @f{HEAD} {{{RIGHT[name]}\n return }}" for name in RIGHT]
-    made = [affine_loop_unroll_jam(parsed(text), unroll_jam_factor=factor) for text in texts]
-    passes = ",".join((f"affine-loop-unroll-jam{{unroll-jam-factor={factor}}}", *CLEAN))
-    pipeline = f"--pass-pipeline=builtin.module(func.func({passes}))"
-    return dict(zip(RIGHT, both(made, [f"--{each}" for each in CLEAN], texts, [pipeline]), strict=True))
-
-
-@pytest.mark.parametrize("name", RIGHT)
-@pytest.mark.parametrize("factor", [1, 2, 4, 5])
-def test_as_mlir_opt(name: str, factor: int) -> None:
-    ours, theirs = jammed(factor)[name]
-    assert ours == theirs
 
 
 def test_a_rest_that_starts_no_lower_than_its_loop() -> None:
@@ -402,15 +331,13 @@ def test_refusals(reason: str) -> None:
 
 
 def test_a_factor_that_is_too_large() -> None:
-    function = parsed(f"func.func @f{HEAD} {{{RIGHT['a sum inside'].replace('to 40', 'to %n')}\n return }}").functions[
-        0
-    ]
+    (function,) = parsed(text("affine-loop-unroll-jam", "a sum inside").replace("to 40", "to %n")).functions
     with pytest.raises(IllegalTransform, match="its 6 operations would become 600000, and at most 100000 are made"):
         unroll_jam(function, loops(function)["i"], 100_000)
 
 
 def test_what_no_loop_counts() -> None:
-    function = parsed(f"func.func @f{HEAD} {{{RIGHT['a triangle']}\n return }}").functions[0]
+    (function,) = parsed(text("affine-loop-unroll-jam", "a triangle")).functions
     with pytest.raises(ValueError, match=r"no affine\.for of @f counts %n; its loops are %i, %j"):
         unroll_jam(function, function.args[2], 2)
     with pytest.raises(ValueError, match="at least 2 iterations are jammed, not 1"):
