@@ -372,39 +372,6 @@ def test_a_sweep_is_not_tiled_by_a_symbol() -> None:
         tile(function, band(function.body[0]), (function.args[0], 4))
 
 
-REFUSED = {
-    "the loop i does not hold the loop j and nothing else": """
-      affine.for %i = 0 to 9 {
-        affine.store %x, %A[%i] : memref<9xf32>
-        affine.for %j = 0 to 9 { affine.store %x, %A[%j] : memref<9xf32> }
-      }""",
-    "the loop j carries values (iter_args) from each iteration to the next": """
-      affine.for %i = 0 to 9 {
-        affine.for %j = 0 to 9 iter_args(%s = %x) -> f32 { affine.yield %s : f32 }
-      }""",
-    "%j has several lower bounds that move with the band, and step 2": """
-      affine.for %i = 0 to 9 {
-        affine.for %j = max affine_map<(d) -> (d, 2)>(%i) to 9 step 2 { }
-      }""",
-    "is semi-affine: how far it goes in a tile is not known": """
-      affine.for %i = 0 to 9 {
-        affine.for %j = 0 to affine_map<(d)[s] -> (d * s)>(%i)[%n] { }
-      }""",
-}
-
-
-@pytest.mark.parametrize("reason", REFUSED)
-def test_refusals(reason: str) -> None:
-    function = parsed(f"func.func @f(%A: memref<9xf32>, %x: f32, %n: index) {{{REFUSED[reason]}\n return }}").functions[
-        0
-    ]
-    ivs = [op.iv for op in walk(function) if isinstance(op, affine.For)]
-    with pytest.raises(IllegalTransform) as refusal:
-        tile(function, ivs, (2, 2))
-    assert reason in str(refusal.value)
-    assert "cannot tile loops %i, %j" in str(refusal.value)
-
-
 def test_refusals_of_options() -> None:
     text = """func.func @f(%T: index, %n: index) {
       affine.for %i = 0 to 9 {
