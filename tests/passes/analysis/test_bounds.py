@@ -1,5 +1,10 @@
 """Tests of bounds: what leaves an array is found with an example that really does, and what stays inside is proved."""
 
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -17,10 +22,40 @@ from affdsl.lang.trace import parameters_of, trace
 from affdsl.mlir.readers import parse
 from passes.analysis.bounds import Bounds, Finding, bounds
 from passes.analysis.dependence import AnalysisWarning
-from tests.passes.analysis.bounds_programs import RIGHT, WRONG, Wrong
 from tests.passes.analysis.bounds_texts import TEXTS
 
 N = af.symbols("N")
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A function, the line and the access that is wrong, and whether it is so for all sizes that matter."""
+
+    function: Callable[..., None]
+    line: int
+    access: str
+    is_error: bool
+
+
+LEAVES = re.compile(r"  # (leaves|may leave): (.*)")
+
+
+def programs():
+    """Kernels of which one access leaves its array, as a comment beside it says, and look-alikes of which none does."""
+    path = Path(__file__).with_name("bounds_programs.txt")
+    text = path.read_text(encoding="utf-8")
+    names = {"af": af, **dict(zip("MNK", af.symbols("M N K"), strict=True))}
+    exec(compile(text, path, "exec"), names)
+    marks = {n: found for n, line in enumerate(text.splitlines(), 1) if (found := LEAVES.search(line))}
+    functions = [f for f in names.values() if hasattr(f, "__code__")]
+    for function, following in zip(functions, [*functions[1:], None], strict=True):
+        end = following.__code__.co_firstlineno if following else len(text)
+        lines = [n for n in marks if function.__code__.co_firstlineno < n < end]
+        yield function, [Wrong(function, n, marks[n][2], marks[n][1] == "leaves") for n in lines]
+
+
+WRONG = [wrong for _, found in programs() for wrong in found]
+RIGHT = [function for function, found in programs() if not found]
 
 
 def traced(function):
@@ -59,7 +94,7 @@ def test_what_leaves_its_array_is_found_with_an_example_that_does(row: Wrong):
     module = traced(row.function)
     found = Bounds(module.functions[-1], module)
     first = next(f for f in found.findings if f.verdict != "proved")
-    assert first.access == row.access
+    assert (first.access, first.demand.op.location.line) == (row.access, row.line)
     assert first.verdict == ("violated" if row.is_error else "conditional")
     confirm(first, module.functions[-1], module)
 
@@ -69,7 +104,7 @@ def test_a_kernel_that_is_wrong_is_not_built(row: Wrong):
     with pytest.raises(ProgramIndexError) as caught:
         af.kernel(row.function)
     lines = str(caught.value).splitlines()
-    assert "bounds_programs.py:" in lines[0]
+    assert f"bounds_programs.txt:{row.line}: " in lines[0]
     assert row.access in lines[0]
     assert len(lines) == 3
 
