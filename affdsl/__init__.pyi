@@ -13,6 +13,7 @@ from .ir.maps import AffineMap as AffineMap
 from .ir.maps import IntegerSet as IntegerSet
 from .kernel import Kernel as Kernel
 from .kernel import kernel as kernel
+from .kernel import native_target as native_target
 from .lang.annotations import const as const
 from .lang.arrays import Array as Array
 from .lang.arrays import alloc as alloc

@@ -25,6 +25,7 @@ from affdsl.lang.trace import Program, parameters_of, trace
 from affdsl.shown import Text
 from codegen.c.emit import CSource, emit
 from codegen.jit import compile_program, interpret_program
+from codegen.native import native_target as native_target
 from passes.analysis.bounds import Bounds
 from passes.analysis.dependence import Dependences
 from passes.analysis.parallelism import Loops, of_loops

@@ -182,6 +182,17 @@ def compile_shared(compiler: Compiler, source: str, flags: Sequence[str]) -> byt
 
 
 @functools.cache
+def macros(compiler: Compiler, flags: tuple[str, ...]) -> frozenset[str]:
+    """The names that a compiler defines by itself, which say what it may use.
+
+    Raises ToolchainError if it fails.
+    """
+    with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
+        text = _run((*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull), Path(folder))
+    return frozenset(line.split(maxsplit=2)[1] for line in text.splitlines() if line.startswith("#define "))
+
+
+@functools.cache
 def machine() -> str:
     """A text that differs between machines that cannot share code built with -march=native."""
     libc = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None

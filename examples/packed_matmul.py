@@ -1,4 +1,4 @@
-"""C += A @ B as a library computes it, by nothing but steps of a schedule: B in panels, 8 x 2 vectors in registers."""
+"""C += A @ B as a library computes it, by nothing but steps of a schedule: tiles for caches, panels, and registers."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,8 @@ import affdsl as af
 from examples.case import Case, report
 
 M, N, K = af.symbols("M N K")
-LANES = 16
-"""How many numbers a vector register has: 64 bytes of them."""
+HERE = af.native_target()
+"""The vector registers of this machine: 32 of 64 bytes, or 16 of 32, or what every machine has."""
 
 
 @af.kernel
@@ -19,24 +19,19 @@ def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
         C[i, j] += A[i, k] * B[k, j]
 
 
-def schedule() -> af.Schedule:
-    """Tiles for the caches, a copy of B that is read in order, and tiles of 8 rows and 2 vectors for the registers.
+def scheduled(kernel: af.Kernel, bits: int) -> af.Schedule:
+    """Tiles for the caches, a copy of B that is read in order, and tiles of rows by 2 vectors for the registers.
 
-    Full tiles have loops of their own (`separate`); what is left at the edges, `i_2` and `j_2`, has shorter vectors,
-    of 8 rows at once where there are so many.
-    The sums run over k in the order of the text, each product and sum rounded once (`contract`).
+    The sums run over k in the order of the text, each product and sum rounded once where there is an instruction.
     """
-    s = af.Schedule(matmul)
-    s.tile(("i", "j", "k"), (128, 256, 256)).permute(("k_tile", "j_tile", "i_tile"))
-    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * LANES})
-    s.tile(("i", "j"), (8, 2 * LANES), names=("i_block", "j_block"), separate=True)
-    s.permute(("k", "i", "j")).vectorize("j", LANES).unroll("j").unroll("i")
-    s.scalar_replace("k").contract("k")
-    s.vectorize("j_2", 4).unroll_jam("i_2", 8).scalar_replace("k_2").contract("k_2")
+    lanes = HERE.lanes(bits)
+    s = af.Schedule(kernel).tile(("i", "j", "k"), (128, 1024, 384)).permute(("k_tile", "j_tile", "i_tile"))
+    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes})
+    s.register_tile("i", "j", "k", rows=HERE.registers // 4, vectors=2, lanes=lanes, contract=HERE.has_fma)
     return s.parallel("i_tile")
 
 
-packed_matmul = schedule().kernel()
+packed_matmul = scheduled(matmul, 32).kernel()
 
 
 def reference(a, b, c):

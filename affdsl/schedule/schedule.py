@@ -21,6 +21,7 @@ from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Index
 from affdsl.lang.source import assigned_name, here, problem
+from affdsl.schedule import register_tile
 from affdsl.schedule.carried import carrying
 from affdsl.schedule.history import Entry, counted, explained, with_gone
 from affdsl.schedule.loops import ScheduleError as ScheduleError
@@ -212,6 +213,36 @@ class Schedule(ShownAsText):
     def contract(self, loop: str) -> Schedule:
         """Compute a * b + c in one operation everywhere in a loop, rounded once: in another way than as written."""
         return self._take("contract", loop)
+
+    def register_tile(
+        self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False
+    ) -> Schedule:
+        """Run three perfectly nested loops tile by tile, with what a tile sums up in registers.
+
+        Loop k runs outermost in a tile, over `rows` iterations of i and `vectors` vectors of `lanes` iterations of j:
+        so many sums are carried in vectors, and each k loads what they need once. It takes `tile`, `permute`,
+        `vectorize`, `unroll`, `scalar_replace` and `contract`, each of which is proved legal or refuses the whole, and
+        undone one by one; at the edges, lanes run of which not all are there.
+
+        Parameters
+        ----------
+        rows, vectors
+            The size of the tile: together `rows * vectors` registers for the sums, with some to spare for operands.
+        lanes
+            How many numbers a vector has, as `af.native_target().lanes(32)` says for 32 bits on this machine.
+        contract
+            Compute a * b + c rounded once.
+        """
+        before = [*self._steps], [*self._history]
+        try:
+            register_tile.take(self, (i, j, k), rows, vectors, lanes, contract=contract)
+        except IllegalTransform:
+            self._steps, self._history = before[0], [*before[1], *self._history[-1:]]
+            raise
+        except ValueError:
+            self._steps, self._history = before
+            raise
+        return self
 
     def coalesce(self, loops: Sequence[str]) -> Schedule:
         """Make one loop `i_j` of perfectly nested loops, which runs as often as all of them together."""
@@ -467,7 +498,7 @@ class Schedule(ShownAsText):
 _NOT_YET = ("fuse", "fusion", "optimize", "optimise", "tune")
 _CALLED_HERE = {
     "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
-    "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "register_tile": "unroll_jam", "collapse": "coalesce",
+    "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "collapse": "coalesce",
     "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
     "fma": "contract", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
     "licm": "hoist", "vectorise": "vectorize", "vectorization": "vectorize", "simd": "vectorize",

@@ -21,4 +21,13 @@ def _rows() -> Iterator[tuple[Row, str]]:
             yield ("masked_store", element, lanes), f"{mm}_maskstore_{end}(({pointer})at, {mask}, ({kind})*value);"
 
 
-AVX2 = Target("avx2", ("__AVX2__",), "immintrin.h", width=256, registers=16, rows=dict(_rows()))
+AVX2 = Target(
+    "avx2",
+    ("__AVX2__",),
+    "immintrin.h",
+    width=256,
+    registers=16,
+    has_fma=True,
+    has_masks=False,
+    rows=dict(_rows()),
+)

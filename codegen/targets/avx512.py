@@ -32,5 +32,7 @@ AVX512 = Target(
     "immintrin.h",
     width=512,
     registers=32,
+    has_fma=True,
+    has_masks=True,
     rows=dict(_rows()),
 )

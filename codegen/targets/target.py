@@ -22,8 +22,16 @@ class Target:
     """Bits of a register."""
     registers: int
     """How many vector registers there are."""
+    has_fma: bool
+    """Whether a product and a sum are one instruction, rounded once."""
+    has_masks: bool
+    """Whether every instruction takes a mask."""
     rows: Mapping[Row, str]
     """The C statements of an operation in terms of its parameters, which mean what its portable form means."""
+
+    def lanes(self, bits: int) -> int:
+        """How many numbers of so many bits a register has."""
+        return self.width // bits
 
     @property
     def condition(self) -> str:

@@ -1,0 +1,72 @@
+"""Tiles whose results stay in registers: the ordinary steps that make them, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from affdsl.lang.source import problem
+from affdsl.schedule.loops import LoopRow, ScheduleError
+from passes.legality.refusal import IllegalTransform
+
+if TYPE_CHECKING:
+    from affdsl.schedule.schedule import Schedule
+
+
+def take(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int, *, contract: bool) -> None:
+    """The steps of `Schedule.register_tile`. Raises as they do; steps at the edges may be refused."""
+    i, j, k = loops
+    given: dict[str, object] = {"rows": rows, "vectors": vectors, "lanes": lanes}
+    for name, number in given.items():
+        if not isinstance(number, int) or number < 1:
+            raise problem(ScheduleError, f"cannot register_tile: {name} is a whole number from 1 on, got {number!r}")
+    tiled = (i, j) if rows > 1 else (j,)  # a tile of one iteration would leave no loop
+    s.tile(tiled, (rows, vectors * lanes)[-len(tiled) :], separate=True)
+    tiles = dict(s.steps[-1].call.options)["names"]
+    assert isinstance(tiles, tuple)
+    s.permute((k, *tiled)).vectorize(j, lanes)
+    for loop, count in ((j, vectors), (i, rows)):
+        if count > 1:
+            s.unroll(loop)
+    s.scalar_replace(k)
+    if contract:
+        s.contract(k)
+    for rest in _beside(s, tiles[-1], k):
+        _edge(s, rest, rows, lanes, contract=contract)
+
+
+def _edge(s: Schedule, nest: tuple[LoopRow, ...], rows: int, lanes: int, *, contract: bool) -> None:
+    """What is left of tiles: several rows at once where there are so many, and lanes of which not all run."""
+    names = [row.names[0] for row in nest]
+    outer, inner = (names[0], names[1]) if rows > 1 else ("", names[0])
+    before = {row.names for row in s.loops()} - {row.names for row in nest}
+    with suppress(IllegalTransform):  # it is as right as it was, and `explain` says why it stays
+        s.vectorize(inner, lanes, tail="masked")
+        if rows > 1:
+            s.unroll_jam(outer, rows)
+    for row in _innermost(tuple(s.loops())):
+        if row.names in before:
+            continue
+        with suppress(IllegalTransform):
+            s.scalar_replace(row.names[0])
+        if contract:
+            s.contract(row.names[0])
+
+
+def _beside(s: Schedule, around: str, main: str) -> list[tuple[LoopRow, ...]]:
+    """The nests that stand in a loop beside one of them, each with all of its loops."""
+    found: list[tuple[LoopRow, ...]] = []
+    rows = list(s.loops())
+    at = next(n for n, row in enumerate(rows) if around in row.names)
+    for row in rows[at + 1 :]:
+        if row.depth <= rows[at].depth:
+            break
+        found = [*found, (row,)] if row.depth == rows[at].depth + 1 else [*found[:-1], (*found[-1], row)]
+    return [nest for nest in found if len(nest) > 1 and all(main not in row.names for row in nest)]
+
+
+def _innermost(rows: tuple[LoopRow, ...]) -> Iterator[LoopRow]:
+    for row, following in zip(rows, (*rows[1:], None), strict=True):
+        if following is None or following.depth <= row.depth:
+            yield row
