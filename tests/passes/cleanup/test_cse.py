@@ -9,7 +9,6 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.cleanup.cse import cse
 from tests.effort import some
-from tests.fuzz.check import check_seeds, pipelines
 from tests.mlir.batches import judge
 from tests.passes.cleanup.canonicalize_corpus import corpus, size
 from tests.passes.cleanup.random_arithmetic import assert_same_at_the_ends, random_function
@@ -187,9 +186,3 @@ def test_random_arithmetic_does_the_same():
         changed += print_op(after) != print_op(before)
         assert_same_at_the_ends(before, after, runs=2, seed=seed)
     assert changed > 20
-
-
-def test_random_affine_programs_do_the_same():
-    report = check_seeds(some(range(2000, 2060), 20), pipelines(["cse", "canonicalize"]), ["interpreter"])
-    assert not report.failures
-    assert report.changed["builtin.module(cse)"] > report.programs / 3

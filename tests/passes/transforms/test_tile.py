@@ -22,8 +22,6 @@ from passes.mlir_opt.affine_loop_tile import affine_loop_tile
 from passes.mlir_opt.options import OptionError
 from passes.transforms import tile as under_test
 from passes.transforms.tile import tile
-from tests.effort import some
-from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
 from tests.passes.compare import both, parsed, shown
@@ -124,13 +122,6 @@ def test_what_the_pass_leaves() -> None:
 def test_sizes_that_are_none() -> None:
     with pytest.raises(OptionError, match="option tile-sizes takes positive integers, got '0'"):
         affine_loop_tile(parsed(PRODUCT), tile_sizes=("4", "0"))
-
-
-def test_random_programs_do_the_same() -> None:
-    ways = ["affine-loop-tile{tile-size=3}", "affine-loop-tile{tile-sizes=2,4 separate=true}"]
-    report = check_seeds(some(range(500, 525), 12), pipelines(ways), ["interpreter"])
-    assert not report.failures
-    assert min(report.changed.values()) > report.programs / 2
 
 
 def test_the_program_that_mlir_opt_tiles_against_a_dependence() -> None:
