@@ -38,7 +38,7 @@ class Frozen:
         cls._factories = {f.name: f.default_factory for f in own if f.default_factory is not MISSING}
 
     def __init__(self, *positional: object, **named: object) -> None:
-        given = {**dict(zip(self.__match_args__, positional)), **named}  # noqa: B905 - counted below
+        given = {**dict(zip(self.__match_args__, positional)), **named} if positional else named  # noqa: B905 - counted below
         values = {**self._defaults, **given}
         for name, make in self._factories.items():
             if name not in given:

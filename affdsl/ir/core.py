@@ -98,7 +98,11 @@ class Op(Frozen):
     def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:
-            _collect(getattr(self, name), found)
+            part = getattr(self, name)
+            if isinstance(part, Value):
+                found.append(part)
+            else:
+                _collect(part, found)
         return iter(found)
 
     def blocks(self) -> Iterator[Block]:

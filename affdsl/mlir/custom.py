@@ -59,7 +59,7 @@ def _rule(rule: str | Callable[[Any], tuple[Type, ...]], compiled: _Compiled) ->
         case ["i1", "like"]:
             return lambda found, count: (_truth_like(compiled.types(found, other, 1)[0]),) * count
         case ["i1", "each"]:
-            return lambda found, count: (I1,) * len(found.uses.get(other, ()))
+            return lambda found, count: (I1,) * len(found.fields.get(other, ()))
         case ["element"]:
             return lambda found, count: (_element(found, found.types[other][0]),) * count
         case ["truth"]:
@@ -128,10 +128,10 @@ def read_opaque(p: Parser, head: Head, form: Form) -> Op:
 
 
 def _values(found: Found, name: str, compiled: _Compiled) -> tuple[Any, ...]:
-    if name in found.fields:
-        return tuple(found.fields[name])
-    uses = found.uses.get(name, ())
-    return found.p.typed(uses, compiled.types(found, name, len(uses)), found.head.offset) if uses else ()
+    given = found.fields.get(name)
+    if not given or f"static_{name}" in found.fields:
+        return given or ()
+    return found.p.typed(given, compiled.types(found, name, len(given)), found.head.offset)
 
 
 # Operations with a class
@@ -142,57 +142,60 @@ class _Custom(Frozen):
 
     cls: Callable[..., Op]
     kind: str
+    form: Form
     compiled: _Compiled
+    reads: tuple[Callable[[Found], None], ...]
     operands: tuple[tuple[str, bool], ...]  # those not known to be indices, and whether they are several
     results: tuple[tuple[str, bool], ...]
-    text: str  # what is printed, as the format of `parts`
-    parts: tuple[Callable[[Printer, Any], str], ...]
-    limits: tuple[Callable[[Any], bool], ...]
+    single: str  # the result, where there is just one
+    template: tuple[str, tuple[Callable[[Printer, Any], str], ...], tuple[Callable[[Any], bool], ...]]
 
     def read(self, p: Parser, head: Head) -> Op:
         """The operation after its name."""
-        found = Found(p, head)
-        if not self.results:
+        found, form = Found(p, head), self.form
+        if head.results and not self.results:
             p.no_results(head)
-        for piece in self.compiled.pieces:
-            piece.read(found)
-        fields, types = found.fields, self.compiled.types
-        values: list[Any] = []
+        for read in self.reads:
+            read(found)
+        fields, types = found.fields, found.types
         for name, several in self.operands:
-            uses = found.uses.get(name, ())
-            resolved = p.typed(uses, types(found, name, len(uses))) if uses else ()
-            fields[name] = resolved if several else resolved[0]
-            values += resolved
-        given = [types(found, name, 1) for name, _ in self.results]
-        form = self.compiled.form
-        if form.foreign and any(isinstance(t, form.foreign) for t in (*[v.type for v in values], *sum(given, ()))):
-            return self._opaque(found, values, sum(given, ()))
-        if len(given) == 1 and not self.results[0][1]:
-            fields[self.results[0][0]] = p.result(head, given[0][0])
-        elif given:
-            rest = list(p.results(head, sum(given, ())))
-            for (name, several), part in zip(self.results, given, strict=True):
-                fields[name] = tuple(rest[: len(part)]) if several else rest[0]
-                del rest[: len(part)]
+            uses = fields.get(name)
+            if uses:
+                of = types.get(name) or self.compiled.types(found, name, len(uses))
+                fields[name] = p.typed(uses, of) if several else p.resolve(uses[0], of[0])
+            else:
+                fields[name] = ()
+        if form.foreign and any(isinstance(of[0], form.foreign) for of in types.values()):
+            return self._opaque(found)
+        if self.single:
+            of = types.get(self.single) or self.compiled.types(found, self.single, 1)
+            fields[self.single] = p.result(head, of[0])
+        elif self.results:
+            self._define(found)
         if self.kind:
             fields["kind"] = self.kind
         if form.made is not None:
             form.made(fields)
-        return self.cls(
-            **fields, location=head.location, attributes=found.attributes, written=found.written or None
-        )  # fmt: skip
+        return self.cls(**fields, location=head.location, attributes=found.attributes, written=found.written)
 
-    def _opaque(self, found: Found, values: list[Any], types: tuple[Type, ...]) -> Op:
+    def _define(self, found: Found) -> None:
+        """Several results."""
+        given = self._result_types(found)
+        rest = list(found.p.results(found.head, [type for types in given for type in types]))
+        for (name, several), types in zip(self.results, given, strict=True):
+            values = tuple([rest.pop(0) for _ in types])
+            found.fields[name] = values if several else values[0]
+
+    def _result_types(self, found: Found) -> list[tuple[Type, ...]]:
+        return [found.types.get(name) or self.compiled.types(found, name, 1) for name, _ in self.results]
+
+    def _opaque(self, found: Found) -> Op:
         """An operation on types without a class: it is kept as it is."""
+        operands = [found.fields[name] for name, _ in self.operands]
+        types = [type for of in self._result_types(found) for type in of]
         own, rest = parted(found.attributes, PROPERTIES.values())
         said = [(name, make(found.fields[name])) for name, make in self.compiled.attributes.items()]
-        return opaque(found.p, found.head, values, types, (*said, *own), rest)
-
-    def write(self, p: Printer, op: Op) -> str | Iterator[Block]:
-        """The operation, in generic form where the custom form has no place for what it says."""
-        if any(limit(op) for limit in self.limits):
-            return p.generic(op)
-        return self.text % tuple([part(p, op) for part in self.parts])
+        return opaque(found.p, found.head, operands, types, (*said, *own), rest)
 
 
 @cache
@@ -211,7 +214,15 @@ def _custom(name: str) -> _Custom:
     results = tuple([(part.name, part.kind == "many") for part in row.results])
     limits = tuple([piece.limit for piece in compiled.pieces if piece.limit is not None])
     kind = name.partition(".")[2] if row.forms else ""
-    return _Custom(row.cls, kind, compiled, operands, results, f"{name}{text}", parts, limits)
+    reads = tuple([piece.read for piece in compiled.pieces])
+    single = results[0][0] if [several for _, several in results] == [False] else ""
+    shown = (f"{name}{text}", parts, limits)
+    return _Custom(row.cls, kind, form, compiled, reads, operands, results, single, shown)
+
+
+@cache
+def _template(name: str) -> tuple[str, tuple[Callable[[Printer, Any], str], ...], tuple[Callable[[Any], bool], ...]]:
+    return _custom(name).template
 
 
 def read_custom(p: Parser, head: Head) -> Op:
@@ -221,12 +232,19 @@ def read_custom(p: Parser, head: Head) -> Op:
 
 def write_custom(p: Printer, op: Op) -> str | Iterator[Block]:
     """An operation with a form."""
-    return _custom(op.name).write(p, op)
+    return _write(p, op, op.name)
 
 
 def write_kind(p: Printer, op: Any) -> str | Iterator[Block]:  # noqa: ANN401
     """An operation with a form, of a class that stands for several."""
-    return _custom(f"{op.name}.{op.kind}").write(p, op)
+    return _write(p, op, f"{op.name}.{op.kind}")
+
+
+def _write(p: Printer, op: Op, name: str) -> str | Iterator[Block]:
+    text, parts, limits = _template(name)
+    if limits and any(limit(op) for limit in limits):  # the custom form has no place for what it says
+        return p.generic(op)
+    return text % tuple([part(p, op) for part in parts])
 
 
 FORMS = forms()

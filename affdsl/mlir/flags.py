@@ -16,6 +16,8 @@ _PRINTED = (*PROPERTIES.values(), "nonNeg")
 def read_flags(p: Parser, head: Head) -> Attributes:
     """`to_nearest_even fastmath<fast> {attributes}`, `overflow<nsw>` or `exact`: what the operation takes, or none."""
     s = p.scanner
+    if s.token == ":":
+        return ()
     taken = FLAGS.get(head.name, ())
     found: list[tuple[str, Attribute]] = []
     for flag in taken:

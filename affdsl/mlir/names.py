@@ -22,7 +22,7 @@ def identifier(hint: str) -> str:
     >>> identifier("Δt"), identifier("naïve sum"), identifier('"; system("rm")'), identifier("2nd")
     ('Delta_t', 'naive_sum', 'system_rm', '_2nd')
     """
-    if not hint or (len(hint) <= _LONGEST and _IDENTIFIER.fullmatch(hint)):
+    if len(hint) <= _LONGEST and (not hint or (hint.isascii() and hint.isidentifier()) or _IDENTIFIER.fullmatch(hint)):
         return hint
     plain = hint[:_LONGEST]
     if not plain.isascii():
@@ -116,8 +116,8 @@ class Names:
         self._suffixes[base] = suffix
         self._used.add(name)
         self._given.append((value, base, before))
-        self._names[value] = f"%{name}"
-        return self._names[value]
+        shown = self._names[value] = f"%{name}"
+        return shown
 
     def _numbered(self, prefix: str) -> str:
         number = self._numbers[prefix]

@@ -139,7 +139,7 @@ class Parser(AttributeReader):
                 if self._emitted:
                     ops += self._emitted
                     self._emitted = []
-                ops.append(self._located(read))
+                ops.append(self._located(read) if s.token == "loc" else read)
                 self.last = head.offset
             else:
                 self._begin(read, head, open_ops)
@@ -426,11 +426,8 @@ class Parser(AttributeReader):
         return self._located(with_fields(op, ends=ends) if any(ends) else op)
 
     def _located(self, op: Op) -> Op:
-        if self.scanner.token == "loc":
-            location = self.trailing_location()
-            if location is not None:
-                return with_fields(op, location=location)
-        return op
+        location = self.trailing_location()
+        return op if location is None else with_fields(op, location=location)
 
     def _head(self) -> Head:
         s = self.scanner
@@ -456,20 +453,19 @@ class Parser(AttributeReader):
 
     def _read(self, head: Head) -> Op | Reading:
         s = self.scanner
-        if s.is_string:
-            return self._generic(self, head)
         reader = self._readers.get(head.name)
-        if reader is None and s.is_word:
+        if reader is None:
+            if s.is_string:
+                return self._generic(self, head)
+            if not s.is_word:
+                s.fail("expected an operation or '}'")
             full = f"{self.default_dialect[-1]}.{head.name}"
             if full in self._readers:
                 head = replace(head, name=full)
             reader = self._readers.get(full) or self._legacy.get(head.name.removeprefix("std."))
         if reader is None:
-            if not s.is_word:
-                s.fail("expected an operation or '}'")
-            name = s.token
             s.fail(
-                f'the operation {name} is not known here; write it in generic form, "{name}"(...), as '
+                f'the operation {s.token} is not known here; write it in generic form, "{s.token}"(...), as '
                 "mlir-opt --mlir-print-op-generic FILE does"
             )
         s.advance()
@@ -509,7 +505,9 @@ def says_nothing(terminator: Op) -> bool:
 
 def _hint(name: str) -> str:
     """What a value is called; nothing for a number that a printer gave it."""
-    return "" if _UNNAMED.fullmatch(name) else name[1:].replace("#", "_")
+    if name[1:2].isdigit() or name.startswith("%arg"):
+        return "" if _UNNAMED.fullmatch(name) else name[1:].replace("#", "_")
+    return name[1:].replace("#", "_")
 
 
 class Subscripts:

@@ -21,7 +21,7 @@ from affdsl.mlir.form import Form
 from affdsl.mlir.generic.rows import Property
 from affdsl.mlir.generic.views import static_attribute
 from affdsl.mlir.kinds import KINDS
-from affdsl.mlir.parser import Head, Parser, Use
+from affdsl.mlir.parser import Head, Parser
 from affdsl.mlir.printer import Printer
 
 CLASSES: Mapping[str, tuple[type[Type], str]] = {
@@ -34,16 +34,15 @@ CLASSES: Mapping[str, tuple[type[Type], str]] = {
 
 
 class Found:
-    """What has been read of one operation."""
+    """What has been read of one operation; operands whose types are not known yet are `Use`s among its fields."""
 
-    __slots__ = ("attributes", "fields", "head", "p", "types", "uses", "written")
+    __slots__ = ("attributes", "fields", "head", "p", "s", "types", "written")
 
     def __init__(self, p: Parser, head: Head) -> None:
-        self.p, self.head = p, head
-        self.uses: dict[str, tuple[Use, ...]] = {}  # operands without a type
+        self.p, self.s, self.head = p, p.scanner, head
         self.types: dict[str, tuple[Type, ...]] = {}
         self.fields: dict[str, Any] = {}
-        self.written: dict[str, Any] = {}
+        self.written: dict[str, Applied] | None = None
         self.attributes: Attributes = ()
 
     @property
@@ -154,31 +153,30 @@ def _part(spaced: tuple[Spaced, ...]) -> Piece:
 
 
 def _word(text: str, form: Form, fields: Fields | None) -> Piece:
-    return Piece(
-        lambda found: found.p.scanner.expect(text), text, lambda p: p.scanner.token == text
-    )  # fmt: skip
+    return Piece(lambda found: found.s.expect(text), text, lambda p: p.scanner.token == text)
 
 
 def _operand(text: str, form: Form, fields: Fields | None) -> Piece:
     """`%x`, `%x*`; an index is resolved at once, if it belongs to a class"""
-    name, several, get = text.strip("%*"), text[-1] == "*", attrgetter(text.strip("%*"))
+    name, get = text.strip("%*"), attrgetter(text.strip("%*"))
     is_index = fields is not None and form.types.get(name) == "index"
 
+    def index(found: Found) -> None:
+        found.fields[name] = found.p.operand(INDEX)
+
+    def indices(found: Found) -> None:
+        found.fields[name] = tuple([found.p.resolve(use, INDEX) for use in found.p.uses_or_none()])
+
     def one(found: Found) -> None:
-        if is_index:
-            found.fields[name] = found.p.operand(INDEX)
-        else:
-            found.uses[name] = (found.p.use(),)
+        found.fields[name] = (found.p.use(),)
 
     def many(found: Found) -> None:
-        if is_index:
-            found.fields[name] = tuple([found.p.resolve(use, INDEX) for use in found.p.uses_or_none()])
-        else:
-            found.uses[name] = tuple(found.p.uses_or_none())
+        found.fields[name] = tuple(found.p.uses_or_none())
 
-    read, begins = many if several else one, attrgetter("is_value")
+    read = (indices if is_index else many) if text[-1] == "*" else index if is_index else one
+    begins = attrgetter("is_value")
     if fields is not None and name in fields.several:
-        return Piece(read, lambda p, op: p.list(get(op)), begins, lambda op: bool(get(op)))
+        return Piece(read, lambda p, op: p.list(get(op)), begins, is_there=get)
     return Piece(read, lambda p, op: p.names(get(op)), begins)
 
 
@@ -223,8 +221,9 @@ def _affine(name: str) -> Piece:
     """`[%i, %j + 1]`"""
 
     def read(found: Found) -> None:
-        applied = found.written[name] = found.p.subscripts()
+        applied = found.p.subscripts()
         found.fields[name] = exprs(applied)
+        found.written = {**(found.written or {}), name: applied}
 
     return Piece(
         read, lambda p, op: f"[{', '.join(p.subscripts(op, name))}]", limit=lambda op: has_two_roles(op, name)
@@ -246,34 +245,44 @@ def _types(text: str, form: Form, fields: Fields | None) -> Piece:
     """`<x>`, `<x*>`, `<x,y>`, `<x:vector>`"""
     said, _, wanted = text.partition(":")
     names, several = said.rstrip("*").split(","), said[-1] == "*"
-    cls, complaint = CLASSES.get(wanted, (Type, ""))
     get = attrgetter(names[0])
 
-    def read(found: Found) -> None:
-        p, place = found.p, found.p.scanner.start
-        types = tuple(p.type_list()) if several else (p.type(),)
-        if wanted and not isinstance(types[0], cls):
-            p.scanner.fail(complaint.format(name=found.head.name, type=types[0]), place)
+    def one(found: Found) -> None:
+        types = (found.p.type(),)
         for name in names:
             found.types[name] = types
 
+    def each(found: Found) -> None:
+        found.types[names[0]] = tuple(found.p.type_list())
+
+    def of_class(found: Found) -> None:
+        cls, complaint = CLASSES[wanted]
+        place, type = found.s.start, found.p.type()
+        if not isinstance(type, cls):
+            found.s.fail(complaint.format(name=found.head.name, type=type), place)
+        found.types[names[0]] = (type,)
+
+    read = each if several else of_class if wanted else one
     if several or (fields is not None and names[0] in fields.several):
         return Piece(read, lambda p, op: p.types(get(op)))
-    return Piece(read, lambda p, op: p.type(get(op)))
+    of = attrgetter(f"{names[0]}.type")
+    return Piece(read, lambda p, op: p.spelled(of(op)))
 
 
 def _signature(text: str, form: Form, fields: Fields | None) -> Piece:
     """`fn`"""
+    operands = re.findall(r"%(\w+)", form.text)
 
     def read(found: Found) -> None:
-        type, s = found.p.type(), found.p.scanner
+        type = found.p.type()
         if not isinstance(type, FunctionType):
-            s.fail("expected the types of operands and results, like (f32) -> f32", found.head.offset)
-        count = sum(map(len, found.uses.values()))
+            found.s.fail("expected the types of operands and results, like (f32) -> f32", found.head.offset)
+        uses = {name: found.fields[name] for name in operands if name in found.fields}
+        count = sum(map(len, uses.values()))
         if count != len(type.inputs):
-            s.fail(f"{count} operands, but {len(type.inputs)} types", found.head.offset)
+            found.s.fail(f"{count} operands, but {len(type.inputs)} types", found.head.offset)
         inputs = iter(type.inputs)
-        found.types |= {name: tuple([next(inputs) for _ in group]) for name, group in found.uses.items()}
+        found.types |= {name: tuple([next(inputs) for _ in group]) for name, group in uses.items()}
         found.types["result"] = type.results
 
     return Piece(read)
@@ -289,12 +298,13 @@ def _dictionary(text: str, form: Form, fields: Fields | None) -> Piece:
         return Piece(read_before, write_flags)
 
     def read(found: Found) -> None:
-        found.attributes += found.p.dictionary()
+        if found.s.token == "{":
+            found.attributes += found.p.dictionary()
 
     if text == "generic":
         return Piece(read, limit=lambda op: bool(op.attributes))
     if not text:
-        return Piece(read, lambda p, op: p.dictionary(op))
+        return Piece(read, Printer.dictionary)
     assert fields is not None, "fields of an operation with a class"
     return _with_fields(text.split(), fields)
 
@@ -347,7 +357,7 @@ def _property(text: str, form: Form, fields: Fields | None) -> Piece:
         word = keyword or name
 
         def read_word(found: Found) -> None:
-            if found.p.scanner.accept(word):
+            if found.s.accept(word):
                 found.fields[name] = True
 
         return Piece(read_word, lambda p, op: word, is_there=get, attributes={name: lambda on: UnitAttr()})

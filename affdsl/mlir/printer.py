@@ -22,6 +22,9 @@ from affdsl.mlir.linalg import KEYWORDS, NAMED, NOT_SAID
 from affdsl.mlir.names import Names, string
 from affdsl.mlir.positions import Positional, map_of, set_of, symbolic_values
 
+_WITH_DIMS = (affine.For, affine.Parallel, affine.Apply)
+"""The operations that define dimensions."""
+
 Writer: TypeAlias = "Callable[[Printer, Any], str | Iterator[Block]]"
 """Gives an operation's text less its results; or prints lines and yields its blocks to be printed between them."""
 
@@ -70,7 +73,8 @@ class Printer:
 
     def _op(self, op: Op) -> Iterator[Block] | None:
         """Print an operation at once, or as the blocks that it yields get printed."""
-        self._note(op)
+        if type(op) in _WITH_DIMS:
+            self._note(op)
         writer = self._writers.get(type(op))
         if self._generic or isinstance(op, Opaque):
             return self._generic_op(op)
@@ -133,6 +137,8 @@ class Printer:
 
     def results(self, values: Sequence[Value]) -> str:
         """`%a, %b = `, or nothing"""
+        if len(values) == 1:
+            return f"{self.names.define(values[0])} = "
         return f"{', '.join([self.names.define(v) for v in values])} = " if values else ""
 
     def type(self, value: Value) -> str:

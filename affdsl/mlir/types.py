@@ -56,7 +56,8 @@ class Types:
         self.scanner = scanner
         self._attribute_shown = attribute_shown
         self._scalars: dict[str, Type] = {"index": INDEX}  # by name
-        self._shaped: dict[str, Type] = {}  # by the text of memref and vector types without inner brackets
+        # By the text of memref and vector types without inner brackets, with the number of tokens.
+        self._shaped: dict[str, tuple[Type, int]] = {}
         self._depth = 0
         self._copied = 0  # tokens read where an alias defines them
         self._aliases: dict[str, int] = {}  # where the text of each begins; those defined so far
@@ -163,14 +164,18 @@ class Types:
     def _cached(self) -> Type:
         s = self.scanner
         plain = _PLAIN_SHAPED.match(s.text, s.end + 1) if s.peek() == "<" else None
-        if plain is None or "#" in plain[0] or "!" in plain[0] or "(" in plain[0]:
-            return self.nested(self._memref if s.token == "memref" else self._vector)
-        text = s.text[s.start : plain.end()]
-        found = self._shaped.get(text)
-        if found is None:
-            found = self._shaped[text] = self.nested(self._memref if s.token == "memref" else self._vector)
-        else:
-            s.jump(plain.end())
+        text, before = s.text[s.start : plain.end()] if plain is not None else "", s.place
+        known = self._shaped.get(text)
+        if known is None:
+            found = self.nested(self._memref if s.token == "memref" else self._vector)
+            if text and not any(sign in text for sign in "#!("):
+                self._shaped[text] = found, s.place - before
+            return found
+        found, tokens = known
+        if s.tokens[before + tokens - 1] == ">":
+            s.go_to(before + tokens)
+        else:  # the bracket is the beginning of a longer token
+            s.jump(s.start + len(text))
         return found
 
     def _scalar(self) -> Type:
