@@ -151,7 +151,7 @@ CLAIMS = {
     "in the 30 kernels of PolyBench": "polybench/test_facts.py::test_the_page_is_what_the_analyses_find",
     "proved legal for all sizes, or refused with two iterations":
         "transformations/test_cases.py::test_what_is_not_legal_is_refused_with_two_iterations_that_change_places",
-    "with what would be legal": "schedule/test_schedule.py::test_all_advice_of_random_refusals_can_be_taken",
+    "with what would be legal": "schedule/test_advice.py::test_all_advice_of_random_refusals_can_be_taken",
     "Python that replays it": "schedule/test_schedule.py::test_random_schedules_of_examples_replay_and_are_undone",
     "There are `tile`": "docs/test_readme.py::test_the_steps_are_all_there_are",
     "`s.undo()` takes back": "schedule/test_schedule.py::test_undo_gives_what_it_took_back",
@@ -159,11 +159,11 @@ CLAIMS = {
     "A loop whose bounds come from data": "passes/transforms/loops/test_data_bounds.py::test_loops_around_take_steps",
     "Where two have one name they are": "schedule/test_schedule.py::test_names_that_meet_are_told_apart",
     "unless a step is given `reassociate=True`":
-        "schedule/test_schedule.py::test_other_loops_are_advised_where_no_rounding_is_allowed",
+        "schedule/test_advice.py::test_other_loops_are_advised_where_no_rounding_is_allowed",
     "carried as a value first":
-        "schedule/test_schedule.py::test_a_sum_of_a_loop_that_may_not_run_is_carried_as_a_value_too",
+        "schedule/test_advice.py::test_a_sum_of_a_loop_that_may_not_run_is_carried_as_a_value_too",
     "What a kernel promises of its sizes is not asked again":
-        "schedule/test_schedule.py::test_what_may_not_run_so_often_is_kept_in_values_where_the_kernel_promises_that_it_does",
+        "schedule/test_advice.py::test_what_may_not_run_so_often_is_kept_in_values_where_the_kernel_promises_that_it_does",
     "Parallel loops are OpenMP": "codegen/c/test_statements.py::test_parallel_reductions",
     "A kernel can be pickled": "test_pickle.py::test_another_process_runs_what_a_pickle_holds",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
