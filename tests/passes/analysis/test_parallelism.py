@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import rewrite, walk, with_fields
@@ -140,189 +141,19 @@ def orders(values: list[int], seed: int) -> Iterator[list[int]]:
         yield random.sample(values, len(values))
 
 
-def test_arrays_of_which_each_iteration_may_have_its_own() -> None:
-    (outer, *inner) = verdicts("""
-        func.func @f(%A: memref<?x8xf32>, %B: memref<?x8xf32>, %n: index) {
-          %t = memref.alloc() : memref<8xf32>
-          affine.for %i = 0 to %n {
-            affine.for %j = 0 to 8 {
-              %a = affine.load %A[%i, %j] : memref<?x8xf32>
-              affine.store %a, %t[%j] : memref<8xf32>
-            }
-            affine.for %j = 0 to 8 {
-              %b = affine.load %t[7 - %j] : memref<8xf32>
-              affine.store %b, %B[%i, %j] : memref<?x8xf32>
-            }
-          }
-          return
-        }""")
-    assert (outer.verdict, [b.name for b in outer.privatized]) == ("parallel if privatized", ["t"])
-    assert str(outer) == "%i is parallel if privatized: each iteration needs its own t"
-    assert [each.verdict for each in inner] == ["parallel", "parallel"]
+PROGRAMS = Path(__file__).with_name("parallelism.mlir").read_text(encoding="utf-8").split("// ----- ")[1:]
 
 
-def test_an_array_that_is_not_written_whole_is_not_private() -> None:
-    (outer, *_) = verdicts(
-        """
-        func.func @f(%A: memref<?x8xf32>, %t: memref<8xf32>, %n: index) {
-          affine.for %i = 0 to %n {
-            affine.for %j = 0 to 7 {
-              %a = affine.load %A[%i, %j] : memref<?x8xf32>
-              affine.store %a, %t[%j] : memref<8xf32>
-            }
-            affine.for %j = 0 to 8 {
-              %b = affine.load %t[%j] : memref<8xf32>
-              affine.store %b, %A[%i, %j] : memref<?x8xf32>
-            }
-            affine.store %A0, %t[7] : memref<8xf32>
-          }
-          return
-        }""".replace("affine.store %A0", "%A0 = arith.constant 1.0 : f32\n affine.store %A0")
-    )
-    assert outer.verdict == "sequential"
-    assert outer.privatized == ()
-    assert {d.source.buffer.name for d in outer.prevented_by} == {"t"}
-
-
-def test_rotated_arguments_are_a_recurrence() -> None:
-    """Fibonacci: the sum goes to the other argument."""
-    (loop,) = verdicts("""
-        func.func @f(%n: index, %x: i64) -> i64 {
-          %a, %b = affine.for %i = 0 to %n iter_args(%s = %x, %t = %x) -> (i64, i64) {
-            %u = arith.addi %s, %t : i64
-            affine.yield %t, %u : i64, i64
-          }
-          return %a : i64
-        }""")
-    assert loop.verdict == "sequential"
-    assert loop.reasons == (
-        "%s of one iteration is used in the next, and not only combined",
-        "%t of one iteration is used in the next, and not only combined",
-    )
-
-
-def test_an_argument_that_stays_the_same_prevents_nothing() -> None:
-    (loop,) = verdicts("""
-        func.func @f(%A: memref<?xf32>, %n: index, %x: f32) -> f32 {
-          %a = affine.for %i = 0 to %n iter_args(%s = %x) -> f32 {
-            affine.store %s, %A[%i] : memref<?xf32>
-            affine.yield %s : f32
-          }
-          return %a : f32
-        }""")
-    assert loop.verdict == "parallel"
-
-
-def test_what_may_do_anything() -> None:
-    (loop,) = verdicts("""
-        func.func @f(%n: index) {
-          affine.for %i = 0 to %n { func.call @print(%i) : (index) -> () }
-          return
-        }
-        func.func private @print(index)""")
-    assert (loop.verdict, loop.reasons) == ("unknown", ("@print may do anything",))
-    (loop,) = verdicts("""
-        func.func @f(%n: index) {
-          affine.for %i = 0 to %n { "my.op"(%i) : (index) -> () }
-          return
-        }""")
-    assert (loop.verdict, loop.reasons) == ("unknown", ("my.op may do anything",))
-
-
-def test_a_call_that_is_known_prevents_what_it_touches() -> None:
-    first, second = verdicts("""
-        func.func @f(%A: memref<8xf32>, %B: memref<8xf32>, %n: index) {
-          affine.for %i = 0 to %n { func.call @read(%A) : (memref<8xf32>) -> () }
-          affine.for %i = 0 to %n { func.call @change(%A) : (memref<8xf32>) -> () }
-          return
-        }
-        func.func private @read(%A: memref<8xf32>) { %a = affine.load %A[0] : memref<8xf32> return }
-        func.func private @change(%A: memref<8xf32>) {
-          %a = affine.load %A[0] : memref<8xf32>
-          affine.store %a, %A[1] : memref<8xf32>
-          return
-        }""")
-    assert first.verdict == "parallel"
-    assert second.verdict == "sequential"
-    assert second.why[0].startswith("output of A from line 4 to line 4")
-
-
-def test_a_buffer_of_each_iteration() -> None:
-    (loop,) = verdicts("""
-        func.func @f(%A: memref<?xf32>, %n: index) {
-          affine.for %i = 0 to %n {
-            %t = memref.alloc() : memref<1xf32>
-            %a = affine.load %A[%i] : memref<?xf32>
-            affine.store %a, %t[0] : memref<1xf32>
-            %b = affine.load %t[0] : memref<1xf32>
-            affine.store %b, %A[%i] : memref<?xf32>
-            memref.dealloc %t : memref<1xf32>
-          }
-          return
-        }""")
-    assert loop.verdict == "parallel"
-
-
-def test_loops_that_are_known_at_run_time() -> None:
-    first, second = verdicts("""
-        func.func @f(%A: memref<?xf32>, %I: memref<?xindex>, %n: index) {
-          %zero = arith.constant 0 : index
-          %one = arith.constant 1 : index
-          %x = arith.constant 1.0 : f32
-          scf.for %i = %zero to %n step %one { memref.store %x, %A[%i] : memref<?xf32> }
-          scf.for %i = %zero to %n step %one {
-            %k = memref.load %I[%i] : memref<?xindex>
-            memref.store %x, %A[%k] : memref<?xf32>
-          }
-          return
-        }""")
-    assert (first.verdict, second.verdict) == ("parallel", "unknown")
-    assert "%k is not affine" in str(second)
-
-
-def test_bands() -> None:
-    """A loop of a band that two of its iterations write the same element in; and one that declares its reduction."""
-    i, j, k, p = verdicts("""
-        func.func @f(%A: memref<8x8xf32>, %x: f32) -> f32 {
-          affine.parallel (%i, %j) = (0, 0) to (8, 8) { affine.store %x, %A[%i, 0] : memref<8x8xf32> }
-          %s = affine.parallel (%k) = (0) to (8) reduce ("addf") -> f32 {
-            %a = affine.load %A[%k, 0] : memref<8x8xf32>
-            affine.yield %a : f32
-          }
-          %t = affine.parallel (%p) = (0) to (8) reduce ("assign") -> f32 {
-            %a = affine.load %A[%p, 0] : memref<8x8xf32>
-            affine.yield %a : f32
-          }
-          return %s : f32
-        }""")
-    assert [i.verdict, i.depth, j.depth] == ["parallel", 0, 1]
-    assert j.verdict == "parallel if privatized"
-    assert (k.verdict, str(k.reductions[0]), k.needs_reassociation) == (
-        "parallel with reductions", "addf of %s, rounded", True
-    )  # fmt: skip
-    assert (p.verdict, p.reasons) == ("sequential", ("%t depends on the order of the iterations",))
-
-
-def test_the_reductions_of_scf_parallel() -> None:
-    text = """
-        func.func @f(%A: memref<?xf32>, %n: index) -> f32 {{
-          %zero = arith.constant 0 : index
-          %one = arith.constant 1 : index
-          %x = arith.constant 0.0 : f32
-          %s = scf.parallel (%i) = (%zero) to (%n) step (%one) init (%x) -> f32 {{
-            %a = memref.load %A[%i] : memref<?xf32>
-            scf.reduce(%a : f32) {{
-            ^bb0(%l: f32, %r: f32):
-              %c = arith.{} %l, %r : f32
-              scf.reduce.return %c : f32
-            }}
-          }}
-          return %s : f32
-        }}"""
-    (loop,) = verdicts(text.format("maximumf"))
-    assert (loop.verdict, loop.needs_reassociation) == ("parallel with reductions", False)
-    (loop,) = verdicts(text.format("subf"))
-    assert loop.verdict == "sequential"
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.partition("\n")[0])
+def test_verdicts_stand_at_their_loops(program: str) -> None:
+    """The comment in the line of a loop is its verdict; a band has one for each of its counters."""
+    _, _, text = program.partition("\n")
+    marks = {n: line.split("  // ")[1].split(" // ") for n, line in enumerate(text.splitlines(), 1) if "  // " in line}
+    found: dict[int, list[str]] = {}
+    for each in verdicts(text):
+        found.setdefault(each.loop.location.line, []).append(str(each))
+        assert each.verdict != "sequential" or each.privatized == ()
+    assert found == marks
 
 
 def test_a_budget_that_is_spent_is_unknown() -> None:
@@ -386,19 +217,6 @@ def test_the_table() -> None:
     ]
 
 
-def test_a_loop_of_another_kind_is_not_listed() -> None:
-    """scf.while has no induction variable; what it repeats is inside of no loop that could be parallel."""
-    assert (
-        verdicts("""
-        func.func @f(%c: i1) {
-          scf.while : () -> () { scf.condition(%c) } do { scf.yield }
-          return
-        }""")
-        == []
-    )
-    assert scf.While.name == "scf.while"
-
-
 def test_one_loop_alone_has_the_same_verdict() -> None:
     module = parse("""
         func.func @f(%A: memref<?x?xf32>, %s: memref<f32>, %n: index) {
@@ -417,7 +235,7 @@ def test_one_loop_alone_has_the_same_verdict() -> None:
         }""")
     found = Dependences(module.functions[0], module)
     all_of_them = of_loops(found)
-    assert len(all_of_them) == 4
+    assert [each.depth for each in all_of_them] == [0, 1, 2, 1]
     for each in all_of_them:
         alone = of_loop(found, each.iv)
         assert alone is not None
