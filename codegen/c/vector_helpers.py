@@ -37,6 +37,7 @@ _LOAD = (
 )
 _STORE = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        at[k] = (*value)[k];"
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
+_FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
 _FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
 # Numbers that are equal have the same bits, or are two zeros, see `codegen.c.helpers`.
 _EXTREME = (
@@ -49,7 +50,9 @@ _PORTABLE = {
     "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
     "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
     "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
+    "all": ("V", "T a", "return (V){COPIES};"),
     "first": ("V", "int64_t count", _FIRST),
+    "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
     "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
     "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
     "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
@@ -59,6 +62,7 @@ _PORTABLE = {
 """What each gives, its parameters, and its portable body."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
+_HEADERS = {"fma": ("math.h",)}
 LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
 
 
@@ -81,14 +85,18 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     name = vector_helper_name(stem, element, lanes)
     head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"
     text = _instantiated(f"{head}\n{{\n{body}\n}}", element, lanes)
-    return Helper(text, headers=("stdint.h", *dict.fromkeys(target.header for target, _ in rows)))
+    return Helper(
+        text, headers=("stdint.h", *_HEADERS.get(stem, ()), *dict.fromkeys(target.header for target, _ in rows))
+    )
 
 
 def _instantiated(text: str, element: str, lanes: int) -> str:
     bits = int(element[1:])
     words = {
         "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
-        "MOST": f"INT{bits}_MAX", "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
+        "MOST": f"INT{bits}_MAX", "FUSED": "fmaf" if bits == 32 else "fma",
+        "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
+        "COPIES": ", ".join("a" * lanes),
     }  # fmt: skip
     return "".join(words.get(word, word) for word in _words(text))
 

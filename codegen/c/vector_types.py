@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, VectorType
@@ -89,10 +89,10 @@ def whole(c: Context, value: Value) -> Code:
         return found
     lanes = prod(value.type.shape)
     item = lane_in(c, value, shown)
-    c.lines.read(*[shown.text] * lanes)
+    c.lines.read(shown.text)
     if item.text in ("0", "0.0", "0.0f"):
-        return code(f"({type_name(c, value)}){{0}}", UNARY, *[shown] * lanes)
-    return code(f"({type_name(c, value)}){{{', '.join([item.text] * lanes)}}}", UNARY, *[shown] * lanes)
+        return code(f"({type_name(c, value)}){{0}}", UNARY, shown)
+    return call(c.unit.vector_helper("all", suffix(lane_kind(c, value)), lanes), item)
 
 
 def mask_of(c: Context, mask: Value, bits: int) -> Code:
@@ -125,14 +125,14 @@ class Mask:
 def _address(c: Context, operand: Value | Mask, kind: ScalarType, lanes: int) -> Code:
     if isinstance(operand, Value):
         shown = whole(c, operand)
-        is_variable = True
+        is_variable = not shown.function
     else:
         kind = IntegerType(width_of(kind))
         value = operand.shown
         is_variable = isinstance(value, Value) and c.masks.get(value, NARROWEST) == kind.width
         shown = mask_of(c, value, kind.width) if isinstance(value, Value) else value
     if not is_variable:
-        shown = c.lines.keep("", "mask", _named(c, kind, lanes), shown)
+        shown = c.lines.keep("", c.values.temporary, _named(c, kind, lanes), shown)
     return code(f"&{shown.at(UNARY)}", UNARY, shown)
 
 
@@ -155,9 +155,16 @@ def computed(c: Context, op: Op) -> Code | None:
             return _select(c, op)
         case arith.Cast():
             return _cast(c, op)
+        case math.Fma():
+            return fused(c, op)
         case math.Unary(kind="absf"):
             return _helped(c, "absf", op.result, op.operand)
     return None
+
+
+def fused(c: Context, op: math.Fma | vector.Fma) -> Code | None:
+    """a * b + c, rounded once; None for lanes that C does not compute with."""
+    return _helped(c, "fma", op.result, op.a, op.b, op.c) if is_native(c, _vector(op.result)) else None
 
 
 def _binary(c: Context, op: arith.Binary) -> Code | None:

@@ -28,11 +28,14 @@ from codegen.c.lanes import (
 )
 from codegen.c.memory import assign
 from codegen.c.types import value_type
-from codegen.c.vector_types import is_native_mask, lane_in, lane_kind, on_vectors
+from codegen.c.vector_types import fused, is_native_mask, lane_in, lane_kind, on_vectors
 
 
 def fma(c: Context, op: vector.Fma) -> None:
     """a * b + c, rounded once."""
+    if (shown := fused(c, op)) is not None:
+        keep_vector(c, op.result, shown)
+        return
     kind = lane_type(op.result)
 
     def lane(place: Code) -> Code:

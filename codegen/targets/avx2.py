@@ -1,4 +1,4 @@
-"""AVX2, with masks for lanes of 32 and 64 bits."""
+"""AVX2 and FMA, which came together, with masks for lanes of 32 and 64 bits."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ def _rows() -> Iterator[tuple[Row, str]]:
     for element, pointer in _POINTER.items():
         for bits in (128, 256):
             lanes, mm, end = bits // LANE_BITS[element], register(bits), packed(element)
+            if element in ("f32", "f64"):
+                operands = ", ".join(f"({register_type(element, bits)})*{name}" for name in "abc")
+                yield ("fma", element, lanes), f"return (V){mm}_fmadd_{end}({operands});"
             mask, integers, kind = f"(__m{bits}i)*mask", f"__m{bits}i", register_type(element, bits)
             load = f"const {integers} found = ({integers}){mm}_maskload_{end}((const {pointer})at, {mask});\n"
             chosen = f"return (V){mm}_blendv_epi8(({integers})*otherwise, found, {mask});"
@@ -23,7 +26,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
 
 AVX2 = Target(
     "avx2",
-    ("__AVX2__",),
+    ("__AVX2__", "__FMA__"),
     "immintrin.h",
     width=256,
     registers=16,

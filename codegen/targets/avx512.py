@@ -14,6 +14,9 @@ def _rows() -> Iterator[tuple[Row, str]]:
             lanes, mm, end, kind = bits // lane, register(bits), packed(element), register_type(element, bits)
             if lanes < 2:
                 continue
+            if element in ("f32", "f64"):
+                operands = ", ".join(f"({kind})*{name}" for name in "abc")
+                yield ("fma", element, lanes), f"return (V){mm}_fmadd_{end}({operands});"
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (
@@ -28,7 +31,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
 
 AVX512 = Target(
     "avx512",
-    ("__AVX512F__", "__AVX512BW__", "__AVX512DQ__", "__AVX512VL__"),
+    ("__AVX512F__", "__AVX512BW__", "__AVX512DQ__", "__AVX512VL__", "__FMA__"),
     "immintrin.h",
     width=512,
     registers=32,

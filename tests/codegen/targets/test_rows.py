@@ -12,8 +12,8 @@ from tests.harness.guarded import guarded
 from tests.oracles import require
 
 FLAGS = {
-    "avx512": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl"),
-    "avx2": ("-mavx2",),
+    "avx512": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma"),
+    "avx2": ("-mavx2", "-mfma"),
 }
 DTYPES = {"f32": np.float32, "f64": np.float64} | {f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)}
 
@@ -26,7 +26,7 @@ def has(flags):
 
 def wrapped(rows):
     """C with a function for each row that takes all vectors by their addresses."""
-    parts = ["#include <stdint.h>\n#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n"]
+    parts = ["#include <math.h>\n#include <stdint.h>\n#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n"]
     for k, (stem, element, lanes) in enumerate(rows):
         for kind in dict.fromkeys((element, f"i{element[1:]}")):
             type = LANE_TYPES[kind]
@@ -35,7 +35,11 @@ def wrapped(rows):
         vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
         name = vector_helper_name(stem, element, lanes)
         parts.append(f"{vector_helper(stem, element, lanes).text}\n")
-        body = f"*found = {name}(at, &m, &v);" if stem == "masked_load" else f"(void)found;\n    {name}(at, &m, &v);"
+        body = {
+            "masked_load": f"*found = {name}(at, &m, &v);",
+            "masked_store": f"{name}(at, &m, &v);",
+            "fma": f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w, &v);",
+        }[stem]
         head = f"void row{k}({type} *at, const {mask} *mask, const {vector} *given, {vector} *found)"
         parts.append(
             f"{head};\n{head}\n{{\n    const {mask} m = *mask;\n    const {vector} v = *given;\n    {body}\n}}\n"
@@ -50,11 +54,12 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
     if not has(flags):
         pytest.skip(f"this machine has no {target.name}")
     rows = list(target.rows)
-    assert all(stem in ("masked_load", "masked_store") for stem, _, _ in rows), "a new kind of row needs a test here"
     source = wrapped(rows)
     path = require(compiler)
     chosen, portable = (
-        ctypes.CDLL(str(compile_silently(source, tmp_path / name, path, "-O2", "-Wno-psabi", *given)))
+        ctypes.CDLL(
+            str(compile_silently(source, tmp_path / name, path, "-O2", "-Wno-psabi", "-Wno-unused-parameter", *given))
+        )
         for name, given in (("chosen", flags), ("portable", ()))
     )
     random = np.random.default_rng(0)
@@ -64,10 +69,10 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
             mask = -random.integers(0, 2, lanes).astype(integer)
             mask[lanes - case % lanes :] = 0  # the memory ends there
             reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
-            at, given = (random.integers(-100, 100, n).astype(dtype) for n in (reached, lanes))
+            at, given, before = (random.uniform(-100, 100, n).astype(dtype) for n in (reached, lanes, lanes))
             ends = []
             for library in (chosen, portable):
-                memory, found = guarded(at, "end"), aligned(dtype, lanes)
+                memory, found = guarded(at, "end"), aligned(dtype, lanes, before)
                 vectors = [aligned(x.dtype, lanes, x) for x in (mask, given)]
                 pointers = [ctypes.c_void_p(x.ctypes.data) for x in (memory, *vectors, found)]
                 getattr(library, f"row{k}")(*pointers)
@@ -76,7 +81,7 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
                 np.testing.assert_array_equal(a, b, err_msg=f"{stem}_{element}x{lanes}")
 
 
-def aligned(dtype, lanes, values=0):
+def aligned(dtype, lanes, values):
     """A vector's memory, aligned as vectors are."""
     raw = np.zeros(lanes * dtype.itemsize + 64, np.uint8)
     start = -raw.ctypes.data % 64

@@ -2,12 +2,35 @@
 
 #include <math.h>
 #include <stdint.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #endif
 
 typedef float f32x8 __attribute__((vector_size(8 * sizeof(float))));
+typedef int32_t i32x8 __attribute__((vector_size(8 * sizeof(int32_t))));
+
+/* Functions that are always inlined: how their results would be passed does not matter. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+static inline __attribute__((always_inline)) f32x8 fma_f32x8(const f32x8 *a, const f32x8 *b, const f32x8 *c)
+{
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__FMA__)
+    return (f32x8)_mm256_fmadd_ps((__m256)*a, (__m256)*b, (__m256)*c);
+#elif defined(__AVX2__) && defined(__FMA__)
+    return (f32x8)_mm256_fmadd_ps((__m256)*a, (__m256)*b, (__m256)*c);
+#else
+    f32x8 found;
+    for (int k = 0; k < 8; ++k)
+        found[k] = fmaf((*a)[k], (*b)[k], (*c)[k]);
+    return found;
+#endif
+}
 
 void dot(const float *restrict x, const float *restrict y, float *restrict r)
 {
@@ -22,9 +45,7 @@ void dot(const float *restrict x, const float *restrict y, float *restrict r)
         for (int64_t lane = 0; lane < 8; ++lane) {
             b[lane] = i + lane < 100 ? y[i + lane] : zero;
         }
-        const f32x8 next = {fmaf(a[0], b[0], acc[0]), fmaf(a[1], b[1], acc[1]), fmaf(a[2], b[2], acc[2]),
-                fmaf(a[3], b[3], acc[3]), fmaf(a[4], b[4], acc[4]), fmaf(a[5], b[5], acc[5]),
-                fmaf(a[6], b[6], acc[6]), fmaf(a[7], b[7], acc[7])};
+        const f32x8 next = fma_f32x8(&a, &b, &acc);
         acc = next;
     }
     float total = acc[0];
