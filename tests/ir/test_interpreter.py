@@ -16,22 +16,10 @@ from affdsl.ir.types import (
     I32,
     INDEX,
     IntegerType,
-    MemRefType,
     OpaqueType,
     StridedLayout,
 )
-
-
-def index(name):
-    return Value(INDEX, name)
-
-
-def value(name, type=F32):
-    return Value(type, name)
-
-
-def array(name, *shape, element=F32, **more):
-    return Value(MemRefType(shape, element, **more), name)
+from tests.ir.build import array, exprs, function, index, value
 
 
 def constant(number, type=INDEX):
@@ -39,17 +27,8 @@ def constant(number, type=INDEX):
     return op, op.result
 
 
-def exprs(*terms):
-    return tuple(Affine.of(t) for t in terms)
-
-
 def loop(iv, lower, upper, *body, **more):
     return affine.For(iv, exprs(lower), exprs(upper), body, **more)
-
-
-def function(args, *body, **more):
-    results = tuple(v.type for v in body[-1].values) if body and isinstance(body[-1], func.Return) else ()
-    return func.Func("f", tuple(args), tuple(body), results, **more)
 
 
 def test_matrix_product():

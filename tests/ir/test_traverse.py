@@ -19,10 +19,7 @@ from affdsl.ir.traverse import (
 from affdsl.ir.types import F32, I1, INDEX, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-
-
-def exprs(*terms):
-    return tuple(Affine.of(t) for t in terms)
+from tests.ir.build import exprs
 
 
 class Example:

@@ -6,7 +6,7 @@ from affdsl.errors import VerificationError
 from affdsl.ir.applied import applied
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.types import (
@@ -26,32 +26,12 @@ from affdsl.ir.types import (
 )
 from affdsl.ir.verifier import verify
 from affdsl.ir.verifier.rules import RULES
+from tests.ir.build import array, exprs, function, index, value
 from tests.ir.operations import OPERATIONS
-
-
-def index(name):
-    return Value(INDEX, name)
-
-
-def value(name, type=F32):
-    return Value(type, name)
-
-
-def array(name, *shape, element=F32, **more):
-    return Value(MemRefType(shape, element, **more), name)
 
 
 def constant(number, name, type=INDEX):
     return arith.Constant(value(name, type), number)
-
-
-def exprs(*terms):
-    return tuple(Affine.of(t) for t in terms)
-
-
-def function(args, *body, **more):
-    results = tuple(v.type for v in body[-1].values) if body and isinstance(body[-1], func.Return) else ()
-    return func.Func("f", tuple(args), tuple(body), results, **more)
 
 
 def loop(*body, iv=None, lower=0, upper=4, **more):

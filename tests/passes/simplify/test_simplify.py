@@ -24,6 +24,7 @@ from passes.simplify import (
 )
 from passes.simplify.ranges import ANY, Range, between, point, range_of
 from tests.effort import some
+from tests.mlir.build import loop
 from tests.passes.simplify import random_expressions
 from tests.passes.simplify.random_expressions import build, compute
 
@@ -383,11 +384,6 @@ def test_long_groups_lose_only_what_is_equal():
 
 def leaf(expr=X + 0):
     return affine.Apply(Value(INDEX), expr)
-
-
-def loop(iv, low, high, *body, step=1):
-    lower, upper = (tuple(map(Affine.of, b if isinstance(b, tuple) else (b,))) for b in (low, high))
-    return affine.For(iv, lower, upper, body, step)
 
 
 def path_to(op: Op, target: Op):
