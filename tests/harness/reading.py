@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Value
@@ -23,6 +25,16 @@ def function(text: str, name: str = "k.mlir") -> func.Func:
 def read(body: str, arguments: str = ARGUMENTS) -> func.Func:
     """A function of a body that returns nothing."""
     return function(f"func.func @f({arguments}) {{\n{body}\nreturn }}")
+
+
+def refusals(path: Path) -> dict[str, tuple[str, str]]:
+    """By title, programs of a file and what is said of them: `// ----- title`, the program, `// REFUSED: message`."""
+    found = {}
+    for chunk in path.read_text(encoding="utf-8").split("// ----- ")[1:]:
+        title, _, rest = chunk.partition("\n")
+        text, _, message = rest.partition("// REFUSED: ")
+        found[title] = text, message.rstrip()
+    return found
 
 
 def loops(root: Op) -> list[affine.For]:

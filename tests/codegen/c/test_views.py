@@ -1,5 +1,7 @@
 """Views, global buffers, and index arithmetic by a basis: the interpreter, the C and MLIR give what NumPy gives."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.mlir.readers import parse
 from codegen.c.emit import emit
 from tests.codegen.c.compare import check_compiles
+from tests.harness.reading import refusals
 from tests.three_ways import agree
 
 A = np.arange(128, dtype=np.float32).reshape(8, 16)
@@ -278,53 +281,12 @@ func.func @f(%A: memref<8x16xf32>, %n: index) -> f32 {
     assert source.count("affdsl_prefetch(A, i * 16 + n, 1, 0);") == 1
 
 
-REFUSED = {
-    "a view that is returned": (
-        (
-            "func.func @f(%n: index) -> memref<4xf32, strided<[1], offset: 2>> {\n"
-            "  %a = memref.alloc() : memref<8xf32>\n"
-            "  %s = memref.subview %a[2] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1], offset: 2>>\n"
-            "  return %s : memref<4xf32, strided<[1], offset: 2>>\n}"
-        ),
-        "is a view of another array: return that, or copy it into a new array",
-    ),
-    "a buffer from elsewhere": (
-        (
-            "memref.global @g : memref<4xf32>\nfunc.func @f() -> f32 {\n  %g = memref.get_global @g : memref<4xf32>\n"
-            "  %x = affine.load %g[0] : memref<4xf32>\n  return %x : f32\n}"
-        ),
-        "the global buffer @g has no definition in the module",
-    ),
-    "a function from elsewhere": (
-        "func.func private @g(f32)\nfunc.func @f(%x: f32) {\n  func.call @g(%x) : (f32) -> ()\n  return\n}",
-        "function 'g' has no body; C output needs the whole program",
-    ),
-    "a bool out of a byte": (
-        (
-            "func.func @f(%n: index) -> i1 {\n  %b = memref.alloc() : memref<8xi8>\n"
-            "  %v = memref.view %b[%n][] : memref<8xi8> to memref<4xi1>\n  %x = affine.load %v[0] : memref<4xi1>\n"
-            "  memref.dealloc %b : memref<8xi8>\n  return %x : i1\n}"
-        ),
-        "not every byte is a bool in C",
-    ),
-    "an operation that is not known": (
-        'func.func @f() {\n  "test.do"() : () -> ()\n  return\n}',
-        "C output does not know the operation test.do in 'f'",
-    ),
-    "whose stride?": (
-        (
-            "func.func @f(%A: memref<8xf32>, %B: memref<8xf32>, %t: memref<1xi32>, %n: index) {\n"
-            "  affine.dma_start %A[0], %B[0], %t[0], %n, %n, %n : "
-            "memref<8xf32>, memref<8xf32>, memref<1xi32>\n  return\n}"
-        ),
-        "both are in one memory space, so that nothing says whose stride it is",
-    ),
-}
+REFUSED = refusals(Path(__file__).with_name("refused.mlir"))
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_c_cannot_say(name):
-    text, message = REFUSED[name]
+@pytest.mark.parametrize("title", REFUSED)
+def test_what_c_cannot_say(title):
+    text, message = REFUSED[title]
     with pytest.raises(UnsupportedError) as problem:
         emit(parse(text), "f")
     assert message in str(problem.value)
