@@ -162,7 +162,7 @@ class _Custom(Frozen):
             uses = fields.get(name)
             if uses:
                 of = types.get(name) or self.compiled.types(found, name, len(uses))
-                fields[name] = p.typed(uses, of) if several else p.resolve(uses[0], of[0])
+                fields[name] = p.typed(uses, of, head.offset) if several else p.resolve(uses[0], of[0])
             else:
                 fields[name] = ()
         if form.foreign and any(isinstance(of[0], form.foreign) for of in types.values()):
@@ -203,7 +203,7 @@ def _custom(name: str) -> _Custom:
     row, form = row_of(name), FORMS[name]
     several = frozenset([part.name for part in (*row.operands, *row.results) if part.kind == "many"])
     spaced = pieces(form, Fields(several, {prop.name: prop for prop in row.properties}, row.cls._defaults))
-    text, parts = template([(" " if form.text[0] != "{" else "", spaced[0][1]), *spaced[1:]])
+    text, parts = template([(" " if form.text[0] not in "{(" else "", spaced[0][1]), *spaced[1:]])
     compiled = _compiled(form, tuple([piece for _, piece in spaced]))
     operands = tuple([
         (part.name, part.kind == "many")

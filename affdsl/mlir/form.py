@@ -66,6 +66,10 @@ class Form(Frozen):
     made: Callable[[dict[str, Any]], None] | None = None
 
 
+YIELD = Form("{}(? %values* : <values*>?)")
+"""A terminator that hands on values."""
+
+
 def names(prefix: str, names: str, form: Form) -> dict[str, Form]:
     """The same form for each of the operations of a dialect."""
     return {f"{prefix}.{name}": form for name in names.split()}

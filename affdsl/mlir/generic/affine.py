@@ -12,7 +12,7 @@ from affdsl.ir.expr import Affine
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I64, INDEX, OpaqueType
 from affdsl.mlir.constants import NotNumbersError, number
-from affdsl.mlir.form import Form
+from affdsl.mlir.form import YIELD, Form
 from affdsl.mlir.generic.rows import (
     Inside,
     Reading,
@@ -131,5 +131,5 @@ ROWS = (
     Row(affine.Store, Form("%value, %memref[index:affine]{} : <memref:memref>", {"value": "element memref"})),
     Row(affine.VectorLoad, Form("%memref[index:affine]{} : <memref:memref>, <result:lanes>")),
     Row(affine.VectorStore, Form("%value, %memref[index:affine]{} : <memref:memref>, <value:lanes>")),
-    Row(affine.Yield),
+    Row(affine.Yield, YIELD),
 )  # fmt: skip

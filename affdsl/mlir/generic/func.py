@@ -18,6 +18,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import FunctionType
 from affdsl.mlir.contract import contract_attributes, ends_itself, function
+from affdsl.mlir.form import YIELD
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, end_of, ended, named, without_terminator
 
 
@@ -159,5 +160,5 @@ ROWS = (
         func.Call, properties=(Property("callee", "callee", lambda name: SymbolAttr((name,)), _callee),),
         inherent={"no_inline": None, "arg_attrs": None, "res_attrs": None},
     ),
-    Row(func.Return),
+    Row(func.Return, YIELD),
 )  # fmt: skip

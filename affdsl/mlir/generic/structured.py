@@ -7,6 +7,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.types import I64
+from affdsl.mlir.form import YIELD, Form
 from affdsl.mlir.generic.rows import (
     Inside,
     Reading,
@@ -88,10 +89,10 @@ ROWS = (
         scf.While,
         regions=(Inside("before", scf.Condition, ("before_args",)), Inside("after", scf.Yield, ("after_args",))),
     ),
-    Row(scf.Condition),
+    Row(scf.Condition, Form("(%condition){}(? %values* : <values*>?)", {"condition": "i1"})),
     Row(scf.Parallel, regions=(Inside("body", scf.Reduce, ("ivs",)),)),
     Row(scf.Reduce, write=_write_reduce, read=_read_reduce),
-    Row(scf.ReduceReturn),
+    Row(scf.ReduceReturn, YIELD),
     Row(scf.IndexSwitch, write=_write_switch, read=_read_switch),
     Row(scf.ExecuteRegion, properties=(unit_property("no_inline", "no_inline"),), regions=(Inside("body", scf.Yield),)),
 )

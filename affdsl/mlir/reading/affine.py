@@ -12,7 +12,6 @@ from affdsl.ir.types import INDEX, Type
 from affdsl.ir.written import Tree
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Subscripts, Use
 from affdsl.mlir.pieces import exprs
-from affdsl.mlir.reading.func import reader_of_end
 
 
 def read_for(p: Parser, head: Head) -> Reading:
@@ -199,5 +198,4 @@ READERS: Mapping[str, Reader] = {
     "affine.apply": read_apply,
     "affine.min": read_extreme,
     "affine.max": read_extreme,
-    "affine.yield": reader_of_end(affine.Yield),
 }

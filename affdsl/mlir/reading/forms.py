@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from affdsl.ir.core import Op
 from affdsl.mlir.custom import read_opaque
-from affdsl.mlir.form import Form, names
+from affdsl.mlir.form import YIELD, Form, names
 from affdsl.mlir.parser import Head, Parser, Reader
 from affdsl.mlir.reading.devices import DEVICES
 
@@ -19,9 +19,16 @@ _TILED = (
 _OF_RESULT = Form("{} : <result>")
 _INDEX = {"lhs": "index", "rhs": "index", "result": "index"}
 _FAST = "(? fastmath fastmath:fastmath ?)"
+_SCALED = Form("%x , %scale {flags} : <x> , <scale> to <result>", own="fastmath roundingmode")
 
 FORMS: Mapping[str, Form] = {
-    # memref, vector, cf, ub: what has no class
+    # arith, math, memref, vector, cf, ub, builtin: what has no class
+    "arith.scaling_extf": _SCALED,
+    "arith.scaling_truncf": _SCALED,
+    "builtin.unrealized_conversion_cast": Form("(? %inputs* : <inputs*> ?) to <result*> {}"),
+    "math.clampf": Form("%value to [ %low , %high ] {flags} : <value,low,high,result>", own="fastmath"),
+    "math.sincos": Form("%x {flags} : <x,result,result2>", own="fastmath"),
+    "memref.alloca_scope.return": YIELD,
     "memref.assume_alignment": Form("%memref , alignment:i32 {} : <memref>", {"result": "memref"}),
     "memref.atomic_yield": Form("%value {} : <value>"),
     "memref.extract_aligned_pointer_as_index": Form("%source {} : <source> -> <result>"),
@@ -90,7 +97,7 @@ FORMS: Mapping[str, Form] = {
         {"result": "dest"}, "source dest padding_value", segments=True,
     ),
     "linalg.unpack": Form(f"%source {_TILED} %dest {{}} : <source> -> <dest>", {"result": "dest"}),
-    "linalg.yield": Form("{} (? %values* : <values*> ?)"),
+    "linalg.yield": YIELD,
     "linalg.index": Form("dim:i64 {} : <result>"),
     # index
     "index.constant": Form("value:index {}", {"result": "index"}),
@@ -116,7 +123,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "gpu.barrier": Form("{}"),
     "gpu.terminator": Form("{}"),
-    "gpu.return": Form("{} (? %values* : <values*> ?)"),
+    "gpu.return": YIELD,
     "gpu.shuffle": Form(
         "mode:shuffle %value , %offset , %width {} : <value>",
         {"offset": "i32", "width": "i32", "result": "value", "result2": "i1"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, TypeAttr
 from affdsl.ir.core import Block, Op
@@ -163,30 +163,8 @@ def read_call(p: Parser, head: Head) -> Op:
     return func.Call(p.results(head, type.results), callee, args, location=head.location, attributes=attributes)
 
 
-def terminator(p: Parser, head: Head) -> tuple[Attributes, tuple[Value, ...]]:
-    """`{attributes} %a, %b : type, type`"""
-    p.no_results(head)
-    attributes = p.dictionary()
-    uses = p.uses_or_none()
-    if not uses:
-        return attributes, ()
-    p.scanner.expect(":")
-    return attributes, p.typed(uses, p.type_list(), head.offset)
-
-
-def reader_of_end(cls: Callable[..., Op]) -> Reader:
-    """What reads a terminator with values alone: `return %a : type`"""
-
-    def read(p: Parser, head: Head) -> Op:
-        attributes, values = terminator(p, head)
-        return cls(values, location=head.location, attributes=attributes)
-
-    return read
-
-
 READERS: Mapping[str, Reader] = {
     "builtin.module": read_module,
     "func.func": read_func,
     "func.call": read_call,
-    "func.return": reader_of_end(func.Return),
 }

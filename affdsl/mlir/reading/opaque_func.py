@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
-from affdsl.ir.expr import Value
-from affdsl.ir.types import I1, FunctionType, IntegerType, Type
-from affdsl.mlir.flags import read_flags
-from affdsl.mlir.parser import Head, Parser, Reader, Use
+from affdsl.ir.types import I1, FunctionType, IntegerType
+from affdsl.mlir.parser import Head, Parser, Reader
 from affdsl.mlir.reading.arith import read_constant
-from affdsl.mlir.reading.opaque import opaque, parted
+from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_target
 
 
@@ -60,80 +58,9 @@ def read_call_indirect(p: Parser, head: Head) -> Op:
     return opaque(p, head, operands, type.results, said=attributes)
 
 
-def read_conversion(p: Parser, head: Head) -> Op:
-    """`builtin.unrealized_conversion_cast %a : f32 to i32`"""
-    s = p.scanner
-    operands: tuple[Value, ...] = ()
-    if p.is_value:
-        uses = p.uses()
-        s.expect(":")
-        operands = p.typed(uses, p.type_list())
-    s.expect("to")
-    types = p.type_list()
-    return opaque(p, head, operands, types, said=p.dictionary())
-
-
-def read_clamp(p: Parser, head: Head) -> Op:
-    """`math.clampf %x to [%low, %high] : f32`"""
-    s = p.scanner
-    value = p.use()
-    s.expect("to")
-    low, high = _pair(p)
-    attributes = read_flags(p, head)
-    type = p.colon_type()
-    return _with_fastmath(p, head, p.typed((value, low, high), (type,) * 3), (type,), attributes)
-
-
-def _pair(p: Parser) -> tuple[Use, Use]:
-    p.scanner.expect("[")
-    low = p.use()
-    p.scanner.expect(",")
-    high = p.use()
-    p.scanner.expect("]")
-    return low, high
-
-
-def read_sine_and_cosine(p: Parser, head: Head) -> Op:
-    """`math.sincos %x : f32`"""
-    use, attributes = p.use(), read_flags(p, head)
-    type = p.colon_type()
-    return _with_fastmath(p, head, (p.resolve(use, type),), (type, type), attributes)
-
-
-def read_scaling(p: Parser, head: Head) -> Op:
-    """`arith.scaling_truncf %x, %scale : f32, f8E8M0FNU to f8E5M2`"""
-    s = p.scanner
-    value = p.use()
-    s.expect(",")
-    scale = p.use()
-    attributes = read_flags(p, head)
-    s.expect(":")
-    first = p.type()
-    s.expect(",")
-    second = p.type()
-    s.expect("to")
-    operands = p.typed((value, scale), (first, second))
-    return _with_fastmath(p, head, operands, (p.type(),), attributes)
-
-
-def _with_fastmath(
-    p: Parser,
-    head: Head,
-    operands: tuple[Value, ...],
-    results: tuple[Type, ...],
-    said: tuple[tuple[str, Attribute], ...],
-) -> Op:
-    return opaque(p, head, operands, results, *parted(said, ("fastmath", "roundingmode")))
-
-
 READERS: Mapping[str, Reader] = {
     "cf.br": read_branch,
     "cf.cond_br": read_conditional_branch,
     "func.constant": read_function_constant,
     "func.call_indirect": read_call_indirect,
-    "builtin.unrealized_conversion_cast": read_conversion,
-    "math.clampf": read_clamp,
-    "math.sincos": read_sine_and_cosine,
-    "arith.scaling_truncf": read_scaling,
-    "arith.scaling_extf": read_scaling,
 }

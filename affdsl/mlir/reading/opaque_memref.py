@@ -84,16 +84,6 @@ def _ended(ops: Block, terminator: Op) -> Block:
     return ops if ops and must_end(ops[-1]) else (*ops, terminator)
 
 
-def read_scope_return(p: Parser, head: Head) -> Op:
-    """`memref.alloca_scope.return %x : f32`"""
-    said, uses = p.dictionary(), p.uses_or_none()
-    p.no_results(head)
-    if not uses:
-        return opaque(p, head, (), (), said=said)
-    p.scanner.expect(":")
-    return opaque(p, head, p.typed(uses, p.type_list()), (), said=said)
-
-
 def read_forall(p: Parser, head: Head) -> Reading:
     """`scf.forall (%i, %j) in (4, %n) shared_outs(%a = %b) -> (type) { ... }`, or `= (0) to (%n) step (2)`"""
     s = p.scanner
@@ -191,7 +181,6 @@ def read_switch(p: Parser, head: Head) -> Op:
 READERS: Mapping[str, Reader] = {
     "cf.switch": read_switch,
     "memref.alloca_scope": read_scope,
-    "memref.alloca_scope.return": read_scope_return,
     "memref.distinct_objects": read_distinct_objects,
     "memref.generic_atomic_rmw": read_generic_atomic,
     "memref.transpose": read_transpose,

@@ -9,7 +9,6 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.types import I1, INDEX
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading.affine import read_branches, read_carried
-from affdsl.mlir.reading.func import reader_of_end
 
 
 def read_for(p: Parser, head: Head) -> Reading:
@@ -49,4 +48,4 @@ def read_if(p: Parser, head: Head) -> Reading:
     return scf.If(condition, then, orelse, p.results(head, types), location=head.location, attributes=attributes)
 
 
-READERS: Mapping[str, Reader] = {"scf.for": read_for, "scf.if": read_if, "scf.yield": reader_of_end(scf.Yield)}
+READERS: Mapping[str, Reader] = {"scf.for": read_for, "scf.if": read_if}

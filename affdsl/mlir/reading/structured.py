@@ -9,9 +9,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.dialects.opaque import OpaqueRegion
 from affdsl.ir.expr import Value
-from affdsl.ir.types import I1, INDEX, Type
+from affdsl.ir.types import INDEX, Type
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
-from affdsl.mlir.reading.func import reader_of_end, terminator
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_blocks
 
@@ -59,16 +58,6 @@ def _block_arguments(p: Parser) -> tuple[Value, ...]:
     parameters = p.listed(p.block_parameter) if s.token == "(" else ()
     s.expect(":")
     return tuple([p.define(a.use, a.type, a.location) for a in parameters])
-
-
-def read_condition(p: Parser, head: Head) -> Op:
-    """`scf.condition(%c) %a : type`"""
-    s = p.scanner
-    s.expect("(")
-    condition = p.operand(I1)
-    s.expect(")")
-    attributes, values = terminator(p, head)
-    return scf.Condition(condition, values, location=head.location, attributes=attributes)
 
 
 def read_parallel(p: Parser, head: Head) -> Reading:
@@ -181,10 +170,8 @@ def read_execute_region(p: Parser, head: Head) -> Reading:
 
 READERS: Mapping[str, Reader] = {
     "scf.while": read_while,
-    "scf.condition": read_condition,
     "scf.parallel": read_parallel,
     "scf.reduce": read_reduce,
-    "scf.reduce.return": reader_of_end(scf.ReduceReturn),
     "scf.index_switch": read_index_switch,
     "scf.execute_region": read_execute_region,
 }

@@ -10,7 +10,6 @@ from affdsl.ir.expr import Value
 from affdsl.mlir.parser import says_nothing
 from affdsl.mlir.pieces import has_two_roles
 from affdsl.mlir.printer import Printer
-from affdsl.mlir.writing.func import write_end
 
 
 def write_for(p: Printer, op: affine.For) -> Iterator[Block]:
@@ -112,5 +111,4 @@ WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     affine.Apply: write_apply,
     affine.Min: write_extreme,
     affine.Max: write_extreme,
-    affine.Yield: write_end,
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from affdsl.ir.attributes import StringAttr
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.dialects import func
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.contract import contract_attributes, ends_itself
 from affdsl.mlir.names import function_symbol
@@ -80,23 +80,10 @@ def write_call(p: Printer, op: func.Call) -> str:
     return f"{prefix}call {callee}({p.list(op.args)}){p.dictionary(op)} : ({p.types(op.args)}) -> {shown}"
 
 
-Terminator = func.Return | affine.Yield | scf.Yield | scf.Condition | scf.ReduceReturn
-
-
 def write_return(p: Printer, op: func.Return) -> str:
     """`return %a : type`"""
-    return terminator(p, op, "return" if p.is_function_level else "func.return")
-
-
-def write_end(p: Printer, op: Terminator) -> str:
-    """`affine.yield %a : type`, and other terminators with values alone"""
-    return terminator(p, op, op.name)
-
-
-def terminator(p: Printer, op: Terminator, name: str) -> str:
-    """`name {attributes} %a, %b : type, type`"""
-    text = f"{name}{p.dictionary(op)}"
-    return f"{text} {p.list(op.values)} : {p.types(op.values)}" if op.values else text
+    values = f" {p.list(op.values)} : {p.types(op.values)}" if op.values else ""
+    return f"{'' if p.is_function_level else 'func.'}return{p.dictionary(op)}{values}"
 
 
 WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {

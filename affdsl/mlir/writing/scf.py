@@ -9,7 +9,6 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.types import INDEX
 from affdsl.mlir.printer import Printer
 from affdsl.mlir.writing.affine import write_branches, write_carried
-from affdsl.mlir.writing.func import write_end
 
 
 def write_for(p: Printer, op: scf.For) -> Iterator[Block]:
@@ -35,5 +34,4 @@ def write_if(p: Printer, op: scf.If) -> Iterator[Block]:
 WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     scf.For: write_for,
     scf.If: write_if,
-    scf.Yield: write_end,
 }

@@ -9,7 +9,6 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
 from affdsl.mlir.generic.rows import end_of, ended
 from affdsl.mlir.printer import Printer
-from affdsl.mlir.writing.func import terminator, write_end
 
 
 def _arguments(p: Printer, values: tuple[Value, ...]) -> None:
@@ -41,11 +40,6 @@ def write_while(p: Printer, op: scf.While) -> Iterator[Block]:
 def _ended(op: Op, number: int, block: Block) -> Block:
     """A block, and its number, with its scf.yield, which must be written here even if it yields nothing."""
     return ended(block, scf.Yield, end_of(op, number))
-
-
-def write_condition(p: Printer, op: scf.Condition) -> str:
-    """`scf.condition(%c) %a : type`"""
-    return terminator(p, op, f"scf.condition({p.names(op.condition)})")
 
 
 def write_parallel(p: Printer, op: scf.Parallel) -> Iterator[Block]:
@@ -108,10 +102,8 @@ def write_execute_region(p: Printer, op: scf.ExecuteRegion) -> Iterator[Block]:
 
 WRITERS: dict[type[Op], Callable[..., str | Iterator[Block]]] = {
     scf.While: write_while,
-    scf.Condition: write_condition,
     scf.Parallel: write_parallel,
     scf.Reduce: write_reduce,
-    scf.ReduceReturn: write_end,
     scf.IndexSwitch: write_index_switch,
     scf.ExecuteRegion: write_execute_region,
 }

@@ -27,3 +27,21 @@ func.func @ends(%c: i1) {
   cf.assert %c, "it holds" {my.a}
   ub.unreachable {my.a}
 }
+// -----
+func.func @numbers(%x: f32, %v: vector<4xf32>, %s: f8E8M0FNU, %h: f4E2M1FN, %t: tensor<4xf32>) -> (f32, f32) {
+  %0 = arith.scaling_extf %h, %s : f4E2M1FN, f8E8M0FNU to f32
+  %1 = arith.scaling_truncf %x, %s : f32, f8E8M0FNU to f8E5M2
+  %2 = arith.scaling_truncf %x, %s to_nearest_even fastmath<nnan> : f32, f8E8M0FNU to f8E5M2
+  %3 = math.clampf %x to [%0, %x] fastmath<fast> : f32
+  %4 = math.clampf %v to [%v, %v] : vector<4xf32>
+  %5, %6 = math.sincos %3 : f32
+  %7:2 = builtin.unrealized_conversion_cast %t, %x : tensor<4xf32>, f32 to vector<4xf32>, i32
+  %8 = builtin.unrealized_conversion_cast to i32
+  %9 = memref.alloca_scope -> (f32) {
+    memref.alloca_scope.return %5 : f32
+  }
+  memref.alloca_scope {
+    memref.alloca_scope.return
+  }
+  return %9, %6 : f32, f32
+}
