@@ -6,34 +6,14 @@ import affdsl.mlir.writers  # noqa: F401 - what was read can be printed
 from affdsl.ir.dialects import func
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import with_fields
-from affdsl.mlir import custom
+from affdsl.mlir import custom, irregular
 from affdsl.mlir.parser import Parser, Reader
-from affdsl.mlir.reading import (
-    affine,
-    arith,
-    foreign,
-    forms,
-    legacy,
-    memref,
-    opaque_func,
-    opaque_memref,
-    opaque_vector,
-    scf,
-    structured,
-    transfers,
-    vector,
-    verbatim,
-    views,
-)
-from affdsl.mlir.reading import func as functions
+from affdsl.mlir.reading import foreign, forms, legacy, opaque_func, opaque_memref, opaque_vector, verbatim
 from affdsl.mlir.reading.generic import read_generic
 
 READERS: dict[str, Reader] = {
-    **custom.READERS,
-    **functions.READERS, **affine.READERS, **arith.READERS, **memref.READERS, **scf.READERS, **opaque_func.READERS,
-    **opaque_memref.READERS,
-    **forms.READERS, **verbatim.READERS, **foreign.READERS, **structured.READERS, **transfers.READERS, **views.READERS,
-    **vector.READERS, **opaque_vector.READERS,
+    **custom.READERS, **irregular.READERS, **forms.READERS, **opaque_func.READERS, **opaque_memref.READERS,
+    **opaque_vector.READERS, **foreign.READERS, **verbatim.READERS,
 }  # fmt: skip
 
 

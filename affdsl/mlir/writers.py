@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op, set_printer
 from affdsl.ir.dialects import func
-from affdsl.mlir import custom
+from affdsl.mlir import custom, irregular
 from affdsl.mlir.printer import Printer, Writer
-from affdsl.mlir.writing import affine, arith, memref, scf, structured, transfers, vector, views
-from affdsl.mlir.writing import func as functions
 
-WRITERS: dict[type[Op], Writer] = {
-    **custom.WRITERS,
-    **functions.WRITERS, **affine.WRITERS, **arith.WRITERS, **memref.WRITERS, **scf.WRITERS, **vector.WRITERS,
-    **structured.WRITERS, **transfers.WRITERS, **views.WRITERS,
-}  # fmt: skip
+WRITERS: dict[type[Op], Writer] = {**custom.WRITERS, **irregular.WRITERS}
 
 
 def print_op(op: Op, *, generic: bool = False, locations: bool = False, local_scope: bool | None = None) -> str:

@@ -1,6 +1,6 @@
 """The generic form of each operation, `"name"(operands) <{properties}> ({regions}) : types`: a module per dialect."""
 
-from affdsl.mlir.generic import affine, arith, func, memref, scf, structured, transfers, vector, views
+from affdsl.mlir.generic import affine, arith, func, memref, scf, transfers, vector, views
 from affdsl.mlir.generic.rows import forms, generic_form, is_known, register, row_of, typed_form
 
 register(
@@ -11,7 +11,6 @@ register(
         *memref.ROWS,
         *scf.ROWS,
         *vector.ROWS,
-        *structured.ROWS,
         *transfers.ROWS,
         *views.ROWS,
     )

@@ -11,19 +11,14 @@ from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, IntegerType, MemRefType
-from affdsl.mlir import custom
+from affdsl.mlir import custom, irregular
+from affdsl.mlir.irregular.arith import read_constant as read_number
+from affdsl.mlir.irregular.func import read_func as read_func_today
+from affdsl.mlir.irregular.scf import combiner as read_combiner
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
-from affdsl.mlir.reading import affine as loops
-from affdsl.mlir.reading import arith as numbers
-from affdsl.mlir.reading import func as functions
-from affdsl.mlir.reading import memref as buffers
-from affdsl.mlir.reading import opaque_func, structured, transfers, vector, views
-from affdsl.mlir.reading import scf as control
+from affdsl.mlir.reading import opaque_func
 
-_TODAY: Mapping[str, Reader] = {
-    **custom.READERS, **functions.READERS, **loops.READERS, **numbers.READERS, **buffers.READERS, **control.READERS,
-    **opaque_func.READERS, **structured.READERS, **transfers.READERS, **vector.READERS, **views.READERS,
-}  # fmt: skip
+_TODAY: Mapping[str, Reader] = {**custom.READERS, **irregular.READERS, **opaque_func.READERS}
 
 _STANDARD: Mapping[str, str] = {
     "return": "func.return", "call": "func.call", "call_indirect": "func.call_indirect",
@@ -87,7 +82,7 @@ def _refused(instead: str) -> Reader:
 
 def read_func(p: Parser, head: Head) -> Reading:
     """`func @f(%a: type) -> type { ... }`; without a body it was not yet called private"""
-    op = yield from functions.read_func(p, replace(head, name="func.func"))
+    op = yield from read_func_today(p, replace(head, name="func.func"))
     if isinstance(op, func.Func) and op.external and not any(name == "sym_visibility" for name, _ in op.attributes):
         return with_fields(op, private=True)
     return op
@@ -97,7 +92,7 @@ def read_constant(p: Parser, head: Head) -> Op | Reading:
     """`constant 1.0 : f32`, `constant @f : (f32) -> f32`"""
     if p.scanner.token.startswith("@"):
         return opaque_func.read_function_constant(p, replace(head, name="func.constant"))
-    return numbers.read_constant(p, replace(head, name="arith.constant"))
+    return read_number(p, replace(head, name="arith.constant"))
 
 
 def read_dim(p: Parser, head: Head) -> Op:
@@ -153,7 +148,7 @@ def read_reduce(p: Parser, head: Head) -> Reading:
     use = p.use()
     s.expect(")")
     value = p.resolve(use, p.colon_type())
-    combiner = yield from structured.combiner(p, head)
+    combiner = yield from read_combiner(p, head)
     return scf.Reduce((value,), (combiner,), location=head.location, attributes=p.dictionary())
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
 from affdsl.ir.types import I1, FunctionType, IntegerType
+from affdsl.mlir.irregular.arith import read_constant
 from affdsl.mlir.parser import Head, Parser, Reader
-from affdsl.mlir.reading.arith import read_constant
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_target
 

@@ -9,10 +9,10 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.mlir.generic.vector import COMBINE
+from affdsl.mlir.irregular.vector import then
 from affdsl.mlir.kinds import read_combine
 from affdsl.mlir.parser import Head, Parser, Reader, Reading
 from affdsl.mlir.reading.opaque import opaque, parted
-from affdsl.mlir.reading.vector import then
 
 
 def read_scan(p: Parser, head: Head) -> Op:
