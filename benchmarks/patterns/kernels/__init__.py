@@ -1,0 +1,1 @@
+"""The kernels, one file for each category."""

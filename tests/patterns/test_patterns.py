@@ -1,0 +1,115 @@
+"""Loops as programs have them: what runs on vectors does the same to the bit, and what is refused says why."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.expr import Affine
+from affdsl.lang.annotations import ArrayType
+from benchmarks.patterns import CATEGORIES, PATTERNS, reports
+from benchmarks.patterns.__main__ import main, table
+from benchmarks.patterns.pattern import M, N
+from codegen.errors import SizeError
+from tests.differential.generator import Program
+from tests.differential.judges import by_c
+from tests.differential.outcome import difference, outcome
+from tests.harness.batch import UNREACHABLE, C
+from tests.harness.judges import copied
+
+SIZES = ((0, 0), (1, 1), (3, 2), (8, 9), (21, 13))
+NATIVE = C("gcc", ("-O1", "-march=native", *UNREACHABLE))
+LIBRARY = {"exponentials"}
+"""What the C library computes in C, and NumPy in the interpreter."""
+
+every_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=[p.kernel.name for p in PATTERNS])
+
+
+def arguments(kernel, n, m):
+    """Numbers for all parameters, some of them equal, some negative, and few of them exact sums of others."""
+    random = np.random.default_rng(n)
+    numbers = {N.expr.value: n, M.expr.value: m}
+    share = 4
+    for p in kernel.program.parameters:
+        if isinstance(p.type, ArrayType):
+            shape = [
+                e.substitute({v: Affine.of(number) for v, number in numbers.items()}).constant for e in p.type.shape
+            ]
+            dtype = p.type.dtype.numpy
+            if dtype == np.int64:
+                yield random.integers(0, max(n, 1), shape)
+            else:
+                given = np.round(random.normal(0, 3, shape) * 4)
+                yield (given / 3).astype(dtype) if dtype.kind == "f" else given.astype(np.int64).astype(dtype)
+        elif p.symbol is not None:
+            yield numbers[p.symbol]
+        elif p.type == af.index:
+            share -= 1
+            yield n - n * share // 4
+        else:
+            yield p.type.numpy.type(0.7)
+
+
+def calls(kernel):
+    """Arguments of calls, without those that a kernel refuses, and what it makes of them by the interpreter."""
+    for n, m in SIZES:
+        given = list(arguments(kernel, n, m))
+        wanted = copied(given)
+        try:
+            kernel.interpret(*wanted)
+        except SizeError:
+            continue
+        sizes = [{N.expr.value: n, M.expr.value: m}[v] for v in kernel.program.sizes]
+        yield sizes, given, wanted
+
+
+@every_pattern
+def test_what_is_vectorized_does_the_same(pattern):
+    if pattern.refused:
+        with pytest.raises(af.IllegalTransform) as refused:
+            pattern.vectorized()
+        assert pattern.refused in str(refused.value)
+        return
+    made = pattern.vectorized()
+    ran = 0
+    for _, given, wanted in calls(pattern.kernel):
+        made.interpret(*given)
+        assert all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(given, wanted, strict=True))
+        ran += 1
+    assert ran >= 2
+
+
+def test_it_does_the_same_in_c():
+    programs, expected = [], []
+    for pattern in PATTERNS:
+        if pattern.refused or pattern.kernel.name in LIBRARY:
+            continue
+        made = pattern.vectorized()
+        found = list(calls(pattern.kernel))
+        given = tuple((*sizes, *each) for sizes, each, _ in found)
+        programs.append(Program(0, made.module, made.func.symbol, len(made.program.sizes), given, wild=False))
+        expected.append([outcome(made.func, (*sizes, *wanted), ()) for sizes, _, wanted in found])
+    for program, wanted, answers in zip(programs, expected, by_c(programs, expected, NATIVE), strict=True):
+        for a, b in zip(wanted, answers, strict=True):
+            assert not isinstance(b, str), f"{program.entry}: {b}"
+            assert not difference(a, b), program.entry
+
+
+def test_there_are_enough_of_each_category():
+    assert len(PATTERNS) >= 100
+    assert all(len(category) >= 8 for category in CATEGORIES)
+    assert len({p.kernel.name for p in PATTERNS}) == len(PATTERNS)
+
+
+def test_the_table_says_what_is_vectorized(capsys):
+    main(["packing"])
+    found = capsys.readouterr().out
+    assert "two arrays taken apart" in found
+    assert "\nvectorized, of 8" in found
+    with pytest.raises(SystemExit):
+        main(["parking"])
+    assert "there is no category 'parking': there are statement order, " in capsys.readouterr().err
+
+
+def test_without_clang_it_says_so(monkeypatch):
+    monkeypatch.setattr(reports.shutil, "which", lambda name, path=None: None)
+    assert table(CATEGORIES[0][:1]).endswith("clang is not on PATH\ngcc is not on PATH")
