@@ -17,7 +17,7 @@ from tests.codegen.c.compare import call, compile_silently
 from tests.oracles import require
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4)
-V, B = "vector<4xf32>", "vector<4xi1>"
+V = "vector<4xf32>"
 LANES = "memref<3x4xf32>, vector<4xi32>, vector<4xi1>, vector<4xf32>"
 SOME = "memref<?x4xf32, strided<[4, 1], offset: ?>>"
 PART = "memref<2x2xf32, strided<[4, 2], offset: 5>>"

@@ -10,7 +10,6 @@ from affdsl.ir.types import F16, F32, F64, I1, I8, I16, I32, I64, INDEX, FloatTy
 from tests.differential.frame import ANY, Buffer, Frame, closed, width
 
 TYPES: tuple[ScalarType, ...] = (I1, I8, I16, I32, I64, INDEX, F16, F32, F64)
-INTEGERS: tuple[ScalarType, ...] = (I1, I8, I16, I32, I64, INDEX)
 
 EXACT_UNARY = ("absf", "ceil", "floor", "round", "roundeven", "sqrt", "trunc")
 DIVISIONS = ("divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi")

@@ -6,6 +6,7 @@ In front are the pass with its options, once or several times, and how its progr
     // CLEAN: canonicalize,cse      passes of mlir-opt that follow, on both sides
     // MEANT: 5 runs=12 size=9      programs are run before and after, and so many runs have a meaning, at least
     // FIXED POINT: yes             the pass leaves what it has made
+    // WITHOUT: overflow<nsw>       a flag that only mlir-opt sets
 
 What follows there stands around each program, in the place of BODY. A program comes after `// ----- ` and its name,
 with `stays: ` between them if the pass leaves it; `// BECOMES` stands before what it makes. `// EXCEPT:` names the pass
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("programs")
-DIRECTIVE = re.compile(r"^// (RUN|CLEAN|MEANT|FIXED POINT|EXCEPT): (.*)\n", re.M)
+DIRECTIVE = re.compile(r"^// (RUN|CLEAN|MEANT|FIXED POINT|WITHOUT|EXCEPT): (.*)\n", re.M)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class ProgramFile:
     meant: int
     given: dict[str, int]
     is_fixed_point: bool
+    flags: tuple[str, ...]
     programs: dict[str, Program]
 
 
@@ -60,6 +62,7 @@ def program_file(name: str) -> ProgramFile:
         int(meant),
         {key: int(number) for key, _, number in (part.partition("=") for part in given)},
         "FIXED POINT" in said,
+        tuple(said.get("WITHOUT", ())),
         {program.name: program for program in programs},
     )
 

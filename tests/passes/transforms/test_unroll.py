@@ -26,7 +26,6 @@ from tests.passes.transforms.loops_before_and_after import (
 )
 
 HEAD = "func.func @f(%i: index, %n: index, %A: memref<40xf32>, %x: f32)"
-CLEAN = ("--canonicalize", "--cse")
 
 
 def test_where_the_size_is_not_known_only_the_tail_begins_elsewhere():

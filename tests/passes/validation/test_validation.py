@@ -71,12 +71,6 @@ def test_sizes_that_have_a_meaning_only_together_are_found():
     assert checked.runs == 1
 
 
-BODY = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %n: index) {{
-    {0}
-    return
-}}"""
-
-
 RUNS = ("execution",)
 """What is tested here is the half that runs programs; the other one would mostly know the answer first."""
 
