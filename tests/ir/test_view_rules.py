@@ -1,6 +1,6 @@
 """The verifier on views, transfers and the loops of scf: it accepts what mlir-opt accepts, and says what is wrong.
 
-`view_rules.txt` has one piece of a function for each case, and what is said of it.
+`view_rules.txt` has one piece of a function for each case, below what is said of it.
 """
 
 import re
@@ -20,7 +20,7 @@ ARGUMENTS = (
     "%tag: memref<1xi32>, %sh: memref<2xindex>, %AM: memref<8x16xf32, affine_map<(d0, d1) -> (d1, d0)>>"
 )
 START = f"func.func @f({ARGUMENTS}) {{\n%c0 = arith.constant 0 : index\n%c5 = arith.constant 5 : index\n"
-CASES = Path(__file__).with_name("view_rules.txt").read_text().split("\n-----\n")
+CASES = re.split(r"\n(?=// (?:accepted|refused))", Path(__file__).with_name("view_rules.txt").read_text().rstrip())
 PROGRAMS = [f"{START}{case.split(chr(10), 1)[1]}\nreturn\n}}\n" for case in CASES]
 
 
