@@ -428,69 +428,33 @@ def read_only() -> np.ndarray:
 
 
 REFUSALS = [
-    (
-        "a",
-        np.zeros(4, f32),
-        ArgumentError,
-        r"add: argument 'a' must be a float64 array, got float32; pass a.astype(np.float64)",
-    ),
-    (
-        "a",
-        np.zeros(4, ">f8"),
-        ArgumentError,
-        r"add: argument 'a' must be a float64 array, got >f8; pass a.astype(np.float64)",
-    ),
-    (
-        "c",
-        np.zeros(4, np.int64),
-        ArgumentError,
-        (
-            "add: argument 'c' must be a float64 array, got int64; "
-            "it is written in place, where a copy would be lost, so make it with dtype=np.float64"
-        ),
-    ),
+    ("a", np.zeros(4, f32), ArgumentError,
+     r"add: argument 'a' must be a float64 array, got float32; pass a.astype(np.float64)"),
+    ("a", np.zeros(4, ">f8"), ArgumentError,
+     r"add: argument 'a' must be a float64 array, got >f8; pass a.astype(np.float64)"),
+    ("c", np.zeros(4, np.int64), ArgumentError,
+     ("add: argument 'c' must be a float64 array, got int64; "
+      "it is written in place, where a copy would be lost, so make it with dtype=np.float64")),
     ("a", np.zeros((4, 1)), SizeError, "add: argument 'a' must have rank 1, got shape (4, 1); reshape it"),
     ("a", np.array(1.0), SizeError, "add: argument 'a' must have rank 1, got shape (); reshape it"),
-    (
-        "a",
-        strided(),
-        LayoutError,
-        "add: argument 'a' must be C-contiguous, with strides (8,), got strides (16,); pass np.ascontiguousarray(a)",
-    ),
-    (
-        "c",
-        strided(),
-        LayoutError,
-        (
-            "add: argument 'c' must be C-contiguous, with strides (8,), got strides (16,); it is written in place, "
-            "where a copy would be lost, so pass work = np.ascontiguousarray(c), then set c[...] = work"
-        ),
-    ),
+    ("a", strided(), LayoutError,
+     "add: argument 'a' must be C-contiguous, with strides (8,), got strides (16,); pass np.ascontiguousarray(a)"),
+    ("c", strided(), LayoutError,
+     ("add: argument 'c' must be C-contiguous, with strides (8,), got strides (16,); it is written in place, "
+      "where a copy would be lost, so pass work = np.ascontiguousarray(c), then set c[...] = work")),
     ("a", np.zeros(4)[::-1], LayoutError, "got strides (-8,)"),
     ("a", misaligned(), LayoutError, "add: argument 'a' must be aligned to 8 bytes, got address 0x"),
     ("a", misaligned(), LayoutError, "; pass a.copy()"),
     ("c", misaligned(), LayoutError, "so pass work = np.array(c), then set c[...] = work"),
-    (
-        "c",
-        read_only(),
-        LayoutError,
-        "add: argument 'c' is written, but the array is read-only; pass one that can be written",
-    ),
-    (
-        "a",
-        [1.0, 2.0],
-        ArgumentError,
-        "add: argument 'a' must be a NumPy array of float64, got a list; pass np.asarray(a, dtype=np.float64)",
-    ),
+    ("c", read_only(), LayoutError,
+     "add: argument 'c' is written, but the array is read-only; pass one that can be written"),
+    ("a", [1.0, 2.0], ArgumentError,
+     "add: argument 'a' must be a NumPy array of float64, got a list; pass np.asarray(a, dtype=np.float64)"),
     ("a", None, ArgumentError, "got None; pass np.asarray(a"),
     ("c", [1.0], ArgumentError, "got a list; it is written in place, so make an array first and pass that"),
-    (
-        "a",
-        np.ma.MaskedArray(np.zeros(4), [0, 1, 0, 0]),
-        ArgumentError,
-        "got a masked array, whose mask would be ignored; pass a.filled(...), a plain array",
-    ),
-]
+    ("a", np.ma.MaskedArray(np.zeros(4), [0, 1, 0, 0]), ArgumentError,
+     "got a masked array, whose mask would be ignored; pass a.filled(...), a plain array"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "value", "error", "message"), REFUSALS)

@@ -46,19 +46,13 @@ PROBLEMS = [
     ("scf.parallel (%i, %j) = (%n) to (%n) step (%n) { }", "the numbers of variables, bounds and steps differ"),
     ("%v = memref.subview %A[0] [4] [1] : memref<8xf32> to f32", "memref.subview needs a memref"),
     ("memref.prefetch %A[%n], reed, locality<3>, data : memref<8xf32>", "expected read or write"),
-    (
-        "affine.dma_start %A[%n], %A[%n], %A[%n], %n, %n : memref<8xf32>, memref<8xf32>, memref<8xf32>",
-        "a stride is a distance and a count, got 1 values",
-    ),
+    ("affine.dma_start %A[%n], %A[%n], %A[%n], %n, %n : memref<8xf32>, memref<8xf32>, memref<8xf32>",
+     "a stride is a distance and a count, got 1 values"),
     ("%x = memref.atomic_rmw addx %f, %A[%n] : (f32, memref<8xf32>) -> f32", "addx is no way to combine"),
-    (
-        (
-            '"memref.subview"(%A) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = [0], '
-            "static_sizes = array<i64: 4>, static_strides = array<i64: 1>}> : (memref<8xf32>) -> memref<4xf32>"
-        ),
-        "the property static_offsets of memref.subview must be an array of numbers",
-    ),
-]
+    (('"memref.subview"(%A) <{operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_offsets = [0], '
+     "static_sizes = array<i64: 4>, static_strides = array<i64: 1>}> : (memref<8xf32>) -> memref<4xf32>"),
+     "the property static_offsets of memref.subview must be an array of numbers"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "message"), PROBLEMS)

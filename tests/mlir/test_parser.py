@@ -120,18 +120,10 @@ F = "func.func @f(%n: index, %x: f32, %A: memref<8xf32>) {\n"
         (F + "%y = arith.cmpi less, %n, %n : index", 2, 17, "expected a predicate: eq, ne"),
         (F + "affine.for %i = 0 to #map(%n) {}", 2, 22, "#map is not defined"),
         (F + "affine.for %i = 0 to affine_map<(d0) -> (d1)>(%n) {}", 2, 42, "'d1' is neither a dimension nor a symbol"),
-        (
-            F + "affine.for %i = 0 to affine_map<(d0) -> (d0)>(%n, %n) {}",
-            2,
-            22,
-            "this takes 1 dimensions and 0 symbols, got 2 and 0",
-        ),
-        (
-            F + "affine.for %i = 0 to affine_map<(d0) -> (d0 mod 0)>(%n) {}",
-            2,
-            45,
-            "the right side of mod must be positive",
-        ),
+        (F + "affine.for %i = 0 to affine_map<(d0) -> (d0)>(%n, %n) {}", 2, 22,
+         "this takes 1 dimensions and 0 symbols, got 2 and 0"),
+        (F + "affine.for %i = 0 to affine_map<(d0) -> (d0 mod 0)>(%n) {}", 2, 45,
+         "the right side of mod must be positive"),
         (F + "affine.for %i = 0 to affine_map<(d0, d0) -> (d0)>(%n, %n) {}", 2, 42, "d0 stands twice"),
         (F + "affine.for %i = 0 to affine_map<(d0) -> (d0, 8)>(%n) {}", 2, 22, "a bound with 2 results needs 'min'"),
         (F + "affine.for %i = 0 to 8 step x {}", 2, 29, "expected an integer"),
@@ -147,7 +139,7 @@ F = "func.func @f(%n: index, %x: f32, %A: memref<8xf32>) {\n"
         (F + "call @g(%x) : () -> ()", 2, 1, "1 values, but 0 types"),
         (F + "%y = affine.load %A[" + "9" * 2000 + "] : memref<8xf32>", 2, 21, "a number of too many digits"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_are_shown_in_place(text, line, column, message):
     with pytest.raises(ParseError) as caught:
         parse(text, "f.mlir")

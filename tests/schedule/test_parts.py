@@ -140,30 +140,22 @@ ASKED = VerbCall("permute", (("i", "j"),), (("reassociate", False),))
     [
         ("", ""),
         (Proposal((Step("skew", (LOOP_I, LOOP_J, 2)),)), 's.skew("i#1", "j", 2) first'),
-        (
-            Proposal((Step("skew", (LOOP_I, LOOP_J, 2)), Step("reverse", (LOOP_J,)))),
-            's.skew("i#1", "j", 2).reverse("j") first',
-        ),
+        (Proposal((Step("skew", (LOOP_I, LOOP_J, 2)), Step("reverse", (LOOP_J,)))),
+         's.skew("i#1", "j", 2).reverse("j") first'),
         (Proposal((Step("privatize", (ARRAY, LOOP_I)),)), 's.privatize("t", "i#1") first'),
         (Proposal(options=(("reassociate", True),)), 's.permute(("i", "j"), reassociate=True)'),
-        (
-            Proposal((Step("reverse", (LOOP_J,)),), (("reassociate", True),)),
-            's.reverse("j").permute(("i", "j"), reassociate=True)',
-        ),
-        (
-            Proposal((Step("permute", ((LOOP_J, LOOP_I),)), Step("parallelize", (LOOP_J,))), asks_again=False),
-            's.permute(("j", "i#1")).parallel("j")',
-        ),
+        (Proposal((Step("reverse", (LOOP_J,)),), (("reassociate", True),)),
+         's.reverse("j").permute(("i", "j"), reassociate=True)'),
+        (Proposal((Step("permute", ((LOOP_J, LOOP_I),)), Step("parallelize", (LOOP_J,))), asks_again=False),
+         's.permute(("j", "i#1")).parallel("j")'),
         (Proposal((Step("unroll_full", (LOOP_J,)),), asks_again=False), 's.unroll("j")'),
         (Proposal((Step("unroll", (LOOP_J, 4)),), asks_again=False), 's.unroll("j", 4)'),
         (Proposal(assumes=(LONG,)), 'affdsl.assume(t >= 2) in f, then s.permute(("i", "j"))'),
-        (
-            Proposal((Step("make_perfect", (LOOP_I, LOOP_J)),), assumes=(LONG,)),
-            'affdsl.assume(t >= 2) in f, then s.make_perfect("i#1", "j").permute(("i", "j"))',
-        ),
+        (Proposal((Step("make_perfect", (LOOP_I, LOOP_J)),), assumes=(LONG,)),
+         'affdsl.assume(t >= 2) in f, then s.make_perfect("i#1", "j").permute(("i", "j"))'),
         ("a factor that is not larger", "a factor that is not larger"),
     ],
-)
+)  # fmt: skip
 def test_advice_is_written_in_steps(alternative, words):
     error = IllegalTransform(Module(()), "do it", "", alternative)
     assert advice(error, ASKED, "s", "f", {LOOP_I: "i#1"}) == words

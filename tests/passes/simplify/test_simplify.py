@@ -307,18 +307,10 @@ CONDITIONS = [
     ("ends that cross", (), [Constraint(X - N - 1), Constraint(N - X)], None),
     ("no such integer", (), [Constraint(X * 4 - N * 2 - 1, **EQUAL)], None),
     ("none between", (), [Constraint(X * 2 - 5), Constraint(5 - X * 2)], None),
-    (
-        "known from around",
-        within(0, X, N),
-        [Constraint(X + 1), Constraint(N - X - 1), Constraint(N - 3)],
-        ["n - 3 >= 0"],
-    ),
-    (
-        "implied by the others",
-        (),
-        [Constraint(X - Y), Constraint(Y - Z), Constraint(X - Z)],
-        ["i - j >= 0", "j - k >= 0"],
-    ),
+    ("known from around", within(0, X, N), [Constraint(X + 1), Constraint(N - X - 1), Constraint(N - 3)],
+     ["n - 3 >= 0"]),
+    ("implied by the others", (), [Constraint(X - Y), Constraint(Y - Z), Constraint(X - Z)],
+     ["i - j >= 0", "j - k >= 0"]),
     ("never, all together", (), [Constraint(X - Y - 1), Constraint(Y - Z), Constraint(Z - X)], None),
     ("a remainder that cannot be", (Constraint(X % 4, **EQUAL),), [Constraint(X % 2 - 1, **EQUAL)], None),
     ("a remainder that must be", (Constraint(X % 4, **EQUAL),), [Constraint(X % 2, **EQUAL)], []),
@@ -326,7 +318,7 @@ CONDITIONS = [
     ("in the light of another", (), [*within(0, X, 8), Constraint(X % 8 - Y)], None),
     ("equality makes a number", (), [Constraint(X - 3, **EQUAL), Constraint(X + Y - 4)], ["i - 3 == 0", "j - 1 >= 0"]),
     ("nothing to do", (), [Constraint(X - N), Constraint(N * 2 - X)], ["i - n >= 0", "n * 2 - i >= 0"]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("facts", "given", "expected"), [c[1:] for c in CONDITIONS], ids=[c[0] for c in CONDITIONS])
