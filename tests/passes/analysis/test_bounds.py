@@ -147,85 +147,22 @@ def test_there_are_enough_programs():
     assert len(RIGHT) + len(TEXTS) >= 50
 
 
-UNKNOWN = {
-    "an index from data": (
-        """
-        func.func @f(%A: memref<?xf32>, %I: memref<?xindex>) {
-          %zero = arith.constant 0 : index
-          affine.for %i = 0 to 4 {
-            %j = affine.load %I[0] : memref<?xindex>
-            %a = memref.load %A[%j] : memref<?xf32>
-          }
-          return
-        }""",
-        "%j is not affine",
-    ),
-    "a condition from data": (
-        """
-        func.func @f(%A: memref<4xf32>, %c: i1, %x: f32) {
-          affine.for %i = 0 to 5 {
-            scf.if %c { affine.store %x, %A[%i] : memref<4xf32> }
-          }
-          return
-        }""",
-        "the condition is known only at run time",
-    ),
-    "a number from data that never changes": (
-        """
-        func.func @f(%A: memref<4xf32>, %I: memref<1xindex>, %x: f32) {
-          %n = affine.load %I[0] : memref<1xindex>
-          affine.for %i = 0 to %n { affine.store %x, %A[%i] : memref<4xf32> }
-          return
-        }""",
-        "%n is known only at run time",
-    ),
-    "gathered elements": (
-        """
-        func.func @f(%A: memref<4xf32>, %at: vector<2xindex>, %m: vector<2xi1>, %p: vector<2xf32>) {
-          %zero = arith.constant 0 : index
-          %v = vector.gather %A[%zero] [%at], %m, %p
-            : memref<4xf32>, vector<2xindex>, vector<2xi1>, vector<2xf32> into vector<2xf32>
-          return
-        }""",
-        "which elements it touches is known only at run time",
-    ),
-    "a mask": (
-        """
-        func.func @f(%A: memref<4xf32>, %m: vector<8xi1>, %p: vector<8xf32>) {
-          %zero = arith.constant 0 : index
-          %v = vector.maskedload %A[%zero], %m, %p : memref<4xf32>, vector<8xi1>, vector<8xf32> into vector<8xf32>
-          return
-        }""",
-        "which lanes its mask leaves out is not known",
-    ),
-    "an operation that is not known": (
-        """
-        func.func @f(%A: memref<4xf32>) {
-          "some.thing"(%A) : (memref<4xf32>) -> ()
-          return
-        }""",
-        "which elements it touches is known only at run time",
-    ),
-    "a function that calls itself": (
-        """
-        func.func @f(%A: memref<4xf32>, %n: index) {
-          %a = affine.load %A[symbol(%n)] : memref<4xf32>
-          call @f(%A, %n) : (memref<4xf32>, index) -> ()
-          return
-        }""",
-        "because it calls itself",
-    ),
-}
+NOT_PROVED = Path(__file__).with_name("bounds.mlir").read_text(encoding="utf-8").split("// ----- ")[1:]
 
 
-@pytest.mark.parametrize("name", UNKNOWN)
-def test_what_is_not_known_is_neither_proved_nor_refuted(name):
-    source, reason = UNKNOWN[name]
-    module = parse(source)
-    found = bounds(module.functions[0], module)
-    assert not found.violations
-    assert any(reason in why for finding in found.unknown for why in finding.unknown), str(found)
-    assert not found.are_proved
+@pytest.mark.parametrize("program", NOT_PROVED, ids=lambda program: program.partition("\n")[0])
+def test_what_is_not_known_or_asked_for_is_said_at_its_line(program):
+    """The comment in a line is what its findings begin with, one for each that is not proved."""
+    _, _, text = program.partition("\n")
+    marks = [(n, mark) for n, line in enumerate(text.splitlines(), 1) for mark in line.split(" // ")[1:]]
+    module = parse(text)
+    function = next(f for f in module.functions if f.symbol == "f")
+    found = [f for f in bounds(function, module).findings if f.verdict != "proved"]
+    for (line, mark), finding in zip(marks, found, strict=True):
+        said = f"{finding.verdict}: {'; '.join(finding.unknown)}"
+        if finding.verdict == "conditional":
+            said = f"conditional on {finding.condition}: {finding.example.said()}"
+        assert (finding.demand.op.location.line, said[: len(mark.strip())]) == (line, mark.strip())
 
 
 def test_a_clipped_transfer_and_a_prefetch_may_reach_beyond():
@@ -284,67 +221,6 @@ def test_sizes_of_a_function_that_promises_nothing_are_numbers_of_their_own():
     assert finding.condition == "A_size0 >= n"
     assert all(n >= 0 for n in finding.example.shapes[module.functions[0].args[0]])
     confirm(finding, module.functions[0], module)
-
-
-MISFITS = {
-    "a cast to a size that is too large": (
-        """
-        func.func @f(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (s0)>}) {
-          %B = memref.cast %A : memref<?xf32> to memref<10xf32>
-          %b = affine.load %B[9] : memref<10xf32>
-          return
-        }""",
-        "N == 10",
-        "views 10 elements of the 0 in dimension 0 of A",
-    ),
-    "an expanded shape of too many elements": (
-        """
-        func.func @f(%N: index, %M: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0, s1] -> (s0)>})
-            attributes {
-          affdsl.assume = affine_set<()[s0, s1] : (s1 - 1 >= 0)>
-        } {
-          %B = memref.expand_shape %A [[0, 1]] output_shape [%M, 4] : memref<?xf32> into memref<?x4xf32>
-          %b = affine.load %B[symbol(%M) - 1, 3] : memref<?x4xf32>
-          return
-        }""",
-        "4 * M == N",
-        "views 4 elements of the 0 in dimension 0 of A",
-    ),
-    "a call with an array that is too small": (
-        """
-        func.func private @g(%N: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0] -> (s0)>}) {
-          affine.for %i = 0 to %N { %a = affine.load %A[%i] : memref<?xf32> }
-          return
-        }
-        func.func @f(%N: index, %M: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[s0, s1] -> (s0)>}) {
-          call @g(%M, %A) : (index, memref<?xf32>) -> ()
-          return
-        }""",
-        "M == N",
-        "calls it with arguments that do not fit",
-    ),
-    "a call against an assumption": (
-        """
-        func.func private @g(%n: index) attributes { affdsl.assume = affine_set<()[s0] : (s0 - 3 >= 0)> } { return }
-        func.func @f(%n: index) {
-          call @g(%n) : (index) -> ()
-          return
-        }""",
-        "n >= 3",
-        "calls it with n = ",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", MISFITS)
-def test_what_a_program_says_of_sizes_is_asked_for(name):
-    source, condition, said = MISFITS[name]
-    module = parse(source)
-    found = bounds(module.functions[-1], module)
-    (finding,) = [f for f in found.findings if f.verdict != "proved"]
-    assert finding.verdict == "conditional"
-    assert finding.condition == condition
-    assert finding.example.said().startswith(said)
 
 
 def test_what_is_reinterpreted_from_one_element_is_not_proved():
