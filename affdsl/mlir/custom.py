@@ -26,6 +26,10 @@ TypesOf: TypeAlias = Callable[[Found, int], tuple[Type, ...]]
 """The types of some operands or results, which follow from others, and how many there are."""
 
 
+Template: TypeAlias = "tuple[str, tuple[Callable[[Printer, Any], str], ...], tuple[Callable[[Any], bool], ...]]"
+"""What is printed, as the format of some parts, and what says that there is more to say."""
+
+
 class _Compiled(Frozen):
     """A form, ready to read and print by."""
 
@@ -148,7 +152,7 @@ class _Custom(Frozen):
     operands: tuple[tuple[str, bool], ...]  # those not known to be indices, and whether they are several
     results: tuple[tuple[str, bool], ...]
     single: str  # the result, where there is just one
-    template: tuple[str, tuple[Callable[[Printer, Any], str], ...], tuple[Callable[[Any], bool], ...]]
+    template: Template
 
     def read(self, p: Parser, head: Head) -> Op:
         """The operation after its name."""
@@ -216,13 +220,13 @@ def _custom(name: str) -> _Custom:
     kind = name.partition(".")[2] if row.forms else ""
     reads = tuple([piece.read for piece in compiled.pieces])
     single = results[0][0] if [several for _, several in results] == [False] else ""
-    shown = (f"{name}{text}", parts, limits)
-    return _Custom(row.cls, kind, form, compiled, reads, operands, results, single, shown)
+    return _Custom(row.cls, kind, form, compiled, reads, operands, results, single, (text, parts, limits))
 
 
 @cache
-def _template(name: str) -> tuple[str, tuple[Callable[[Printer, Any], str], ...], tuple[Callable[[Any], bool], ...]]:
-    return _custom(name).template
+def _template(name: str, known: str) -> Template:
+    text, parts, limits = _custom(known).template
+    return f"{name}{text}", parts, limits
 
 
 def read_custom(p: Parser, head: Head) -> Op:
@@ -232,21 +236,23 @@ def read_custom(p: Parser, head: Head) -> Op:
 
 def write_custom(p: Printer, op: Op) -> str | Iterator[Block]:
     """An operation with a form."""
-    return _write(p, op, op.name)
+    return _write(p, op, _template(op.name, op.name))
 
 
 def write_kind(p: Printer, op: Any) -> str | Iterator[Block]:  # noqa: ANN401
-    """An operation with a form, of a class that stands for several."""
-    return _write(p, op, f"{op.name}.{op.kind}")
+    """An operation of a class that stands for several; a kind that does not exist is printed as one that does."""
+    name = f"{op.name}.{op.kind}"
+    return _write(p, op, _template(name, name if name in FORMS else _A_NAME[type(op)]))
 
 
-def _write(p: Printer, op: Op, name: str) -> str | Iterator[Block]:
-    text, parts, limits = _template(name)
+def _write(p: Printer, op: Op, template: Template) -> str | Iterator[Block]:
+    text, parts, limits = template
     if limits and any(limit(op) for limit in limits):  # the custom form has no place for what it says
         return p.generic(op)
     return text % tuple([part(p, op) for part in parts])
 
 
 FORMS = forms()
+_A_NAME = {row_of(name).cls: name for name in FORMS}
 READERS: Mapping[str, Reader] = dict.fromkeys(FORMS, read_custom)
 WRITERS: Mapping[type[Op], Writer] = {row.cls: write_kind if row.forms else write_custom for row in map(row_of, FORMS)}

@@ -120,7 +120,7 @@ class Storage:
         name = root.hint or "a buffer"
         if isinstance(maker, memref.GetGlobal):
             return Buffer(root, "global", f"@{maker.symbol}", escapes=True)
-        if isinstance(maker, memref.Alloc | memref.Alloca) or self._is_made_by(maker, root):
+        if isinstance(maker, memref.Allocation) or self._is_made_by(maker, root):
             loops = self.scope.loops_around[root]
             return Buffer(root, "local", name, loops, root in self._escaping, root in self._returned)
         if root in self.function.args:

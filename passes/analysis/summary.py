@@ -111,7 +111,7 @@ class Summaries:
             match makers.get(value):
                 case memref.GetGlobal(symbol=symbol):
                     return value, f"@{symbol}"
-                case memref.Alloc() | memref.Alloca():
+                case memref.Allocation():
                     return value, NEW
                 case func.Call(callee=callee, args=args, results=results):
                     of = self.of(callee).results

@@ -145,7 +145,7 @@ def _look(
             if isinstance(end, func.Return):
                 for made, result in zip(end.values, op.results, strict=True):
                     _same(made, result, together)
-        case memref.Alloc() | memref.Alloca():
+        case memref.Allocation():
             kept = (op.result,) if op.symbols else ()
         case affine.Load() | memref.Load() | memref.Dealloc():
             kept = ()
@@ -234,7 +234,7 @@ def _rewritten(
             return with_fields(op, values=renamed(op.values))
         case func.Call() if any(v in new for v in (*op.args, *op.results)):
             return with_fields(op, args=renamed(op.args), results=renamed(op.results))
-        case memref.Alloc() | memref.Alloca() if op.result in new:
+        case memref.Allocation() if op.result in new:
             return with_fields(op, result=new[op.result].value)
         case memref.Dealloc() if op.memref in new:
             return with_fields(op, memref=new[op.memref].value)

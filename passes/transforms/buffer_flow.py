@@ -22,8 +22,6 @@ from passes.legality.proposals import Proposal
 from passes.legality.refusal import IllegalTransform, Reason, refusal
 from passes.legality.words import access_name, iteration_name, name
 
-Made = memref.Alloc | memref.Alloca
-
 
 @dataclass(frozen=True, eq=False)
 class Seen:
@@ -83,10 +81,10 @@ class BufferFlow:
         self.what = what
         self.dependences = Dependences(function, module)
         accesses = self.dependences.accesses
-        found = next((op for op in walk(function) if isinstance(op, Made) and op.result is buffer), None)
+        found = next((op for op in walk(function) if isinstance(op, memref.Allocation) and op.result is buffer), None)
         if found is None:
             raise refusal(function, what, self._not_made(buffer))
-        self.made: Made = found
+        self.made: memref.Allocation = found
         self.buffer = accesses.storage.buffer(buffer)
         self.level = len(accesses.domains[loop].ivs) + 1
         self.inside = frozenset(walk(loop))
@@ -264,7 +262,7 @@ class BufferFlow:
     def _not_made(self, buffer: Value) -> str:
         if buffer in self.function.args:
             return f"{name(buffer)} is an argument: the caller sees what is in it"
-        made = [name(op.result) for op in walk(self.function) if isinstance(op, Made)]
+        made = [name(op.result) for op in walk(self.function) if isinstance(op, memref.Allocation)]
         known = f"the buffers that it makes are {', '.join(made)}" if made else "it makes none"
         return f"@{self.function.symbol} has no allocation of {name(buffer)}; {known}"
 

@@ -14,7 +14,7 @@ from passes.analysis.dependence import Distance
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.words import access_name, name
-from passes.transforms.buffer_flow import BufferFlow, Made, Seen
+from passes.transforms.buffer_flow import BufferFlow, Seen
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import defined_inside, ended, split_body
 
@@ -181,7 +181,7 @@ def _smaller(type: Type, axes: Axes) -> Type:
     return replace(type, shape=shape)
 
 
-def _sizes(made: Made, axes: Axes) -> tuple[Value, ...]:
+def _sizes(made: memref.Allocation, axes: Axes) -> tuple[Value, ...]:
     """The sizes that are still known only at run time."""
     type = made.result.type
     assert isinstance(type, MemRefType)

@@ -124,7 +124,7 @@ class Equivalence:
             maker = self.before.maker(value)
             if maker is not self.after.maker(value) or (maker is None and value not in self.after.function.args):
                 return False
-            waiting += () if maker is None or isinstance(maker, memref.Alloc | memref.Alloca) else maker.mentions()
+            waiting += () if maker is None or isinstance(maker, memref.Allocation) else maker.mentions()
         return x is y
 
     def _prove(self, claim: Equality) -> None:

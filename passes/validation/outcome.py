@@ -294,7 +294,7 @@ def _metered(module: Module) -> Module:
 
     def rule(op: Op) -> Op | tuple[Op, ...] | None:
         match op:
-            case memref.Alloc() | memref.Alloca():
+            case memref.Allocation():
                 return _filled(op)
             case affine.For() | affine.Parallel() | scf.For() | scf.Parallel():
                 return with_fields(op, body=_ticking(op.body))
@@ -307,7 +307,7 @@ def _metered(module: Module) -> Module:
     return with_fields(module, body=(*added, *(rewrite(op, rule) for op in module.body)))
 
 
-def _filled(op: memref.Alloc | memref.Alloca) -> tuple[Op, ...] | None:
+def _filled(op: memref.Allocation) -> tuple[Op, ...] | None:
     type = op.result.type
     is_plain = isinstance(type, MemRefType) and isinstance(type.element, IndexType | IntegerType | FloatType)
     return (op, func.Call((), FILL, (op.result,))) if is_plain else None

@@ -17,8 +17,6 @@ from passes.analysis.polyhedral import Dim, Set, set_of, spending
 from passes.analysis.relations import elements_of, iterator, map_from, some_point
 from passes.validation.dataflow import BUDGET, Dataflow
 
-Allocation = memref.Alloc | memref.Alloca
-
 
 @dataclass(frozen=True)
 class Race:
@@ -108,10 +106,10 @@ def used_after_end(of: Dataflow) -> str | None:
     return None
 
 
-def _negative_sizes(of: Dataflow) -> Iterator[tuple[Allocation, Set | None]]:
+def _negative_sizes(of: Dataflow) -> Iterator[tuple[memref.Allocation, Set | None]]:
     """The allocations of unknown sizes, each with the sizes below 0 that it is given; None if they are not known."""
     for op, domain in of.accesses.domains.items():
-        if not isinstance(op, Allocation):
+        if not isinstance(op, memref.Allocation):
             continue
         for size in op.sizes:
             expr, inside = of.scope.expr(Affine.of(size), domain)

@@ -1,4 +1,4 @@
-"""Every class of operations that a dialect declares."""
+"""Every class of operations that a dialect declares, without those that others are made of."""
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
@@ -8,5 +8,5 @@ OPERATIONS = tuple(
     cls
     for dialect in DIALECTS
     for cls in vars(dialect).values()
-    if isinstance(cls, type) and issubclass(cls, Op) and cls.__module__ == dialect.__name__
+    if isinstance(cls, type) and issubclass(cls, Op) and cls.__module__ == dialect.__name__ and not cls.__subclasses__()
 )

@@ -22,7 +22,8 @@ def cases(*modules):
     for module in modules:
         for node in ast.walk(ast.parse(inspect.getsource(module))):
             if isinstance(node, ast.MatchClass):
-                found.add(attrgetter(ast.unparse(node.cls))(module))
+                cls = attrgetter(ast.unparse(node.cls))(module)
+                found |= {cls, *cls.__subclasses__()}
     return found
 
 

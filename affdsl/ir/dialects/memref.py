@@ -13,26 +13,26 @@ Elements: TypeAlias = Number | tuple[Number, ...]
 """One number for all elements, or one for each."""
 
 
-class Alloc(Op):
-    """result = a new buffer on the heap; `sizes` are its dynamic dimensions, `symbols` those of its layout, in order"""
+class Allocation(Op):
+    """result = a new buffer; `sizes` are its dynamic dimensions, `symbols` those of its layout, in order"""
+
+    memory = Memory(allocates="result")
+    result: Result
+    sizes: Operands = ()
+    alignment: int | None = None
+    symbols: Operands = ()
+
+
+class Alloc(Allocation):
+    """A buffer on the heap."""
 
     name = "memref.alloc"
-    memory = Memory(allocates="result")
-    result: Result
-    sizes: Operands = ()
-    alignment: int | None = None
-    symbols: Operands = ()
 
 
-class Alloca(Op):
-    """result = a new buffer that lives until the end of the function, loop or condition around"""
+class Alloca(Allocation):
+    """A buffer that lives until the end of the function, loop or condition around."""
 
     name = "memref.alloca"
-    memory = Memory(allocates="result")
-    result: Result
-    sizes: Operands = ()
-    alignment: int | None = None
-    symbols: Operands = ()
 
 
 class Dealloc(Op):
@@ -168,53 +168,41 @@ class GetGlobal(Pure):
     symbol: str
 
 
-class SubView(Pure):
+class Part(Pure):
+    """result = some elements of source, by offsets, sizes and strides; the static numbers have None for each operand"""
+
+    result: Result
+    source: Operand
+    offsets: Operands
+    sizes: Operands
+    strides: Operands
+    static_offsets: Static
+    static_sizes: Static
+    static_strides: Static
+
+    @property
+    def parts(self) -> tuple[Mixed, Mixed, Mixed]:
+        """Offsets, sizes and strides, known numbers and values together."""
+        return (
+            mixed(self.static_offsets, self.offsets),
+            mixed(self.static_sizes, self.sizes),
+            mixed(self.static_strides, self.strides),
+        )
+
+
+class SubView(Part):
     """result[i, ...] = source[offset + i * stride, ...], for as many i as the size along each dimension says
 
-    The static numbers have None for each operand. A dimension of static size 1 may be left out of the result.
+    A dimension of static size 1 may be left out of the result.
     """
 
     name = "memref.subview"
-    result: Result
-    source: Operand
-    offsets: Operands
-    sizes: Operands
-    strides: Operands
-    static_offsets: Static
-    static_sizes: Static
-    static_strides: Static
-
-    @property
-    def parts(self) -> tuple[Mixed, Mixed, Mixed]:
-        """Offsets, sizes and strides, known numbers and values together."""
-        return (
-            mixed(self.static_offsets, self.offsets),
-            mixed(self.static_sizes, self.sizes),
-            mixed(self.static_strides, self.strides),
-        )
 
 
-class ReinterpretCast(Pure):
+class ReinterpretCast(Part):
     """result[i, ...] = the element at offset + i * stride + ... of the whole buffer that source is a part of."""
 
     name = "memref.reinterpret_cast"
-    result: Result
-    source: Operand
-    offsets: Operands
-    sizes: Operands
-    strides: Operands
-    static_offsets: Static
-    static_sizes: Static
-    static_strides: Static
-
-    @property
-    def parts(self) -> tuple[Mixed, Mixed, Mixed]:
-        """Offsets, sizes and strides, known numbers and values together."""
-        return (
-            mixed(self.static_offsets, self.offsets),
-            mixed(self.static_sizes, self.sizes),
-            mixed(self.static_strides, self.strides),
-        )
 
 
 class ExpandShape(Pure):

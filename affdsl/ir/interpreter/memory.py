@@ -104,7 +104,7 @@ def _atomic(kind: str, type: ScalarType) -> Callable[..., Number]:
     return semantics.binary(plain[kind], type) if kind in plain else semantics.combine(kind, type)
 
 
-def alloc(op: memref.Alloc | memref.Alloca, *, tracked: bool) -> Step:
+def alloc(op: memref.Allocation, *, tracked: bool) -> Step:
     """result = a new buffer"""
     type, element, sizes, symbols = memref_type(op.result, op), held_type(op.result, op), taker(op.sizes), op.symbols
     layout = _new_layout(type, taker(symbols))

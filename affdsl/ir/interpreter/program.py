@@ -187,7 +187,7 @@ class _Program:
                     steps.append(self.call(op))
                 case memref.GetGlobal():
                     steps.append(self.get_global(op))
-                case memref.Alloc() | memref.Alloca():
+                case memref.Allocation():
                     steps.append(alloc(op, tracked=self.tracked))
                 case _ if op.is_terminator:
                     pass  # the last one: see below

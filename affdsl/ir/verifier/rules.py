@@ -119,7 +119,7 @@ def _access(buffer: Value, value: Value, subscripts: int) -> Iterator[str]:
         yield from must_have(buffer.type.element, value)
 
 
-def alloc(op: memref.Alloc | memref.Alloca, context: Context) -> Iterator[str]:
+def alloc(op: memref.Allocation, context: Context) -> Iterator[str]:
     """A size for each dynamic dimension; a layout that is known; an alignment that is a power of two."""
     yield from types.memref_type(op.result)
     yield from must_have(INDEX, *op.sizes, *op.symbols)

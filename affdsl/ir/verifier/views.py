@@ -86,7 +86,7 @@ def _must_know(what: str, wanted: Static, given: Static) -> Iterator[str]:
             yield f"the type of the result says {what} {says}{where}, but {known} is given"
 
 
-def _parts(op: memref.SubView | memref.ReinterpretCast) -> Iterator[str]:
+def _parts(op: memref.Part) -> Iterator[str]:
     """As many values as numbers are left open, all of them index; known offsets and sizes are not negative."""
     for what, static, values in (
         ("offset", op.static_offsets, op.offsets),

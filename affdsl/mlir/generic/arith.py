@@ -50,59 +50,38 @@ def _read_constant(opaque: Opaque, reading: Reading) -> Op:
     return arith.Constant(opaque.results[0], number, location=opaque.location, attributes=rest)
 
 
-def _predicates(names: tuple[str, ...]) -> Property:
-    def back(attribute: Attribute | None) -> str:
-        if not isinstance(attribute, IntegerAttr) or attribute.type != I64 or not 0 <= attribute.value < len(names):
-            given = attribute_text(attribute) if attribute is not None else "nothing"
-            raise ValueError(f"must be a number of type i64 from 0 to {len(names) - 1}, not {given}")
-        return names[attribute.value]
-
-    return Property("predicate", "predicate", lambda name: IntegerAttr(names.index(name), I64), back)
-
-
-def _write_compare(op: arith.Compare, writing: Writing) -> Opaque:
-    names = arith.INTEGER_PREDICATES if op.kind == "cmpi" else arith.FLOAT_PREDICATES
-    predicate = IntegerAttr(names.index(op.predicate), I64)
-    inherent = tuple([entry for entry in op.attributes if entry[0] == "fastmath"])
-    rest = tuple([entry for entry in op.attributes if entry[0] != "fastmath"])
-    properties = (*inherent, ("predicate", predicate))
-    return Opaque(
-        f"arith.{op.kind}", (op.left, op.right), (op.result,), properties, attributes=rest, location=op.location
-    )
-
-
-def _read_compare(opaque: Opaque, reading: Reading) -> Op:
-    said = opaque.properties or opaque.attributes
-    names = arith.INTEGER_PREDICATES if opaque.kind == "arith.cmpi" else arith.FLOAT_PREDICATES
-    try:
-        predicate = _predicates(names).from_attribute(named(said, "predicate"))
-    except ValueError as problem:
-        reading.refuse(opaque, f"the property predicate of {opaque.kind} {problem}")
-    if len(opaque.operands) != 2 or len(opaque.results) != 1:
-        reading.refuse(opaque, f"{opaque.kind} takes two operands and gives one result")
-    fast = [(n, a) for n, a in said if n == "fastmath" and a != _FASTMATH["fastmath"]]
-    rest = [entry for entry in opaque.attributes if entry[0] not in ("fastmath", "predicate")]
-    return arith.Compare(
-        opaque.results[0], opaque.kind[6:], predicate, *opaque.operands,
-        location=opaque.location, attributes=(*fast, *rest),
-    )  # fmt: skip
-
-
 _FASTMATH: dict[str, Attribute | None] = {"fastmath": OpaqueAttr("#arith.fastmath<none>")}
 _FLAGS = _FASTMATH | {
     "overflowFlags": OpaqueAttr("#arith.overflow<none>"), "isExact": None, "nonNeg": None, "roundingmode": None,
 }  # fmt: skip
 
+
+def _comparison(kind: str, predicates: tuple[str, ...]) -> Row:
+    def to(predicate: str) -> Attribute:
+        return IntegerAttr(predicates.index(predicate), I64)
+
+    def back(attribute: Attribute | None) -> str:
+        if (
+            not isinstance(attribute, IntegerAttr)
+            or attribute.type != I64
+            or not 0 <= attribute.value < len(predicates)
+        ):
+            given = attribute_text(attribute) if attribute is not None else "nothing"
+            raise ValueError(f"must be a number of type i64 from 0 to {len(predicates) - 1}, not {given}")
+        return predicates[attribute.value]
+
+    form = Form(
+        f"predicate:{kind}, %left, %right{{flags}} : <left,right>", {"result": "truth left"}, foreign=(OpaqueType,)
+    )
+    return Row(
+        arith.Compare, forms={kind: form}, properties=(Property("predicate", "predicate", to, back),),
+        inherent=_FASTMATH,
+    )  # fmt: skip
+
+
 _BINARY = Form("%left, %right{flags} : <left,right,result>", foreign=(OpaqueType,))
 _UNARY = Form("%operand{flags} : <operand,result>", foreign=(OpaqueType,))
 _EXTENDED = Form("%left, %right{flags} : <low,high,left,right>", foreign=(OpaqueType,))
-
-
-def _compared(predicate: str) -> Form:
-    return Form(
-        f"predicate:{predicate}, %left, %right{{flags}} : <left,right>", {"result": "truth left"}, foreign=(OpaqueType,)
-    )
-
 
 ROWS = (
     Row(arith.Constant, write=_write_constant, read=_read_constant),
@@ -115,10 +94,8 @@ ROWS = (
         },
     ),
     Row(arith.Negate, _UNARY, inherent=_FASTMATH),
-    Row(
-        arith.Compare, forms={"cmpi": _compared("cmpi"), "cmpf": _compared("cmpf")},
-        write=_write_compare, read=_read_compare,
-    ),
+    _comparison("cmpi", arith.INTEGER_PREDICATES),
+    _comparison("cmpf", arith.FLOAT_PREDICATES),
     Row(
         arith.Cast, inherent=_FLAGS,
         forms=dict.fromkeys(

@@ -149,7 +149,7 @@ def is_known(name: str) -> bool:
 
 def generic_form(op: Op, writing: Writing) -> Opaque:
     """An operation as an opaque one: what its generic form says. Raises TypeError if there is no row for its class."""
-    row = _BY_CLASS.get(type(op))
+    row = _BY_NAME.get(op_name(op)) or _BY_CLASS.get(type(op))
     if row is None:
         raise TypeError(f"no generic form is known for the operation {type(op).__name__} ({op_name(op)})")
     if row.write is not None:

@@ -109,7 +109,7 @@ def _dense(p: Parser) -> str:
     return text
 
 
-def write_alloc(p: Printer, op: memref.Alloc | memref.Alloca) -> str:
+def write_alloc(p: Printer, op: memref.Allocation) -> str:
     """`memref.alloc(%n)[%s] {alignment = 64 : i64} : memref<?xf32, ...>`"""
     symbols = f"[{p.list(op.symbols)}]" if op.symbols else ""
     shown = op

@@ -42,7 +42,7 @@ def write_only_buffers(function: func.Func, storage: Storage) -> set[Op]:
     found: set[Op] = set()
     uses = users(function)
     for op in walk(function):
-        if isinstance(op, memref.Alloc | memref.Alloca) and op.result in local:
+        if isinstance(op, memref.Allocation) and op.result in local:
             using = _writing(op.result, uses)
             if using is not None:
                 found |= {op, *using}

@@ -92,10 +92,7 @@ def fold_rank(graph: Graph, op: memref.Rank) -> Folded:
     return Known(op.memref.type.rank) if isinstance(op.memref.type, MemRefType) else None
 
 
-Alloc = memref.Alloc | memref.Alloca
-
-
-def static_sizes(graph: Graph, node: OpNode, op: Alloc) -> bool:
+def static_sizes(graph: Graph, node: OpNode, op: memref.Allocation) -> bool:
     """Sizes that are constants become part of the type."""
     type = op.result.type
     assert isinstance(type, MemRefType)
@@ -112,18 +109,13 @@ def static_sizes(graph: Graph, node: OpNode, op: Alloc) -> bool:
     if len(sizes) == len(op.sizes):
         return False
     new = Value(MemRefType(tuple(shape), type.element, type.layout, type.space), op.result.hint, op.location)
-    made = type_of(op)(new, tuple(sizes), op.alignment, op.symbols, location=op.location)
+    made = op.__class__(new, tuple(sizes), op.alignment, op.symbols, location=op.location)
     graph.insert(made, node)
     graph.update(node, memref.Cast(op.result, new, location=op.location))
     return True
 
 
-def type_of(op: Alloc) -> type[Alloc]:
-    """alloc or alloca."""
-    return memref.Alloc if isinstance(op, memref.Alloc) else memref.Alloca
-
-
-def never_read(graph: Graph, node: OpNode, op: Alloc) -> bool:
+def never_read(graph: Graph, node: OpNode, op: memref.Allocation) -> bool:
     """A buffer that is only written by memref.store and freed: nobody misses it."""
     users = graph.users(op.result)
     for user in users:

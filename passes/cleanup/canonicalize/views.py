@@ -13,8 +13,6 @@ from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 from passes.cleanup.canonicalize.rules import Folded, Rules
 
-Part = memref.SubView | memref.ReinterpretCast
-
 
 def _known_numbers(graph: Graph, parts: Mixed, least: int | None) -> Mixed:
     """parts with constants as numbers, where they are not below the least one."""
@@ -26,12 +24,12 @@ def _known_numbers(graph: Graph, parts: Mixed, least: int | None) -> Mixed:
     return tuple(map(known, parts))
 
 
-def _with_parts(op: Part, result: Value, source: Value, parts: tuple[Mixed, Mixed, Mixed]) -> Part:
+def _with_parts(op: memref.Part, result: Value, source: Value, parts: tuple[Mixed, Mixed, Mixed]) -> memref.Part:
     (so, o), (ss, s), (st, t) = (unmixed(part) for part in parts)
     return type(op)(result, source, o, s, t, so, ss, st, location=op.location)
 
 
-def _replaced(graph: Graph, node: OpNode, op: Part, new: Part) -> None:
+def _replaced(graph: Graph, node: OpNode, op: memref.Part, new: memref.Part) -> None:
     """Let a view of another type do what a view did, cast to its type."""
     graph.insert(new, node)
     if new.result.type == op.result.type:
