@@ -104,7 +104,7 @@ def a_sum_under_a_condition(a: af.f32[N], out: af.f32[1]):
     out[0] = s
 
 
-@patterns.add(refused="s goes from each iteration to the next through scf.if")
+@patterns.add()
 def a_sum_in_a_branch(a: af.f32[N], b: af.f32[N], out: af.f32[1]):
     with af.for_(N, iter_args=af.f32(0)) as (i, s):
         with af.if_(a[i] > 0.0, af.f32) as more:
@@ -115,7 +115,7 @@ def a_sum_in_a_branch(a: af.f32[N], b: af.f32[N], out: af.f32[1]):
     out[0] = s
 
 
-@patterns.add(lambda s: s.scalar_replace("i"), refused="s goes from each iteration to the next through scf.if")
+@patterns.add(lambda s: s.scalar_replace("i"))
 def a_variable_that_a_branch_adds_to(a: af.f32[N], b: af.f32[N], out: af.f32[1]):
     s = af.var(af.f32(0))
     with af.for_(N) as i:

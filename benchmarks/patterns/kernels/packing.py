@@ -15,7 +15,7 @@ def the_positive_ones(a: af.f32[N], b: af.f32[N], out: af.i64[1]):
     out[0] = k
 
 
-@patterns.add(lambda s: s.scalar_replace("i"), refused="k goes from each iteration to the next through scf.if")
+@patterns.add(lambda s: s.scalar_replace("i"))
 def the_positive_ones_counted_in_the_branch(a: af.f32[N], b: af.f32[N]):
     k = af.var(af.i64(0))
     with af.for_(N) as i:

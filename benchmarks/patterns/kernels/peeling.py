@@ -43,7 +43,7 @@ def the_number_of_the_element_before(a: af.f32[N], b: af.f32[N]):
         af.yield_(af.i64(i))
 
 
-@patterns.add(refused="older is used before the iterations in a row that make it")
+@patterns.add()
 def the_numbers_of_the_two_elements_before(a: af.f32[N], b: af.f32[N]):
     af.assume(N >= 2)
     with af.for_(N, iter_args=(af.i64(N - 1), af.i64(N - 2))) as (i, before, older):

@@ -21,6 +21,7 @@ from passes.legality.require import Candidate, interchanged, skewed
 from passes.legality.words import name
 from passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from passes.transforms.loops.nests import loop_of, replaced
+from passes.transforms.vectorize.branches import without_branches
 from passes.transforms.vectorize.carried import chain_of, ways, wide_loop
 from passes.transforms.vectorize.statements import Order, orders, reordered
 
@@ -97,6 +98,13 @@ def vectorize(
     if width < 2 or tail not in ("scalar", "masked"):
         raise ValueError(f'a vector has 2 lanes or more, and a tail is "scalar" or "masked": got {width}, {tail!r}')
     dependences = Dependences(function, module)
+    if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
+        plain = without_branches(loop)
+        if plain is not loop:
+            before, function, loop = function, replaced(function, loop, plain), plain
+            if module is not None:
+                module = with_fields(module, body=tuple(function if op is before else op for op in module.body))
+            dependences = Dependences(function, module)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
 
 

@@ -10,19 +10,18 @@ from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
-from affdsl.ir.semantics import neutral
 from affdsl.ir.traverse import substitute, walk, with_fields
-from affdsl.ir.types import I1, INDEX, FloatType
+from affdsl.ir.types import I1, INDEX
 from passes.analysis.dependence import Dependences
-from passes.analysis.reduction import DECLARED, Reductions
+from passes.analysis.reduction import Reductions
 from passes.legality.refusal import refusal
 from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from passes.transforms.vectorize.lanes import Lanes
 from passes.transforms.vectorize.varying import Varying
 from passes.transforms.vectorize.widen import widen_op
 
 COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for arith_kind in kinds if arith_kind}
-_DECLARED_AS = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
             found.append(Carried("same"))
             continue
         reduction = reductions.carried(loop, k)
-        free = reduction is not None and reduction.kind in _DECLARED_AS
+        free = reduction is not None and reduction.kind in HAS_NEUTRAL
         if reduction is not None and free and (reassociate or not reduction.needs_reassociation):
             found.append(Carried("all", reduction.kind))
         else:
@@ -88,10 +87,7 @@ def wide_loop(
 
 def _start(at: Lanes, value: Value, kind: str) -> arith.Constant:
     """The numbers that a reduction starts with in all lanes: what the loop starts with counts once, in the end."""
-    element = at.scalar(value)
-    number = -0.0 if kind == "addf" else neutral(_DECLARED_AS[kind], element)  # -0 + 0 is 0, and -0 + -0 is -0
-    numbers = (float(number) if isinstance(element, FloatType) else int(number),) * at.width
-    return arith.Constant(Value(at.vector_type(value)), numbers)
+    return arith.Constant(Value(at.vector_type(value)), (neutral_of(kind, value),) * at.width)
 
 
 def _mask(at: Lanes) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
@@ -49,9 +49,18 @@ def _uses(loop: affine.For) -> Iterator[Edge]:
     makers: dict[Value, Op] = {value: op for op in loop.body for value in op.defines()}
     for op in loop.body:
         for value in {v for inner in walk(op) for v in inner.mentions()}:
-            for each in (value, yielded.get(value, value)):
+            for each in _handed_on(value, yielded):
                 if each in makers and not op.is_terminator:
                     yield makers[each], op
+
+
+def _handed_on(value: Value, yielded: Mapping[Value, Value]) -> Iterator[Value]:
+    """A value, and what a loop yields for it: in the last iteration, the one before, and so on."""
+    seen = set[Value]()
+    while value not in seen:
+        yield value
+        seen.add(value)
+        value = yielded.get(value, value)
 
 
 def _dependent(loop: affine.For, width: int, dependences: Dependences) -> Iterator[Edge]:

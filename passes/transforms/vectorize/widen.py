@@ -152,7 +152,7 @@ def _masked(at: Lanes, op: affine.If | scf.If) -> None:
     """A condition that differs from lane to lane: both branches, of which each lane runs one."""
     condition = at.vector(op.condition) if isinstance(op, scf.If) else at.holds(op.condition)
     yielded: list[tuple[Value, ...]] = []
-    for block, sign in ((op.then, True), (op.orelse, False)):
+    for block, sign in ((op.then, True), *(((op.orelse, False),) if op.orelse else ())):
         mask = condition if sign else at.binary("xori", condition, at.constant([True] * at.width, I1))
         if at.mask is not None:
             mask = at.binary("andi", at.mask, mask)

@@ -192,6 +192,87 @@ def test_numbers_that_go_from_lane_to_lane():
         assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
 
 
+BRANCHES = {
+    "a sum in a branch": """%r = scf.if %c -> (f32) {
+        %b = affine.load %B[%i] : memref<?xf32>
+        %d = arith.mulf %a, %b : f32
+        %e = arith.addf %t, %d : f32
+        scf.yield %e : f32
+      } else { scf.yield %t : f32 }""",
+    "a difference in the other branch": """%r = scf.if %c -> (f32) { scf.yield %t : f32 } else {
+        %e = arith.subf %t, %a : f32
+        scf.yield %e : f32
+      }""",
+    "two formulas": """%r = scf.if %c -> (f32) {
+        %d = arith.mulf %t, %x : f32
+        %e = arith.addf %d, %a : f32
+        scf.yield %e : f32
+      } else { scf.yield %a : f32 }""",
+    "a branch in a branch": """%r = scf.if %c -> (f32) {
+        %s = affine.if affine_set<(d0) : (d0 mod 2 == 0)>(%i) -> f32 {
+          %d = arith.addf %t, %a : f32
+          affine.yield %d : f32
+        } else {
+          %d = arith.mulf %a, %t : f32
+          affine.yield %d : f32
+        }
+        %e = arith.addf %s, %x : f32
+        scf.yield %e : f32
+      } else { scf.yield %t : f32 }""",
+    "a number that is stored there, too": """%r = scf.if %c -> (f32) {
+        %one = arith.constant 1.0 : f32
+        %e = arith.addf %t, %one : f32
+        affine.store %e, %C[0, %i] : memref<?x?xf32>
+        scf.yield %e : f32
+      } else { scf.yield %t : f32 }""",
+}  # fmt: skip
+CHOOSING = """%s = affine.for %i = 0 to %n iter_args(%t = %x) -> (f32) {
+  %a = affine.load %A[%i] : memref<?xf32>
+  %z = arith.constant 4.0 : f32
+  %c = arith.cmpf ogt, %a, %z : f32
+  BRANCH
+  affine.store %t, %C[2, %i] : memref<?x?xf32>
+  affine.yield %r : f32
+}
+affine.store %s, %B[0] : memref<?xf32>"""
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_what_a_loop_carries_may_go_through_branches(name):
+    f = read(CHOOSING.replace("BRANCH", BRANCHES[name]))
+    for width, tail in itertools.product((2, 4, 8), ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
+def test_what_may_fail_stays_in_its_branch():
+    f = read("""%s = affine.for %i = 0 to %n iter_args(%t = %x) -> (i32) {
+      %a = affine.load %A[%i] : memref<?xi32>
+      %z = arith.constant 0 : i32
+      %c = arith.cmpi sgt, %a, %z : i32
+      %r = scf.if %c -> (i32) {
+        %d = arith.divsi %t, %a : i32
+        scf.yield %d : i32
+      } else { scf.yield %t : i32 }
+      affine.yield %r : i32
+    }
+    affine.store %s, %A[0] : memref<?xi32>""", "%A: memref<?xi32>, %x: i32, %n: index")  # fmt: skip
+    with pytest.raises(af.IllegalTransform, match=r"%t goes from each iteration to the next through scf\.if"):
+        vectorize(f, iv(f, "i"), 4)
+
+
+def test_a_number_of_two_iterations_ago():
+    f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%last = %x, %older = %x) -> (f32, f32) {
+      affine.store %older, %B[%i] : memref<?xf32>
+      %a = affine.load %A[%i] : memref<?xf32>
+      %b = arith.addf %last, %a : f32
+      affine.store %b, %C[0, %i] : memref<?x?xf32>
+      affine.yield %a, %last : f32, f32
+    }
+    affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
 def test_a_division_where_no_lane_runs_does_not_fail():
     f = read("""affine.for %i = 0 to %n {
       %a = affine.load %A[%i] : memref<?xi32>
