@@ -1,4 +1,4 @@
-"""Accesses out of bounds: refused where a kernel is built, or by the call that would do it, in words that help."""
+"""Accesses out of bounds are refused by the call that would do it; mistakes/bounds.txt has those refused before."""
 
 import numpy as np
 import pytest
@@ -17,40 +17,7 @@ def refused(kind, call) -> str:
     return str(caught.value)
 
 
-def test_an_access_that_is_wrong_for_all_sizes_is_refused_at_its_line():
-    def off_by_one(A: af.f64[N]):
-        with af.for_(N) as i:
-            A[i + 1] = 0.0
-
-    message = refused(ProgramIndexError, lambda: af.kernel(off_by_one))
-    line = off_by_one.__code__.co_firstlineno + 2
-    assert message == (
-        f"tests/lang/test_bounds.py:{line}: A[i + 1] writes A[N] when i = N - 1\n"
-        "    for example with N = 1 it writes A[1] when i = 0, but dimension 0 of A has size 1\n"
-        "    end the loop earlier, make the array larger, or put the access into affdsl.if_(...)"
-    )
-
-
-def test_a_negative_index_is_refused():
-    def negative(A: af.f64[N], B: af.f64[N]):
-        with af.for_(N) as i:
-            B[i] = A[i - 1]
-
-    message = refused(ProgramIndexError, lambda: af.kernel(negative))
-    assert "A[i - 1] reads A[-1] when i = 0\n" in message
-    assert "but dimension 0 of A begins at 0\n    begin the loop later, or put the access into" in message
-
-
-def test_an_access_that_is_right_for_few_sizes_says_for_which():
-    def twice(A: af.f64[N]):
-        with af.for_(N) as i:
-            A[2 * i] = 0.0
-
-    message = refused(ProgramIndexError, lambda: af.kernel(twice))
-    assert message.endswith(
-        "it is in bounds only where N == 1; write affdsl.assume(N == 1) if the kernel is for such sizes only"
-    )
-
+def test_what_is_right_for_few_sizes_is_taken_for_these():
     @af.kernel
     def once(A: af.f64[N]):
         af.assume(N == 1)
@@ -58,18 +25,6 @@ def test_an_access_that_is_right_for_few_sizes_says_for_which():
             A[2 * i] = 0.0
 
     assert once.check().are_proved
-
-
-def test_the_line_is_that_of_a_function_that_is_called():
-    def body(A):
-        with af.for_(A.shape[0]) as i:
-            A[i + 2] = 0.0
-
-    def kernel(A: af.f64[N]):
-        body(A)
-
-    line = body.__code__.co_firstlineno + 2
-    assert f"tests/lang/test_bounds.py:{line}: A[i + 2]" in refused(ProgramIndexError, lambda: af.kernel(kernel))
 
 
 class Filter:
@@ -171,19 +126,6 @@ def test_a_caller_checks_what_its_callees_need(how):
     assert x.tolist() == [0, 0, 1]
 
 
-def test_a_call_that_always_leads_out_of_bounds_is_refused():
-    def outer(x: af.f64[N]):
-        at(N, x)
-
-    message = refused(ProgramIndexError, lambda: af.kernel(outer))
-    assert "test_bounds.py:" in message
-    assert message.endswith(
-        "the call of at leads out of bounds\n"
-        "    for example with N = 0 it calls it with n = 0, N = 0\n"
-        "    it needs n >= 0 and N > n"
-    )
-
-
 def test_a_call_in_a_loop_is_proved():
     @af.kernel
     def outer(x: af.f64[N]):
@@ -216,19 +158,13 @@ def test_arrays_that_a_callee_makes_have_the_sizes_that_it_gives_them():
             y[i] = 1.0
         return y
 
-    def outer(x: af.f64[N], reach: int):
+    @af.kernel
+    def inside(x: af.f64[N]):
         y = longer(x)
         with af.for_(N) as i:
-            x[i] = y[i + reach]
+            x[i] = y[i + 1]
 
-    def inside(x: af.f64[N]):
-        outer(x, 1)
-
-    def outside(x: af.f64[N]):
-        outer(x, 2)
-
-    assert af.kernel(inside).check().are_proved
-    assert "y[i + 2] reads y[N + 1] when i = N - 1" in refused(ProgramIndexError, lambda: af.kernel(outside))
+    assert inside.check().are_proved
 
 
 def test_check_tells_what_is_known_of_each_access():

@@ -246,15 +246,6 @@ def further(A: af.f64[N * M], B: af.f64[N, M], k: af.index):
         A[i * M + j + k] = B[i, j]
 
 
-def test_a_linearized_subscript_that_certainly_leaves_its_array_is_an_error():
-    with pytest.raises(af.ProgramIndexError, match=r"writes A\[M \* N\] when i = N - 1, j = M - 1"):
-
-        @af.kernel
-        def one_further(A: af.f64[N * M], B: af.f64[N, M]):
-            with af.for_(N) as i, af.for_(M) as j:
-                A[i * M + j + 1] = B[i, j]
-
-
 def test_linearized_subscripts_that_leave_their_array_are_refused(calls):
     message = refused(lambda: calls(further, np.zeros(12), np.zeros((3, 4)), 1))
     assert "it would write A[12] when i = 2, j = 3, but dimension 0 of A has size 12" in message
