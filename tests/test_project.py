@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import affdsl
+from passes.advice.verbs import VERBS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["affdsl", "passes", "codegen"]
@@ -153,3 +154,9 @@ def test_skipped_oracles_are_counted(tmp_path, monkeypatch):
         pytest.skip("for another reason")
     """
     assert "oracle tests skipped: 3 (install mlir-22-tools" in run_pytest(tmp_path, textwrap.dedent(test))
+
+
+def test_each_verb_has_a_file_of_tests_or_the_page_on_tests_says_which() -> None:
+    said = (ROOT / "tests" / "README.md").read_text(encoding="utf-8")
+    folder = ROOT / "tests" / "passes" / "transforms"
+    assert not [verb for verb in VERBS if not (folder / f"test_{verb}.py").exists() and f"`{verb}`" not in said]

@@ -20,23 +20,8 @@ from tests.oracles import mlir_opt
 
 INDICES = (0, 1, 2, 3, 5, 7, 8)
 ENDS = (
-    -(2**63),
-    -(2**63) + 1,
-    -(2**62),
-    -(2**32),
-    -8,
-    -7,
-    -1,
-    0,
-    1,
-    2,
-    7,
-    2**32,
-    2**62,
-    2**63 - 8,
-    2**63 - 2,
-    2**63 - 1,
-)
+    -(2**63), -(2**63) + 1, -(2**62), -(2**32), -8, -7, -1, 0, 1, 2, 7, 2**32, 2**62, 2**63 - 8, 2**63 - 2, 2**63 - 1,
+)  # fmt: skip
 """Numbers around which 64-bit arithmetic goes wrong."""
 UNKNOWN = "--allow-unregistered-dialect"
 
