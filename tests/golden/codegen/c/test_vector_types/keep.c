@@ -26,9 +26,9 @@ static inline __attribute__((always_inline)) i32x8 first_i32x8(int64_t count)
 
 static inline __attribute__((always_inline)) f32x8 masked_load_f32x8(const float *at, const i32x8 *mask, const f32x8 *otherwise)
 {
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__FMA__)
     return (f32x8)_mm256_mask_loadu_ps((__m256)*otherwise, _mm256_movepi32_mask((__m256i)*mask), at);
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
     const __m256i found = (__m256i)_mm256_maskload_ps((const float *)at, (__m256i)*mask);
     return (f32x8)_mm256_blendv_epi8((__m256i)*otherwise, found, (__m256i)*mask);
 #else
@@ -40,6 +40,11 @@ static inline __attribute__((always_inline)) f32x8 masked_load_f32x8(const float
 #endif
 }
 
+static inline __attribute__((always_inline)) f32x8 all_f32x8(float a)
+{
+    return (f32x8){a, a, a, a, a, a, a, a};
+}
+
 static inline __attribute__((always_inline)) f32x8 choose_f32x8(const i32x8 *mask, const f32x8 *a, const f32x8 *b)
 {
     return (f32x8)((*mask & (i32x8)*a) | (~*mask & (i32x8)*b));
@@ -47,9 +52,9 @@ static inline __attribute__((always_inline)) f32x8 choose_f32x8(const i32x8 *mas
 
 static inline __attribute__((always_inline)) void masked_store_f32x8(float *at, const i32x8 *mask, const f32x8 *value)
 {
-#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#if defined(__AVX512F__) && defined(__AVX512BW__) && defined(__AVX512DQ__) && defined(__AVX512VL__) && defined(__FMA__)
     _mm256_mask_storeu_ps(at, _mm256_movepi32_mask((__m256i)*mask), (__m256)*value);
-#elif defined(__AVX2__)
+#elif defined(__AVX2__) && defined(__FMA__)
     _mm256_maskstore_ps((float *)at, (__m256i)*mask, (__m256)*value);
 #else
     for (int k = 0; k < 8; ++k)
@@ -62,7 +67,7 @@ void keep(const float *restrict x, float *restrict y, float t, int64_t i, int64_
 {
     const i32x8 m = first_i32x8(n);
     const f32x8 v = masked_load_f32x8(&x[i], &m, &(f32x8){0});
-    const i32x8 above = v > (f32x8){t, t, t, t, t, t, t, t};
+    const i32x8 above = v > all_f32x8(t);
     const f32x8 kept = choose_f32x8(&above, &v, &(f32x8){0});
     masked_store_f32x8(&y[i], &m, &kept);
 }
