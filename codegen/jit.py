@@ -11,10 +11,12 @@ import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
 from affdsl.ir.call_range import call_range, fits
+from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.spelling import spell, spell_constraint
-from affdsl.ir.types import IndexType
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import IndexType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, index
@@ -34,6 +36,7 @@ from codegen.c.sites import Sites
 from codegen.cache import default_cache
 from codegen.caller import Caller, TakeOver, load
 from codegen.errors import SizeError
+from codegen.native import native_target
 from codegen.toolchain import jit_flags
 from passes.analysis.bounds import Bounds
 
@@ -54,9 +57,12 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     against = (*bounds.against(), *_too_large(program))
     sites = Sites() if is_checked(program) else None
     count, asks = len(program.sizes), bounds.needs_numbers
-    source = emit_jit(module, program.func.symbol, sizes=count, against=against, sites=sites, asks=asks)
     cache = default_cache()
     compiler = cache.compiler()
+    bits = native_target().width if _has_vectors(module) else None
+    source = emit_jit(
+        module, program.func.symbol, sizes=count, against=against, sites=sites, asks=asks, register_bits=bits
+    )
     # What is computed for a check must not be undefined either: it may be any number that data gives.
     library = cache.library(compiler, source, (*jit_flags(compiler), *(() if sites is None else ("-fwrapv",))))
 
@@ -69,6 +75,11 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
         return [number for number in known_arguments(program, known, scalars) if number is not None]
 
     return load(library, signature_of(program), explain, take_over, sites, decide)
+
+
+def _has_vectors(module: Module) -> bool:
+    """Whether there is a vector, for which the compiler is asked how wide its registers are."""
+    return any(isinstance(v.type, VectorType) for op in walk(module) for v in (*op.defines(), *op.binds()))
 
 
 def is_checked(program: Program) -> bool:

@@ -21,6 +21,7 @@ from codegen.c.prototype import Prototype, prototype
 from codegen.c.sites import Sites
 from codegen.c.unit import Unit
 from codegen.c.vector_types import NAMES as VECTOR_TYPES
+from passes.lowering.split_vectors import split_vectors
 
 
 @dataclass(frozen=True)
@@ -82,14 +83,17 @@ def emit_jit(
     sites: Sites | None = None,
     asks: bool = False,
     vector_types: bool = True,
+    register_bits: int | None = None,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
     A call is refused where all constraints of one of `against` hold. With `sites`, each access is checked before it is
     made, and its check is added to them. Where it `asks`, it runs only with numbers that were allowed before.
-    `vector_types` as in `emit`.
+    `vector_types` as in `emit`; vectors of more than `register_bits` are several.
     """
+    if register_bits is not None:
+        module = split_vectors(module, register_bits)
     found = plans(module, entry, sizes=sizes, checked=sites is not None)
     unit = Unit(sites, has_vector_types=vector_types)
     bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)

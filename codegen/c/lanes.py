@@ -82,8 +82,10 @@ def keep_vector(c: Context, value: Value, shown: Code) -> None:
 
 def fill(c: Context, value: Value, make: Callable[[Place], Code]) -> str:
     """Declare a vector, and give each lane what make says of its place."""
-    name = new_vector(c, value)
-    shape = vector_type(value).shape
+    type = vector_type(value)
+    if type.rank == 1 and is_native(c, type) and type.shape[0] <= MOST_LISTED:
+        return fill_listed(c, value, [make([number(k)]) for k in range(type.shape[0])])
+    name, shape = new_vector(c, value), type.shape
     place = open_lanes(c, shape)
     c.lines.add(f"{name}[{flat(shape, place)}] = {lane_in(c, value, make(place))};")
     close_lanes(c, place)

@@ -12,6 +12,7 @@ from codegen.c import tables
 from codegen.c.context import Context
 from codegen.c.expressions import Code, infix, number
 from codegen.c.lanes import (
+    MOST_LISTED,
     Place,
     close_lanes,
     fill,
@@ -66,8 +67,13 @@ def reduction(c: Context, op: vector.Reduction) -> None:
     first = c.values.of(op.acc[0]) if op.acc else flat_lane(c, op.source, number(0))
     name = c.lines.declare(op.result.hint, "total", value_type(kind), first, const=False)
     c.values.codes[op.result] = Code(name)
-    lane = c.lines.counter("", "lane")
     begin = 0 if op.acc else 1
+    if lanes <= MOST_LISTED:  # a variable number would keep the vector in memory
+        for k in range(begin, lanes):
+            lane_of_number = flat_lane(c, op.source, number(k))
+            assign(c, name, tables.binary(combiner(op.combine, kind), kind, Code(name), lane_of_number, c.unit), kind)
+        return
+    lane = c.lines.counter("", "lane")
     if begin < lanes:
         c.lines.loop(lane, begin, str(lanes))
         combined = tables.binary(

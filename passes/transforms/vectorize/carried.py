@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, walk, with_fields
-from affdsl.ir.types import I1, INDEX
+from affdsl.ir.types import I1, INDEX, VectorType
 from passes.analysis.dependence import Dependences
 from passes.analysis.reduction import Reductions
 from passes.legality.refusal import refusal
@@ -33,6 +33,22 @@ class Carried:
 
     way: Literal["same", "all", "row"]
     kind: str = ""
+
+
+FEW = 4
+"""So many lanes are combined one after the other; more of them by halves first."""
+
+
+def _halved(value: Value, kind: str) -> tuple[list[Op], Value]:
+    """Operations that combine the lanes of a vector by halves until few are left, and what these are in."""
+    made: list[Op] = []
+    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > FEW and lanes % 2 == 0:
+        type, half = VectorType((lanes // 2,), value.type.element), lanes // 2
+        parts = [vector.ExtractStridedSlice(Value(type), value, (at,), (half,), (1,)) for at in (0, half)]
+        combined = arith.Binary(Value(type, value.hint), kind, parts[0].result, parts[1].result)
+        made += [*parts, combined]
+        value = combined.result
+    return made, value
 
 
 def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tuple[Carried, ...]:
@@ -69,8 +85,9 @@ def wide_loop(
             before.append(start)
             inits[k] = start.result
             carried[k], results[k] = (Value(start.result.type, v.hint) for v in (carried[k], results[k]))
-            total = vector.Reduction(loop.results[k], COMBINES[each.kind], results[k], (loop.inits[k],))
-            after.append(with_fields(total, location=loop.location))
+            halves, last = _halved(results[k], each.kind)
+            total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, (loop.inits[k],))
+            after += [with_fields(op, location=loop.location) for op in (*halves, total)]
             at.define(loop.carried[k], carried[k])
     with at.new_block() as inside:
         if masked:

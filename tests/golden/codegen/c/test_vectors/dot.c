@@ -49,8 +49,12 @@ void dot(const float *restrict x, const float *restrict y, float *restrict r)
         acc = next;
     }
     float total = acc[0];
-    for (int64_t lane = 1; lane < 8; ++lane) {
-        total += acc[lane];
-    }
+    total += acc[1];
+    total += acc[2];
+    total += acc[3];
+    total += acc[4];
+    total += acc[5];
+    total += acc[6];
+    total += acc[7];
     *r = total;
 }

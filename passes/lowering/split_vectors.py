@@ -1,0 +1,227 @@
+"""Vectors that are wider than a register, as several that are not: the same lanes, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from affdsl.ir.core import Block, Lanewise, Nested, Op, roles
+from affdsl.ir.dialects import affine, arith, scf, vector
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import map_blocks, walk, with_fields
+from affdsl.ir.types import I1, INDEX, FloatType, IndexType, VectorType
+
+OpT = TypeVar("OpT", bound=Op)
+NARROWEST_FLOAT = 32
+"""Narrower floats are computed with in so many bits."""
+
+
+def split_vectors(module: Module, width: int) -> Module:
+    """module with each vector of one dimension and more than `width` bits as several, of equally many lanes each.
+
+    Vectors of equally many lanes have equally many parts, whatever their elements, so that masks and conversions go
+    from part to part. What is added up over all lanes is added up in their order, as before. A function with an
+    operation on wide vectors that has no form in parts (a shuffle, say) stays as it is.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''
+    ... func.func @f(%A: memref<16xf32>) {
+    ...   %v = affine.vector_load %A[0] : memref<16xf32>, vector<16xf32>
+    ...   %w = arith.addf %v, %v : vector<16xf32>
+    ...   affine.vector_store %w, %A[0] : memref<16xf32>, vector<16xf32>
+    ...   return
+    ... }''')
+    >>> print(split_vectors(module, 256).functions[0])
+    func.func @f(%A: memref<16xf32>) {
+      %v = affine.vector_load %A[0] : memref<16xf32>, vector<8xf32>
+      %v_0 = affine.vector_load %A[8] : memref<16xf32>, vector<8xf32>
+      %w = arith.addf %v, %v : vector<8xf32>
+      %w_0 = arith.addf %v_0, %v_0 : vector<8xf32>
+      affine.vector_store %w, %A[0] : memref<16xf32>, vector<8xf32>
+      affine.vector_store %w_0, %A[8] : memref<16xf32>, vector<8xf32>
+      return
+    }
+    """
+    return with_fields(module, body=tuple(_split(op, width) if isinstance(op, Func) else op for op in module.body))
+
+
+def _split(function: Func, width: int) -> Func:
+    counts: dict[int, int] = {}
+    for op in walk(function):
+        for value in (*op.defines(), *op.binds()):
+            if (lanes := _lanes(value)) and (parts := lanes * _bits(value) // width) > 1 and lanes % parts == 0:
+                counts[lanes] = max(counts.get(lanes, 1), parts)
+    if not counts:
+        return function
+    try:
+        return map_blocks(function, _Splitter(counts).block)
+    except _WholeError:
+        return function
+
+
+class _WholeError(Exception):
+    """An operation takes a vector as a whole."""
+
+
+@dataclass
+class _Splitter:
+    """Rewrites blocks in the order of the text."""
+
+    counts: dict[int, int]
+    """How many parts vectors have, by the number of their lanes."""
+    parts: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
+    """What became of the vectors that are split."""
+
+    def block(self, block: Block) -> Block:
+        out: list[Op] = []
+        for op in block:
+            if any(self.is_wide(v) for v in (*op.reads(), *op.defines(), *op.binds())):
+                out += self.rewritten(op)
+            else:
+                out.append(map_blocks(op, self.block) if roles(type(op)).regions else op)
+        return tuple(out)
+
+    def is_wide(self, value: Value) -> bool:
+        return _lanes(value) in self.counts
+
+    def rewritten(self, op: Op) -> Iterator[Op]:
+        """The operations in the place of one that reads, defines or binds wide vectors."""
+        match op:
+            case Lanewise() | vector.Fma():
+                yield from self.copies(op)
+            case arith.Constant(value=number):
+                yield from self.copies(
+                    op, value=number if not isinstance(number, tuple) else self.sliced(op.result, number)
+                )
+            case vector.FromElements(elements=elements):
+                yield from self.copies(op, elements=self.sliced(op.result, elements))
+            case vector.Broadcast() if not isinstance(op.source.type, VectorType):
+                made = with_fields(op, result=self.fresh(op.result))
+                self.parts[op.result] = (made.result,) * self.count(op.result)
+                yield made
+            case affine.VectorLoad() | affine.VectorStore():
+                value = op.result if isinstance(op, affine.VectorLoad) else op.value
+                at = [(*op.index[:-1], op.index[-1] + start) for start in self.starts(value)]
+                yield from self.copies(op, index=at)
+            case vector.Load() | vector.MaskedLoad() | vector.Store() | vector.MaskedStore():
+                yield from self.moved(op, op.result if isinstance(op, vector.Load | vector.MaskedLoad) else op.value)
+            case vector.CreateMask(bounds=(bound,)):
+                left = [self.shifted(bound, -start) for start in self.starts(op.result)]
+                yield from (made for made, _ in left if made)
+                yield from self.copies(op, bounds=[(value,) for _, value in left])
+            case vector.Reduction():
+                yield from self.reduced(op)
+            case vector.Extract(static_position=(int() as position,)) if (
+                self.is_wide(op.source) and position != vector.POISON
+            ):
+                lanes = _lanes(op.source) // self.count(op.source)
+                of = self.parts[op.source][position // lanes]
+                yield with_fields(op, source=of, static_position=(position % lanes,))
+            case vector.ExtractStridedSlice():
+                yield from self.cut(op)
+            case Nested() | affine.Yield() | scf.Yield():
+                yield self.around(op)
+            case _:
+                raise _WholeError
+
+    def copies(self, op: OpT, **fields: object) -> Iterator[OpT]:
+        """The operation on each part; a field may be given for all of them, or as a list with one for each."""
+        role = roles(type(op))
+        wide = next(v for v in (*op.defines(), *op.reads()) if self.is_wide(v))
+        results = {name: getattr(op, name) for name in role.results}
+        made = [{name: self.fresh(value) for name, value in results.items()} for _ in range(self.count(wide))]
+        for k, new in enumerate(made):
+            given = {name: each[k] if isinstance(each, list) else each for name, each in fields.items()}
+            operands = {name: getattr(op, name) for name in role.operands}
+            split = {name: self.parts[v][k] for name, v in operands.items() if isinstance(v, Value) and self.is_wide(v)}
+            yield with_fields(op, **new, **{**split, **given})
+        self.parts |= {value: tuple(new[name] for new in made) for name, value in results.items()}
+
+    def moved(
+        self, op: vector.Load | vector.MaskedLoad | vector.Store | vector.MaskedStore, value: Value
+    ) -> Iterator[Op]:
+        """An access to consecutive elements, whose parts begin further on."""
+        if not op.indices:
+            raise _WholeError
+        last = [self.shifted(op.indices[-1], start) for start in self.starts(value)]
+        yield from (made for made, _ in last if made)
+        yield from self.copies(op, indices=[(*op.indices[:-1], index) for _, index in last])
+
+    def reduced(self, op: vector.Reduction) -> Iterator[Op]:
+        """All lanes combined, part after part."""
+        acc = op.acc
+        parts = self.parts[op.source]
+        for k, part in enumerate(parts):
+            result = op.result if k == len(parts) - 1 else Value(op.result.type, op.result.hint, op.result.location)
+            yield with_fields(op, result=result, source=part, acc=acc)
+            acc = (result,)
+
+    def cut(self, op: vector.ExtractStridedSlice) -> Iterator[Op]:
+        """Lanes next to one another, where these are whole parts."""
+        parts = self.parts[op.source]
+        each = _lanes(op.source) // len(parts)
+        (start,), (lanes,) = op.offsets, op.sizes
+        count = self.count(op.result) if self.is_wide(op.result) else 1
+        if start % each or lanes != each * count:
+            raise _WholeError
+        taken = parts[start // each : start // each + count]
+        if count > 1:
+            self.parts[op.result] = taken
+        else:
+            yield vector.ShapeCast(op.result, taken[0], location=op.location)
+
+    def around(self, op: Op) -> Op:
+        """An operation that hands on values, with the parts in the places of the vectors."""
+        role = roles(type(op))
+        new: dict[str, object] = {}
+        for name in (*role.arguments, *role.results, *role.operands):
+            values = getattr(op, name)
+            if isinstance(values, tuple) and any(isinstance(v, Value) and self.is_wide(v) for v in values):
+                if name not in role.operands:
+                    self.parts |= {
+                        v: tuple(self.fresh(v) for _ in range(self.count(v))) for v in values if self.is_wide(v)
+                    }
+                new[name] = tuple(part for v in values for part in self.parts.get(v, (v,)))
+        return map_blocks(with_fields(op, **new), self.block)
+
+    def fresh(self, value: Value) -> Value:
+        """A part of a vector that has no name yet."""
+        assert isinstance(value.type, VectorType)
+        lanes = _lanes(value) // self.count(value)
+        return Value(VectorType((lanes,), value.type.element), value.hint, value.location)
+
+    def count(self, value: Value) -> int:
+        return self.counts[_lanes(value)]
+
+    def starts(self, value: Value) -> range:
+        """The lanes with which the parts begin."""
+        return range(0, _lanes(value), _lanes(value) // self.count(value))
+
+    def sliced(self, value: Value, items: tuple[object, ...]) -> list[tuple[object, ...]]:
+        """What belongs to each part, of one item for each lane."""
+        step = _lanes(value) // self.count(value)
+        return [items[start : start + step] for start in self.starts(value)]
+
+    def shifted(self, index: Value, by: int) -> tuple[Op | None, Value]:
+        """An index further on, and the operation that computes it."""
+        if by == 0:
+            return None, index
+        made = affine.Apply(Value(INDEX, "", index.location), Affine.of(index) + by, location=index.location)
+        return made, made.result
+
+
+def _lanes(value: Value) -> int:
+    """How many lanes a vector has that may be split; 0 for all else."""
+    type = value.type
+    return type.shape[0] if isinstance(type, VectorType) and type.rank == 1 and not any(type.scalable) else 0
+
+
+def _bits(value: Value) -> int:
+    """The bits of a lane; those of masks are as wide as what they go with."""
+    assert isinstance(value.type, VectorType)
+    element = value.type.element
+    if isinstance(element, FloatType):
+        return max(element.width, NARROWEST_FLOAT)
+    return 64 if isinstance(element, IndexType) else 0 if element == I1 else getattr(element, "width", 0)

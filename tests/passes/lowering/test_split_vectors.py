@@ -1,0 +1,100 @@
+"""Wide vectors as several narrow ones: the same numbers to the bit, and none left wide where all has parts."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import VectorType
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from codegen.c.emit import emit_jit
+from passes.lowering.split_vectors import split_vectors
+from tests.harness.judges import copied
+from tests.ir.vector_programs import PROGRAMS
+
+N = af.symbols("N")
+
+
+def widest(module):
+    """The bits of the widest vector of one dimension that is no mask."""
+    types = [v.type for op in walk(module) for v in (*op.defines(), *op.binds()) if isinstance(v.type, VectorType)]
+    return max((t.shape[0] * getattr(t.element, "width", 64) for t in types if t.rank == 1), default=0)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda p: p.name)
+@pytest.mark.parametrize("width", [64, 128])
+def test_each_operation_computes_the_same(program, width):
+    module = split_vectors(parse(program.text), width)
+    verify(module)
+    arrays = program.arrays()
+    run(module.functions[0], *arrays, module=module)
+    for got, wanted in zip(arrays, program.expected(*program.arrays()), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@af.kernel
+def dot(x: af.f32[N], y: af.f32[N], r: af.f32[1]):
+    with af.for_(N) as i:
+        r[0] += x[i] * y[i]
+
+
+@af.kernel
+def kept(x: af.f32[N], y: af.f64[N], r: af.i32[N]):
+    with af.for_(N) as i:
+        with af.if_(x[i] > 0.5):
+            y[i] = af.sqrt(af.f64(x[i])) + y[i] * 3.0
+        r[i] = af.select(y[i] > 1.0, r[i], 7)
+
+
+SCHEDULES = {
+    "sum": lambda w: af.Schedule(dot).scalar_replace("i").vectorize("i", w, reassociate=True).contract("i"),
+    "strict sum": lambda w: af.Schedule(dot).scalar_replace("i").vectorize("i", w),
+    "masks": lambda w: af.Schedule(kept).vectorize("i", w, tail="masked"),
+}
+
+
+@pytest.mark.parametrize("width", [128, 256, 512])
+@pytest.mark.parametrize("lanes", [8, 32, 64])
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_vectorized_loops(name, lanes, width):
+    module = SCHEDULES[name](lanes).kernel().module
+    split = split_vectors(module, width)
+    verify(split)
+    function = split.functions[-1]
+    assert widest(module) > width or split is module or widest(split) <= width
+    if name != "strict sum":  # there lane after lane is taken out
+        assert widest(split) <= width
+    for n in (0, 1, lanes - 1, lanes, 2 * lanes + 3):
+        given = [np.linspace(-1, 2, n, dtype="f4"), np.linspace(3, -1, n), np.arange(n, dtype="i4")]
+        if "sum" in name:
+            given = [given[0], given[0][::-1].copy(), np.ones(1, "f4")]
+        wanted, found = copied(given), copied(given)
+        run(module.functions[-1], n, *wanted, module=module, uninitialised="poison")
+        run(function, n, *found, module=split, uninitialised="poison")
+        for a, b in zip(wanted, found, strict=True):
+            assert a.tobytes() == b.tobytes(), (n, a, b)
+
+
+def test_compiled_kernels_have_no_vectors_wider_than_registers():
+    """A sum in 64 lanes at once is four sums in registers, which wait for nobody."""
+    s = af.Schedule(dot).scalar_replace("i").vectorize("i", 64, reassociate=True).contract("i")
+    kernel = s.kernel()
+    text = emit_jit(kernel.module, "dot", sizes=1, register_bits=512)
+    assert "f32x16 acc_3" in text
+    assert "f32x64" not in text
+    x, r = np.full(1000, 0.5, "f4"), np.zeros(1, "f4")
+    kernel(x, x, r)
+    assert r[0] == 250.0
+
+
+def test_an_operation_on_all_lanes_keeps_its_function_whole():
+    text = """func.func @f(%A: memref<16xf32>) {
+      %v = affine.vector_load %A[0] : memref<16xf32>, vector<16xf32>
+      %w = vector.shuffle %v, %v [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0] : vector<16xf32>, vector<16xf32>
+      affine.vector_store %w, %A[0] : memref<16xf32>, vector<16xf32>
+      return
+    }"""
+    module = parse(text)
+    assert split_vectors(module, 128).functions[0] is module.functions[0]
