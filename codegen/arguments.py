@@ -12,13 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from affdsl.errors import InternalError
-from codegen.errors import (
-    ArgumentError,
-    LayoutError,
-    OverlapError,
-    RangeError,
-    SizeError,
-)
+from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 
 Array = npt.NDArray[np.generic]
 Value = Array | np.generic

@@ -57,10 +57,7 @@ from codegen.arguments import (
 )
 from codegen.c.sites import Sites
 from codegen.cache import Cache, LoadedLibrary, default_cache, import_image
-from codegen.errors import (
-    ArgumentError,
-    ToolchainError,
-)
+from codegen.errors import ArgumentError, ToolchainError
 
 
 class Caller(Protocol):

@@ -8,17 +8,7 @@ from affdsl.ir.attributes import Attribute, Attributes, DenseAttr, FloatAttr, In
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.types import (
-    I1,
-    FloatType,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    OpaqueType,
-    ScalarType,
-    Type,
-    VectorType,
-)
+from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, MemRefType, OpaqueType, ScalarType, Type, VectorType
 from affdsl.mlir.elements import NotNumbersError as NotNumbersError
 from affdsl.mlir.elements import check_number, elements, value_of
 from affdsl.mlir.literals import constant_name, from_bits, literal, nearest

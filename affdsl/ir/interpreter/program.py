@@ -16,16 +16,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.bounds import affine_range, box, conjunction, scf_box, scf_range
 from affdsl.ir.interpreter.buffers import BufferView, Index
 from affdsl.ir.interpreter.contract import Argument, Result, argument, check_contract, given_back, result_of
-from affdsl.ir.interpreter.environment import (
-    Env,
-    InterpreterError,
-    Step,
-    Steps,
-    Take,
-    error,
-    scalar_type,
-    taker,
-)
+from affdsl.ir.interpreter.environment import Env, InterpreterError, Step, Steps, Take, error, scalar_type, taker
 from affdsl.ir.interpreter.externals import STANDARD, External
 from affdsl.ir.interpreter.globals import global_buffer
 from affdsl.ir.interpreter.memory import alloc, end_of_life

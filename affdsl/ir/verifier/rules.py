@@ -10,16 +10,7 @@ from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
-from affdsl.ir.types import (
-    I1,
-    INDEX,
-    FunctionType,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    Type,
-    UnrankedMemRefType,
-)
+from affdsl.ir.types import I1, INDEX, FunctionType, IndexType, IntegerType, MemRefType, Type, UnrankedMemRefType
 from affdsl.ir.verifier import opaque, structured, transfers, types, vector, views
 from affdsl.ir.verifier.context import Context, Rule, Rules
 from affdsl.ir.verifier.types import must_agree, must_be, must_have

@@ -12,17 +12,7 @@ from affdsl.ir.dialects.vector import POISON, map_dims, mask_dims
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.messages import shown
-from affdsl.ir.types import (
-    I1,
-    INDEX,
-    FloatType,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    ScalarType,
-    Type,
-    VectorType,
-)
+from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type, VectorType
 from affdsl.ir.verifier.context import Context, Rule, Rules
 from affdsl.ir.verifier.types import element, must_be, must_be_known, must_have
 

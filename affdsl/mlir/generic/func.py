@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    Attributes,
-    DictAttr,
-    StringAttr,
-    SymbolAttr,
-    TypeAttr,
-)
+from affdsl.ir.attributes import ArrayAttr, Attribute, Attributes, DictAttr, StringAttr, SymbolAttr, TypeAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import func
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion

@@ -8,16 +8,7 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.types import I64
 from affdsl.mlir.form import YIELD, Form
-from affdsl.mlir.generic.rows import (
-    Inside,
-    Reading,
-    Row,
-    Writing,
-    end_of,
-    ended,
-    named,
-    without_terminator,
-)
+from affdsl.mlir.generic.rows import Inside, Reading, Row, Writing, end_of, ended, named, without_terminator
 from affdsl.mlir.generic.views import unit_property
 
 

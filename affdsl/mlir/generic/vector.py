@@ -6,15 +6,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any, TypeVar
 
-from affdsl.ir.attributes import (
-    ArrayAttr,
-    Attribute,
-    DenseArrayAttr,
-    IntegerAttr,
-    MapAttr,
-    OpaqueAttr,
-    StringAttr,
-)
+from affdsl.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr, StringAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.opaque import Opaque
@@ -24,12 +16,7 @@ from affdsl.ir.types import I1, I64, FloatType, OpaqueType, Type, VectorType
 from affdsl.ir.verifier.types import element
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.form import Form, Said
-from affdsl.mlir.generic.rows import (
-    Property,
-    Reading,
-    Row,
-    number_property,
-)
+from affdsl.mlir.generic.rows import Property, Reading, Row, number_property
 
 T = TypeVar("T")
 DYNAMIC = -(2**63)

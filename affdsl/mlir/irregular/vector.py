@@ -14,13 +14,7 @@ from affdsl.ir.maps import AffineMap
 from affdsl.ir.types import I1, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.generic.rows import Property
-from affdsl.mlir.generic.vector import (
-    COMBINE,
-    IN_BOUNDS,
-    ITERATORS,
-    MAP,
-    MAPS,
-)
+from affdsl.mlir.generic.vector import COMBINE, IN_BOUNDS, ITERATORS, MAP, MAPS
 from affdsl.mlir.names import string
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.pieces import field_of

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from affdsl.ir.attributes import (
-    Attribute,
-    DenseArrayAttr,
-    DenseAttr,
-    MapAttr,
-)
+from affdsl.ir.attributes import Attribute, DenseArrayAttr, DenseAttr, MapAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, must_end
 from affdsl.ir.expr import Value

@@ -8,16 +8,7 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import with_fields
-from passes.analysis.polyhedral import (
-    Ast,
-    AstExpr,
-    Set,
-    UnknownError,
-    ast_of,
-    kind_of,
-    name_of,
-    spending,
-)
+from passes.analysis.polyhedral import Ast, AstExpr, Set, UnknownError, ast_of, kind_of, name_of, spending
 from passes.analysis.relations import BUDGET
 
 
