@@ -13,7 +13,7 @@ from affdsl.lang.builder import SymbolValue, active, current
 from affdsl.lang.dtypes import bool_, index, require_index
 from affdsl.lang.scalars import Scalar, cast, compare, constant, index_scalar
 from affdsl.lang.source import here, problem
-from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.traced import Comparable, Operand, Traced
 
 
 def symbols(names: str) -> Index | tuple[Index, ...]:
@@ -38,7 +38,7 @@ def symbols(names: str) -> Index | tuple[Index, ...]:
     return made if len(made) > 1 else made[0]
 
 
-class Index(Traced):
+class Index(Comparable["Condition | Scalar"]):
     """A whole number that is affine in the loop variables and symbols around.
 
     Operators: `+ -` with another, `* // %` with a number or with a symbolic expression, `ceildiv`, comparisons.
@@ -118,23 +118,10 @@ class Index(Traced):
     def __pos__(self) -> Index:
         return self
 
-    def __lt__(self, other: Operand) -> Condition | Scalar:
-        return _compare("<", self, other)
-
-    def __le__(self, other: Operand) -> Condition | Scalar:
-        return _compare("<=", self, other)
-
-    def __gt__(self, other: Operand) -> Condition | Scalar:
-        return _compare(">", self, other)
-
-    def __ge__(self, other: Operand) -> Condition | Scalar:
-        return _compare(">=", self, other)
-
-    def __eq__(self, other: object) -> Condition | Scalar:  # type: ignore[override]
-        return _compare("==", self, other)  # type: ignore[arg-type]
-
-    def __ne__(self, other: object) -> Condition | Scalar:  # type: ignore[override]
-        return _compare("!=", self, other)  # type: ignore[arg-type]
+    def compared(self, symbol: str, left: Operand, right: Operand) -> Condition | Scalar:
+        """left <symbol> right: a condition where both are affine"""
+        assert isinstance(left, Index), "Python asks the left one"
+        return _compare(symbol, left, right)
 
     def __hash__(self) -> int:
         if active() is None:
@@ -143,7 +130,7 @@ class Index(Traced):
         return super().__hash__()
 
 
-class Extremum(Traced):
+class Extremum(Comparable[Scalar]):
     """The smallest or largest of some indices, not computed yet: a bound of a loop can be one as it is."""
 
     __slots__ = ("exprs", "kind")
@@ -189,25 +176,9 @@ class Extremum(Traced):
     def __mod__(self, other: Operand) -> Scalar:
         return self.scalar() % other
 
-    def __lt__(self, other: Operand) -> Scalar:
-        return self.scalar() < other
-
-    def __le__(self, other: Operand) -> Scalar:
-        return self.scalar() <= other
-
-    def __gt__(self, other: Operand) -> Scalar:
-        return self.scalar() > other
-
-    def __ge__(self, other: Operand) -> Scalar:
-        return self.scalar() >= other
-
-    def __eq__(self, other: object) -> Scalar:  # type: ignore[override]
-        return self.scalar() == other
-
-    def __ne__(self, other: object) -> Scalar:  # type: ignore[override]
-        return self.scalar() != other
-
-    __hash__ = Traced.__hash__
+    def compared(self, symbol: str, left: Operand, right: Operand) -> Scalar:
+        """left <symbol> right as a bool_"""
+        return compare(symbol, self.scalar(), right)
 
 
 class Condition(Traced):

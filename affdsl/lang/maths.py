@@ -213,7 +213,7 @@ def _extremum(name: str, kind: type[affine.Min] | type[affine.Max], xs: tuple[Op
     result: Operand = xs[0]
     for x in xs[1:]:
         if (several := wide(result, x)) is not None:
-            result = several.extreme(name, result, x)
+            result = several.extreme(name, result, x)  # type: ignore[assignment]
             continue
         a, b = operands(name, result, x)
         result = _pairwise(_KINDS[a.dtype.kind].format(name), a, b)

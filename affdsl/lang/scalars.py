@@ -13,10 +13,10 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import DType, Number, bool_, f32, i32, i64, index, literal, u64
 from affdsl.lang.source import assigned_name, here, problem
-from affdsl.lang.traced import Operand, Traced, wide
+from affdsl.lang.traced import Arithmetic, Operand, Traced, wide
 
 
-class Scalar(Traced):
+class Scalar(Arithmetic["Scalar"]):
     """A number of an element type, computed by the kernel. Operators build arithmetic."""
 
     __slots__ = ("_value", "dtype")
@@ -53,39 +53,18 @@ class Scalar(Traced):
         name = self._value.hint if self._value is not None else ""
         return f"{name} ({self.dtype})" if name else f"a number of type {self.dtype}"
 
-    def __add__(self, other: Operand) -> Scalar:
-        return _binary("+", self, other)
+    def combine(self, symbol: str, left: Operand, right: Operand) -> Scalar:
+        """left <symbol> right"""
+        _refuse_literal(symbol, left, right)
+        if (several := wide(left, right)) is not None:
+            return several.combine(symbol, left, right)  # type: ignore[return-value]
+        a, b = operands(symbol, left, right)
+        kind = kind_of(symbol, a.dtype)
+        return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
 
-    def __radd__(self, other: Operand) -> Scalar:
-        return _binary("+", other, self)
-
-    def __sub__(self, other: Operand) -> Scalar:
-        return _binary("-", self, other)
-
-    def __rsub__(self, other: Operand) -> Scalar:
-        return _binary("-", other, self)
-
-    def __mul__(self, other: Operand) -> Scalar:
-        return _binary("*", self, other)
-
-    def __rmul__(self, other: Operand) -> Scalar:
-        return _binary("*", other, self)
-
-    def __truediv__(self, other: Operand) -> Scalar:
-        return _binary("/", self, other)
-
-    def __rtruediv__(self, other: Operand) -> Scalar:
-        return _binary("/", other, self)
-
-    def __floordiv__(self, other: Operand) -> Scalar:
-        return _binary("//", self, other)
-
-    def __rfloordiv__(self, other: Operand) -> Scalar:
-        return _binary("//", other, self)
-
-    def ceildiv(self, other: Operand) -> Scalar:
-        """The quotient rounded up."""
-        return _binary("ceildiv", self, other)
+    def compared(self, symbol: str, left: Operand, right: Operand) -> Scalar:
+        """left <symbol> right as a bool_"""
+        return compare(symbol, left, right)
 
     def __mod__(self, other: Operand) -> Scalar:
         return _modulo(self, other)
@@ -101,46 +80,16 @@ class Scalar(Traced):
     def __rpow__(self, other: Operand) -> Scalar:
         return power(other, self)
 
-    def __and__(self, other: Operand) -> Scalar:
-        return _binary("&", self, other)
-
-    def __rand__(self, other: Operand) -> Scalar:
-        return _binary("&", other, self)
-
-    def __or__(self, other: Operand) -> Scalar:
-        return _binary("|", self, other)
-
-    def __ror__(self, other: Operand) -> Scalar:
-        return _binary("|", other, self)
-
-    def __xor__(self, other: Operand) -> Scalar:
-        return _binary("^", self, other)
-
-    def __rxor__(self, other: Operand) -> Scalar:
-        return _binary("^", other, self)
-
-    def __lshift__(self, other: Operand) -> Scalar:
-        return _binary("<<", self, other)
-
-    def __rlshift__(self, other: Operand) -> Scalar:
-        return _binary("<<", other, self)
-
-    def __rshift__(self, other: Operand) -> Scalar:
-        return _binary(">>", self, other)
-
-    def __rrshift__(self, other: Operand) -> Scalar:
-        return _binary(">>", other, self)
-
     def __invert__(self) -> Scalar:
         ones = True if self.dtype.kind == "bool" else -1
         if self.dtype.kind == "unsigned":
             ones = 2**self.dtype.type.width - 1  # type: ignore[union-attr]
-        return _binary("^", self, ones)
+        return self.combine("^", self, ones)
 
     def __neg__(self) -> Scalar:
         if self.dtype.kind == "float":
             return emit_scalar(self.dtype, lambda r: arith.Negate(r, self.value))
-        return _binary("-", 0, self)
+        return self.combine("-", 0, self)
 
     def __pos__(self) -> Scalar:
         return Scalar(self.value, self.dtype)
@@ -150,26 +99,6 @@ class Scalar(Traced):
             return self
         kind = "absf" if self.dtype.kind == "float" else "absi"
         return emit_scalar(self.dtype, lambda r: math.Unary(r, kind, self.value))
-
-    def __lt__(self, other: Operand) -> Scalar:
-        return compare("<", self, other)
-
-    def __le__(self, other: Operand) -> Scalar:
-        return compare("<=", self, other)
-
-    def __gt__(self, other: Operand) -> Scalar:
-        return compare(">", self, other)
-
-    def __ge__(self, other: Operand) -> Scalar:
-        return compare(">=", self, other)
-
-    def __eq__(self, other: object) -> Scalar:  # type: ignore[override]
-        return compare("==", self, other)  # type: ignore[arg-type]
-
-    def __ne__(self, other: object) -> Scalar:  # type: ignore[override]
-        return compare("!=", self, other)  # type: ignore[arg-type]
-
-    __hash__ = Traced.__hash__
 
 
 def emit_scalar(dtype: DType, make: Callable[[Value], Op], hint: str | None = None) -> Scalar:
@@ -248,15 +177,6 @@ def kind_of(symbol: str, dtype: DType) -> str:
     if kind is None:
         raise problem(ProgramTypeError, f"{dtype} has no operator {symbol}", _advice(symbol, dtype))
     return kind
-
-
-def _binary(symbol: str, left: Operand, right: Operand) -> Scalar:
-    _refuse_literal(symbol, left, right)
-    if (several := wide(left, right)) is not None:
-        return several.combine(symbol, left, right)  # type: ignore[return-value]
-    a, b = operands(symbol, left, right)
-    kind = kind_of(symbol, a.dtype)
-    return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
 
 
 def _refuse_literal(symbol: str, left: Operand, right: Operand) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NoReturn, TypeAlias, Union
+from typing import TYPE_CHECKING, ClassVar, Generic, NoReturn, TypeAlias, TypeVar, Union
 
 import numpy as np
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from affdsl.lang.scalars import Scalar
 
 Operand: TypeAlias = Union["Traced", Number]
+Computed = TypeVar("Computed")
+Truth = TypeVar("Truth")
 
 
 class Traced:
@@ -137,33 +139,129 @@ class Traced:
         raise numpy_problem(function.__name__, self.describe())
 
 
-class Wide(Traced):
+class Comparable(Traced, Generic[Truth]):
+    """What has an order: comparisons give conditions."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def compared(self, symbol: str, left: Operand, right: Operand) -> Truth:
+        """left <symbol> right, a comparison"""
+
+    def __lt__(self, other: Operand) -> Truth:
+        return self.compared("<", self, other)
+
+    def __le__(self, other: Operand) -> Truth:
+        return self.compared("<=", self, other)
+
+    def __gt__(self, other: Operand) -> Truth:
+        return self.compared(">", self, other)
+
+    def __ge__(self, other: Operand) -> Truth:
+        return self.compared(">=", self, other)
+
+    def __eq__(self, other: object) -> Truth:  # type: ignore[override]
+        return self.compared("==", self, other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> Truth:  # type: ignore[override]
+        return self.compared("!=", self, other)  # type: ignore[arg-type]
+
+    __hash__ = Traced.__hash__
+
+
+class Arithmetic(Comparable[Computed]):
+    """What all operators of numbers work on; they give the same again, comparisons too."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def combine(self, symbol: str, left: Operand, right: Operand) -> Computed:
+        """left <symbol> right"""
+
+    def __add__(self, other: Operand) -> Computed:
+        return self.combine("+", self, other)
+
+    def __radd__(self, other: Operand) -> Computed:
+        return self.combine("+", other, self)
+
+    def __sub__(self, other: Operand) -> Computed:
+        return self.combine("-", self, other)
+
+    def __rsub__(self, other: Operand) -> Computed:
+        return self.combine("-", other, self)
+
+    def __mul__(self, other: Operand) -> Computed:
+        return self.combine("*", self, other)
+
+    def __rmul__(self, other: Operand) -> Computed:
+        return self.combine("*", other, self)
+
+    def __truediv__(self, other: Operand) -> Computed:
+        return self.combine("/", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Computed:
+        return self.combine("/", other, self)
+
+    def __floordiv__(self, other: Operand) -> Computed:
+        return self.combine("//", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Computed:
+        return self.combine("//", other, self)
+
+    def __and__(self, other: Operand) -> Computed:
+        return self.combine("&", self, other)
+
+    def __rand__(self, other: Operand) -> Computed:
+        return self.combine("&", other, self)
+
+    def __or__(self, other: Operand) -> Computed:
+        return self.combine("|", self, other)
+
+    def __ror__(self, other: Operand) -> Computed:
+        return self.combine("|", other, self)
+
+    def __xor__(self, other: Operand) -> Computed:
+        return self.combine("^", self, other)
+
+    def __rxor__(self, other: Operand) -> Computed:
+        return self.combine("^", other, self)
+
+    def __lshift__(self, other: Operand) -> Computed:
+        return self.combine("<<", self, other)
+
+    def __rlshift__(self, other: Operand) -> Computed:
+        return self.combine("<<", other, self)
+
+    def __rshift__(self, other: Operand) -> Computed:
+        return self.combine(">>", self, other)
+
+    def __rrshift__(self, other: Operand) -> Computed:
+        return self.combine(">>", other, self)
+
+    def ceildiv(self, other: Operand) -> Computed:
+        """The quotient rounded up."""
+        return self.combine("ceildiv", self, other)
+
+
+class Wide(Arithmetic[Computed]):
     """Several numbers computed together. Where one meets a number, the operation is that of the several."""
 
     __slots__ = ()
 
     @abstractmethod
-    def combine(self, symbol: str, left: Operand, right: Operand) -> Wide:
-        """left <symbol> right"""
-
-    @abstractmethod
-    def compared(self, symbol: str, left: Operand, right: Operand) -> Wide:
-        """left <symbol> right, a comparison"""
-
-    @abstractmethod
-    def extreme(self, name: str, left: Operand, right: Operand) -> Wide:
+    def extreme(self, name: str, left: Operand, right: Operand) -> Computed:
         """min or max of the two"""
 
     @abstractmethod
-    def fused(self, a: Operand, b: Operand, c: Operand) -> Wide:
+    def fused(self, a: Operand, b: Operand, c: Operand) -> Computed:
         """a * b + c"""
 
     @abstractmethod
-    def chosen(self, condition: Operand, if_true: Operand, if_false: Operand) -> Wide:
+    def chosen(self, condition: Operand, if_true: Operand, if_false: Operand) -> Computed:
         """if_true where condition holds, else if_false"""
 
 
-def wide(*operands: object) -> Wide | None:
+def wide(*operands: object) -> Wide[object] | None:
     """The first of operands that is several numbers; None if none is."""
     return next((x for x in operands if isinstance(x, Wide)), None)
 

@@ -21,7 +21,7 @@ from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Operand, Wide
 
 
-class Vector(Wide):
+class Vector(Wide["Vector"]):
     """Some numbers of one element type, computed together. Operators work on each lane.
 
     A number or a scalar beside a vector stands for a vector that has it in every lane.
@@ -119,10 +119,6 @@ class Vector(Wide):
             )
         return emit_scalar(self.dtype, lambda r: vector.Reduction(r, kind, self.value))
 
-    def ceildiv(self, other: Operand) -> Vector:
-        """The quotients rounded up."""
-        return self.combine("ceildiv", self, other)
-
     def __neg__(self) -> Vector:
         if self.dtype.kind != "float":
             return self.combine("-", 0, self)
@@ -134,29 +130,6 @@ class Vector(Wide):
 
 _EXTREMES = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
 _REDUCTIONS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
-_SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "and": "&", "or": "|", "xor": "^",
-    "lshift": "<<", "rshift": ">>",
-}  # fmt: skip
-_COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}
-
-
-def _operator(symbol: str, *, turned: bool) -> Callable[[Vector, Operand], Vector]:
-    def function(self: Vector, other: Operand) -> Vector:
-        return self.combine(symbol, other, self) if turned else self.combine(symbol, self, other)
-
-    return function
-
-
-def _comparison(symbol: str) -> Callable[[Vector, Operand], Vector]:
-    return lambda self, other: self.compared(symbol, self, other)
-
-
-for _name, _symbol in _SYMBOLS.items():
-    setattr(Vector, f"__{_name}__", _operator(_symbol, turned=False))
-    setattr(Vector, f"__r{_name}__", _operator(_symbol, turned=True))
-for _name, _symbol in _COMPARISONS.items():
-    setattr(Vector, f"__{_name}__", _comparison(_symbol))
 
 
 def vector_load(source: Array, index: object, lanes: int | tuple[int, ...]) -> Vector:
