@@ -145,3 +145,21 @@ def a_sum_of_pairs(a: af.f32[2 * N], out: af.f32[1]):
     with af.for_(N, iter_args=af.f32(0)) as (i, s):
         af.yield_(s + a[2 * i] * a[2 * i + 1])
     out[0] = s
+
+
+@patterns.add(lambda s: s.scalar_replace("i"))
+def the_place_of_a_maximum_kept_by_a_branch(a: af.f32[N], out: af.f32[1], place: af.i64[1]):
+    best, at = af.var(a[0]), af.var(af.i64(0))
+    with af.for_(N) as i:
+        with af.if_(a[i] > best):
+            best.set(a[i])
+            at.set(af.i64(i))
+    out[0] = best
+    place[0] = at
+
+
+@patterns.add(lambda s: s.scalar_replace("i"), refused="affine.load of out stays")
+def a_maximum_kept_by_a_branch(a: af.f32[N], out: af.f32[1]):
+    with af.for_(N) as i:
+        with af.if_(a[i] > out[0]):
+            out[0] = a[i]

@@ -22,7 +22,8 @@ from passes.legality.words import name
 from passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from passes.transforms.loops.nests import loop_of, replaced
 from passes.transforms.vectorize.branches import without_branches
-from passes.transforms.vectorize.carried import chain_of, ways, wide_loop
+from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
+from passes.transforms.vectorize.loads import loaded_once
 from passes.transforms.vectorize.statements import Order, orders, reordered
 
 Tail = Literal["scalar", "masked"]
@@ -99,7 +100,7 @@ def vectorize(
         raise ValueError(f'a vector has 2 lanes or more, and a tail is "scalar" or "masked": got {width}, {tail!r}')
     dependences = Dependences(function, module)
     if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
-        plain = without_branches(loop)
+        plain = without_branches(loaded_once(loop))
         if plain is not loop:
             before, function, loop = function, replaced(function, loop, plain), plain
             if module is not None:
@@ -132,7 +133,9 @@ def _vectorized(
         return tuple(found)
 
     groups = splits if tail == "scalar" else (None,) * len(splits)
-    return _first_legal(loop, width, groups, orders(loop, chain, width, dependences), made, dependences, what)
+    return _first_legal(
+        loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
+    )
 
 
 def _first_legal(

@@ -72,7 +72,8 @@ class _Moving:
         op = with_fields(op, then=self.block(op.then), orelse=self.block(op.orelse))
         if not op.results or not any(v in self.dependent for block in op.blocks() for v in _yields(block)):
             return [op]
-        branches = [self._branch(block) for block in op.blocks()]
+        is_dependent = isinstance(op, scf.If) and op.condition in self.dependent
+        branches = [self._branch(block, everything=is_dependent) for block in op.blocks()]
         if len(branches) != 2 or not all(isinstance(v.type, IntegerType | FloatType | IndexType) for v in op.results):
             return [op]
         then, orelse = branches
@@ -85,8 +86,11 @@ class _Moving:
                 self.dependent.update(each.defines())
         return found
 
-    def _branch(self, block: Block) -> _Branch | None:
-        """What may move out of a block; None if what it yields needs something that may not."""
+    def _branch(self, block: Block, *, everything: bool) -> _Branch | None:
+        """What moves out of a block; None if what it yields needs something that may not move.
+
+        That is everything on which what it yields depends, or only what depends on what the loop carries.
+        """
         inside = {v: each for each in block for v in each.defines()}
         late: list[Op] = []
         given: list[Value] = []
@@ -97,9 +101,11 @@ class _Moving:
             if value in seen or maker is None:
                 continue
             seen.add(value)
-            if value not in self.dependent and not isinstance(maker, arith.Constant):
+            is_constant = isinstance(maker, arith.Constant)
+            may_move = is_constant or is_total(maker)
+            if value not in self.dependent and not is_constant and not (everything and may_move):
                 given.append(value)
-            elif is_total(maker) or isinstance(maker, arith.Constant):
+            elif may_move:
                 late.append(maker)
                 waiting += maker.reads()
             else:

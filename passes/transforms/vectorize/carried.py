@@ -17,6 +17,7 @@ from passes.analysis.reduction import Reductions
 from passes.legality.refusal import refusal
 from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
+from passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
 from passes.transforms.vectorize.lanes import Lanes
 from passes.transforms.vectorize.varying import Varying
 from passes.transforms.vectorize.widen import widen_op
@@ -28,11 +29,13 @@ COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for a
 class Carried:
     """How a value goes from iteration to iteration.
 
-    `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `row` goes from lane to lane.
+    `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says;
+    `row` goes from lane to lane.
     """
 
-    way: Literal["same", "all", "row"]
+    way: Literal["same", "all", "best", "row"]
     kind: str = ""
+    choice: Choice | None = None
 
 
 FEW = 4
@@ -64,6 +67,9 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
             found.append(Carried("all", reduction.kind))
         else:
             found.append(Carried("row"))
+    for choice in choices(loop, in_a_row(loop, found)):
+        for k in choice.values:
+            found[k] = Carried("best", choice=choice)
     return tuple(found)
 
 
@@ -89,10 +95,27 @@ def wide_loop(
             total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, (loop.inits[k],))
             after += [with_fields(op, location=loop.location) for op in (*halves, total)]
             at.define(loop.carried[k], carried[k])
+    chosen = list(dict.fromkeys(each.choice for each in how if each.choice is not None))
+    for choice in chosen:
+        for k in choice.values:
+            first = Value(at.vector_type(loop.carried[k]))
+            before.append(vector.Broadcast(first, loop.inits[k]))
+            inits[k] = first
+            carried[k], results[k] = (Value(first.type, v.hint) for v in (carried[k], results[k]))
+            at.define(loop.carried[k], carried[k])
+        never = arith.Constant(Value(at.vector_of_type(INDEX)), (-(2**63),) * width)
+        before.append(never)
+        inits.append(never.result)
+        carried.append(Value(never.result.type))
+        results.append(Value(never.result.type))
+        found, lanes = lanes_of([*(results[k] for k in choice.values), results[-1]], width)
+        after += [*found, *best_of_lanes(choice, lanes, [loop.results[k] for k in choice.values])]
     with at.new_block() as inside:
         if masked:
             at.mask = _mask(at)
         yielded = _body(at, how, carried)
+        for choice, when in zip(chosen, carried[len(how) :], strict=True):
+            yielded.append(_latest(at, choice, when))
         if carried:
             at.emit(affine.Yield(tuple(yielded), location=loop.body[-1].location))
     made = with_fields(
@@ -105,6 +128,19 @@ def wide_loop(
 def _start(at: Lanes, value: Value, kind: str) -> arith.Constant:
     """The numbers that a reduction starts with in all lanes: what the loop starts with counts once, in the end."""
     return arith.Constant(Value(at.vector_type(value)), (neutral_of(kind, value),) * at.width)
+
+
+def _latest(at: Lanes, choice: Choice, when: Value) -> Value:
+    """The iteration that was chosen last in each lane."""
+    last = at.loop.body[-1]
+    assert isinstance(last, affine.Yield)
+    value = last.values[choice.values[0]]
+    select = next(op for op in at.loop.body if value in op.defines())
+    assert isinstance(select, arith.Select)
+    chosen = at.vector(select.condition)
+    if at.mask is not None:
+        chosen = at.binary("andi", at.mask, chosen)
+    return at.select(chosen, at.vector(at.loop.iv), when)
 
 
 def _mask(at: Lanes) -> Value:
@@ -121,22 +157,22 @@ def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value]) -> list[V
     loop = at.loop
     last = loop.body[-1] if loop.body else None
     yields: tuple[Value, ...] = last.values if isinstance(last, affine.Yield) else ()
-    row = _row(loop, how)
+    row = in_a_row(loop, how)
     chain = chain_of(loop, how, at.what)
     for op in chain:
         if at.mask is not None and getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi"):
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
-    ends = _in_a_row(at, chain, row) if row and not makers else {}
+    ends = _lane_after_lane(at, chain, row) if row and not makers else {}
     for op in loop.body:
         if op not in chain and not op.is_terminator:
             widen_op(at, op)
         makers.discard(op)
         if row and not makers and not ends:
-            ends = _in_a_row(at, chain, row)
+            ends = _lane_after_lane(at, chain, row)
     found: list[Value] = []
-    for each, old, new, value in zip(how, loop.carried, carried, yields, strict=True):
-        if each.way == "all":
+    for each, old, new, value in zip(how, loop.carried, carried[: len(how)], yields, strict=True):
+        if each.way in ("all", "best"):
             made = at.vector(value)
             found.append(made if at.mask is None else at.select(at.mask, made, new))
         else:
@@ -149,7 +185,7 @@ def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, .
 
     Raises IllegalTransform where others than operations on numbers are among them.
     """
-    row = _row(loop, how)
+    row = in_a_row(loop, how)
     from_carried, forward = set(row), list[Op]()
     for op in loop.body:
         if not op.is_terminator and any(v in from_carried for inner in walk(op) for v in inner.reads()):
@@ -167,14 +203,14 @@ def chain_of(loop: affine.For, how: Sequence[Carried], what: str) -> tuple[Op, .
     return tuple(chain)
 
 
-def _row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
+def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
     """What is carried from lane to lane, and what is yielded for it."""
     last = loop.body[-1] if loop.body else None
     yields = last.values if isinstance(last, affine.Yield) else ()
     return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
 
 
-def _in_a_row(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
+def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
     """A chain of operations lane after lane, and what the last lane yields for each value that is carried."""
     lanes: dict[Value, list[Value]] = {v: [] for v in (*row, *(r for op in chain for r in op.defines()))}
     now = {v: v for v in row}

@@ -16,7 +16,9 @@ Edge = tuple[Op, Op]
 """An operation of the body, and one that runs after it."""
 
 
-def orders(loop: affine.For, chain: Sequence[Op], width: int, dependences: Dependences) -> Iterator[Order]:
+def orders(
+    loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value], width: int, dependences: Dependences
+) -> Iterator[Order]:
     """Orders of the body in which values are made before they are used: that of the text, or near it, first.
 
     In the other one each dependence between iterations that run at once leads forward; there is none if some of them
@@ -27,8 +29,10 @@ def orders(loop: affine.For, chain: Sequence[Op], width: int, dependences: Depen
     chain
         The operations by which what the loop carries goes from lane to lane: all of them run before any other that
         reads what they make, or what it carries.
+    row
+        What the loop carries from lane to lane, and what it yields for it.
     """
-    values = list(_uses(loop))
+    values = list(_uses(loop, row))
     text = _sorted(loop, chain, values)
     if text is not None:
         yield text
@@ -42,14 +46,12 @@ def reordered(loop: affine.For, order: Order) -> affine.For:
     return with_fields(loop, body=(*(loop.body[k] for k in order), *loop.body[len(order) :]))
 
 
-def _uses(loop: affine.For) -> Iterator[Edge]:
+def _uses(loop: affine.For, row: Mapping[Value, Value]) -> Iterator[Edge]:
     """What makes a value before what uses it; what the last lane yields before what uses it in the next one."""
-    last = loop.body[-1] if loop.body else None
-    yielded = dict(zip(loop.carried, last.values, strict=True)) if isinstance(last, affine.Yield) else {}
     makers: dict[Value, Op] = {value: op for op in loop.body for value in op.defines()}
     for op in loop.body:
         for value in {v for inner in walk(op) for v in inner.mentions()}:
-            for each in _handed_on(value, yielded):
+            for each in _handed_on(value, row):
                 if each in makers and not op.is_terminator:
                     yield makers[each], op
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import vector
+from affdsl.ir.dialects import arith, vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import INDEX, MemRefType
+from affdsl.ir.types import F32, I1, INDEX, IntegerType, MemRefType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.transforms.vectorize import vectorize
@@ -271,6 +271,107 @@ def test_a_number_of_two_iterations_ago():
     affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
     for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
         assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
+CHOICE = """%r:2 = affine.for %i = 0 to %n iter_args(%best = %x, %at = %z) -> (T, i64) {
+  %a = affine.load %A[%i] : memref<?xT>
+  %c = arith.CMP PREDICATE, LEFT, RIGHT : T
+  %v = arith.select %c, %a, %best : T
+  %k = arith.index_cast %i : index to i64
+  %p = arith.select %c, %k, %at : i64
+  affine.yield %v, %p : T, i64
+}
+affine.store %r#0, %B[0] : memref<?xT>
+affine.store %r#1, %P[0] : memref<?xi64>"""
+ORDERS = [*itertools.product(("ogt", "oge", "olt", "ole"), ("f32", "f64")),
+          *itertools.product(("sgt", "sge", "slt", "sle", "ugt", "uge", "ult", "ule"), ("i8", "i32"))]  # fmt: skip
+
+
+def chosen(predicate, type, *, turned=False):
+    """A function that finds the best number, and its place."""
+    sides = ("%best", "%a") if turned else ("%a", "%best")
+    text = CHOICE.replace("LEFT", sides[0]).replace("RIGHT", sides[1]).replace("PREDICATE", predicate)
+    text = text.replace("CMP", "cmpf" if type[0] == "f" else "cmpi").replace("T", type)
+    return read(text, f"%A: memref<?x{type}>, %B: memref<?x{type}>, %P: memref<?xi64>, %x: {type}, %z: i64, %n: index")
+
+
+@pytest.mark.parametrize(("predicate", "type"), ORDERS)
+def test_the_best_number_and_its_place(predicate, type):
+    dtype = np.dtype(type.replace("f", "float").replace("i", "int"))
+    random = np.random.default_rng(5)
+    for turned, width, tail in ((False, 2, "scalar"), (True, 2, "masked"), (True, 8, "scalar"), (False, 5, "masked")):
+        f = chosen(predicate, type, turned=turned)
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        verify(made)
+        in_a_row = sum(isinstance(op, arith.Select) and op.result.type == IntegerType(64) for op in walk(made))
+        assert in_a_row == (width if tail == "scalar" else 2 * (width - 1)), "lanes of each loop once, or what is left"
+        for n, start in itertools.product((0, 1, 7, 16, 19), (0, 2, 100)):
+            given = random.integers(-3, 4, n + 1).astype(dtype)
+            if type[0] == "f":
+                given = np.where(random.random(n + 1) < 0.2, np.nan, np.copysign(given, random.normal(size=n + 1)))
+                start = np.nan if start == 100 else -float(start)
+            found = []
+            for function in (f, made):
+                b, p = np.zeros(1, dtype), np.zeros(1, np.int64)
+                run(function, given.astype(dtype), b, p, dtype.type(start), 77, n)
+                found.append((b.tobytes(), p.tolist()))
+            assert found[0] == found[1], f"n = {n}, {given}\n{made}"
+
+
+@pytest.mark.parametrize("predicate", ["ugt", "une", "oeq"])
+def test_what_is_no_order_goes_from_lane_to_lane(predicate):
+    f = chosen(predicate, "f32")
+    made = vectorize(f, iv(f, "i"), 4)
+    assert sum(isinstance(op, arith.Select) and op.result.type == IntegerType(64) for op in walk(made)) == 4 + 1
+
+
+def test_a_running_maximum_goes_from_lane_to_lane():
+    f = read("""%s = affine.for %i = 0 to %n iter_args(%t = %x) -> (f32) {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %c = arith.cmpf ogt, %a, %t : f32
+      %v = arith.select %c, %a, %t : f32
+      affine.store %v, %B[%i] : memref<?xf32>
+      affine.yield %v : f32
+    }""")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
+def test_the_last_of_what_a_condition_allows():
+    f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%t = %x, %u = %x) -> (f32, f32) {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %z = arith.constant 5.0 : f32
+      %c = arith.cmpf ogt, %a, %z : f32
+      %b = affine.load %C[1, %i] : memref<?x?xf32>
+      %v = arith.select %c, %a, %t : f32
+      %w = arith.select %c, %b, %u : f32
+      affine.yield %v, %w : f32, f32
+    }
+    affine.store %r#0, %B[0] : memref<?xf32>
+    affine.store %r#1, %B[1] : memref<?xf32>""")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        assert_same(f, made)
+        assert any(isinstance(op, arith.Select) and op.result.type == VectorType((width,), F32) for op in walk(made))
+
+
+def test_the_best_of_what_a_branch_loads_once_more():
+    f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%best = %x, %other = %x) -> (f32, f32) {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %c = arith.cmpf ogt, %a, %best : f32
+      %s:2 = scf.if %c -> (f32, f32) {
+        %b = affine.load %A[%i] : memref<?xf32>
+        %d = arith.mulf %b, %b : f32
+        scf.yield %b, %d : f32, f32
+      } else { scf.yield %best, %other : f32, f32 }
+      affine.yield %s#0, %s#1 : f32, f32
+    }
+    affine.store %r#0, %B[0] : memref<?xf32>
+    affine.store %r#1, %B[1] : memref<?xf32>""")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        assert_same(f, made)
+        assert any(isinstance(op, arith.Compare) and op.result.type == VectorType((width,), I1) for op in walk(made))
 
 
 def test_a_division_where_no_lane_runs_does_not_fail():
