@@ -227,7 +227,7 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
     row = _BY_NAME.get(opaque.kind)
     if row is None or any(len(r.blocks_inside) > 1 for r in opaque.regions if isinstance(r, OpaqueRegion)):
         return opaque
-    if opaque.kind.startswith(("arith.", "math.")) and _is_foreign(opaque):
+    if opaque.kind.startswith(_NOT_FOREIGN) and _is_foreign(opaque):
         return opaque
     if row.read is not None:
         return row.read(opaque, reading)
@@ -258,8 +258,12 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
     return row.cls(**fields, ends=ends, location=opaque.location, attributes=attributes, written=written or None)
 
 
+_NOT_FOREIGN = ("arith.", "math.", "vector.transfer_")
+"""What has classes only for types that have one."""
+
+
 def _is_foreign(opaque: Opaque) -> bool:
-    """Whether an operand or result has a type without a class, on which the classes of arith and math do not work."""
+    """Whether an operand or result has a type without a class."""
     types = OpaqueType | MemRefType if opaque.kind == "arith.bitcast" else OpaqueType
     return any(isinstance(v.type, types) for v in (*opaque.operands, *opaque.results))
 

@@ -7,16 +7,14 @@ from math import prod
 from typing import Any, TypeVar
 
 from affdsl.ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, IntegerAttr, MapAttr, OpaqueAttr, StringAttr
-from affdsl.ir.core import Op
 from affdsl.ir.dialects import vector
-from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Static
-from affdsl.ir.types import I1, I64, FloatType, OpaqueType, Type, VectorType
+from affdsl.ir.types import I1, I64, FloatType, Type, VectorType
 from affdsl.ir.verifier.types import element
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.form import Form, Said
-from affdsl.mlir.generic.rows import Property, Reading, Row, number_property
+from affdsl.mlir.generic.rows import Property, Row, number_property
 
 T = TypeVar("T")
 DYNAMIC = -(2**63)
@@ -114,40 +112,6 @@ POSITION = Property(
 )  # fmt: skip
 
 
-def _read_transfer(opaque: Opaque, reading: Reading) -> Op:
-    """A transfer of a memref; one of a tensor has no class here."""
-    if any(isinstance(v.type, OpaqueType) for v in opaque.operands):
-        return opaque
-    said = dict(opaque.properties or opaque.attributes)
-    sizes = said.pop("operandSegmentSizes", None)
-    counts = [int(n) for n in sizes.items] if isinstance(sizes, DenseArrayAttr) else []
-    reads = opaque.kind == "vector.transfer_read"
-    ones = (0, 2) if reads else (0, 1)
-    if len(counts) != 4 or sum(counts) != len(opaque.operands) or min(counts) < 0 or any(counts[k] != 1 for k in ones):
-        reading.refuse(
-            opaque, f"operandSegmentSizes do not share out the {len(opaque.operands)} operands of {opaque.kind}"
-        )
-    if len(opaque.results) != reads:
-        reading.refuse(opaque, f"{opaque.kind} of a memref has {int(reads)} results, got {len(opaque.results)}")
-    rest = list(opaque.operands)
-    parts = [tuple([rest.pop(0) for _ in range(count)]) for count in counts]
-    try:
-        map, in_bounds = (prop.from_attribute(said.pop(prop.property, None)) for prop in (MAP, IN_BOUNDS))
-    except ValueError as problem:
-        reading.refuse(opaque, f"a property of {opaque.kind} {problem}")
-    others = opaque.attributes if opaque.properties else tuple(said.items())
-    if opaque.properties and said:
-        reading.refuse(opaque, f"{opaque.kind} has no property {next(iter(said))}")
-    if reads:
-        return vector.TransferRead(
-            opaque.results[0], parts[0][0], parts[1], parts[2][0], map, in_bounds, parts[3],
-            location=opaque.location, attributes=others,
-        )  # fmt: skip
-    return vector.TransferWrite(
-        parts[0][0], parts[1][0], parts[2], map, in_bounds, parts[3], location=opaque.location, attributes=others
-    )  # fmt: skip
-
-
 # The custom form of 2019: kinds as strings, min and max of floats or of integers.
 
 
@@ -195,8 +159,8 @@ _SPREAD = (
 _LOADED = " into <result:vector>"
 
 ROWS = (
-    Row(vector.TransferRead, properties=(MAP, IN_BOUNDS), read=_read_transfer),
-    Row(vector.TransferWrite, properties=(MAP, IN_BOUNDS), read=_read_transfer),
+    Row(vector.TransferRead, properties=(MAP, IN_BOUNDS)),
+    Row(vector.TransferWrite, properties=(MAP, IN_BOUNDS)),
     Row(
         vector.Load, _access("%memref[%indices*]{nontemporal alignment} : <memref:buffer>, <result:vector>"),
         (NONTEMPORAL, ALIGNMENT),
