@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
 from affdsl.ir.core import Op
@@ -70,7 +70,7 @@ class Positions:
     def misplaced_as_written(self, op: Op) -> Iterator[str]:
         """What is wrong with the values that were written as symbols, used or not, and as dimensions without use."""
         read: set[Value] | None = None
-        for field, kept in (op.written or {}).items() if isinstance(op, _OF_SYMBOLS) else ():
+        for field, kept in (op.written or {}).items() if isinstance(op, _REFUSING) else ():
             get, none = self._positions.get, Position.NONE
             if all(get(v, none) is not none for v in kept.dims) and all(
                 get(v, none) is Position.SYMBOL for v in kept.symbols
@@ -96,13 +96,13 @@ class Positions:
                 return Position.SYMBOL
             case memref.Dim():
                 return Position.SYMBOL if self._is_symbolic_size(op) else Position.NONE
-            case arith.Binary(kind=kind) if kind in _MAY_FAIL:
+            case arith.Binary(kind=kind) if kind in MAY_FAIL:
                 return Position.NONE
-            case _ if isinstance(op, _PURE):
+            case _ if isinstance(op, OF_SYMBOLS):
                 kinds = {self.of(value) for value in op.mentions()}
                 if kinds <= {Position.SYMBOL}:
                     return Position.SYMBOL
-                if isinstance(op, _OF_DIMS) and Position.NONE not in kinds:
+                if isinstance(op, OF_DIMS) and Position.NONE not in kinds:
                     return Position.DIM
         return Position.NONE
 
@@ -110,20 +110,8 @@ class Positions:
         """Whether a size is known outside the loops: that of a buffer from there, static, or itself a symbol."""
         if op.memref in self._top:
             return True
-        axis = self.constants.get(op.index)
-        source = self._definitions.get(op.memref)
-        while isinstance(source, memref.Cast):
-            source = self._definitions.get(source.source)
-        if (
-            not isinstance(source, memref.Alloc | memref.SubView | memref.View)
-            or not isinstance(source.result.type, MemRefType)
-            or axis is None
-        ):
-            return False
-        shape = source.result.type.shape
-        if not 0 <= axis < len(shape) or shape[axis] is not None:
-            return 0 <= axis < len(shape)
-        return self.of(source.sizes[shape[:axis].count(None)]) is Position.SYMBOL
+        size = known_size(op, self._definitions.get, self.constants.get(op.index))
+        return size if isinstance(size, bool) else self.of(size) is Position.SYMBOL
 
     def _misplaced(self, atom: Atom, dims: bool, seen: set[Atom]) -> Iterator[str]:
         """What is wrong inside of an atom, told once for each of its parts."""
@@ -160,13 +148,29 @@ class Positions:
                 yield f"{shown(value)} is {role}, which must be a symbol, but it is {self.of(value).value}"
 
 
-_OF_SYMBOLS = (affine.For, affine.If, affine.Parallel, affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore,
+_REFUSING = (affine.For, affine.If, affine.Parallel, affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore,
                affine.Apply)  # fmt: skip
 """What refuses a value that is written as a symbol and is none; mlir-opt lets the others pass."""
-_MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
-_OF_DIMS = (affine.Apply, affine.DelinearizeIndex, affine.LinearizeIndex)
-_PURE = (*_OF_DIMS, affine.Min, affine.Max, arith.Binary, math.Unary, math.Binary)
+MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
+"""Kinds of arith that make no symbol of symbols."""
+OF_DIMS = (affine.Apply, affine.DelinearizeIndex, affine.LinearizeIndex)
+"""Operations that make dimensions of dimensions."""
+OF_SYMBOLS = (*OF_DIMS, affine.Min, affine.Max, arith.Binary, math.Unary, math.Binary)
+"""Operations that make symbols of symbols."""
 _REASON = "it is computed inside a loop from something other than loop counters, sizes and constants"
+
+
+def known_size(op: memref.Dim, definition: Callable[[Value], Op | None], axis: int | None) -> bool | Value:
+    """Whether a size along an axis is known where the buffer is made, or the value that it is there."""
+    source = definition(op.memref)
+    while isinstance(source, memref.Cast):
+        source = definition(source.source)
+    if not isinstance(source, memref.Alloc | memref.SubView | memref.View) or axis is None:
+        return False
+    type = source.result.type
+    if not isinstance(type, MemRefType) or not 0 <= axis < type.rank:
+        return False
+    return type.shape[axis] is not None or source.sizes[type.shape[:axis].count(None)]
 
 
 def _induction_variables(op: Op) -> tuple[Value, ...]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 
 from affdsl.ir.applied import Applied
-from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
+from affdsl.ir.dialects import affine, arith, func, memref, scf, ub
 from affdsl.ir.expr import Value
-from affdsl.ir.types import INDEX, MemRefType
+from affdsl.ir.types import INDEX
+from affdsl.ir.verifier.positions import MAY_FAIL, OF_DIMS, OF_SYMBOLS, known_size
 from passes.cleanup.canonicalize.graph import Graph, OpNode
 from passes.cleanup.canonicalize.numbers import index_number
 
 _SCOPES = (func.Func, func.Module, scf.ExecuteRegion)
-_OF_DIMS = (affine.Apply, affine.DelinearizeIndex, affine.LinearizeIndex)
-_PURE = (*_OF_DIMS, affine.Min, affine.Max, arith.Binary, math.Unary, math.Binary)
-_MAY_FAIL = ("divsi", "divui", "ceildivsi", "ceildivui")
 
 
 class GraphFacts:
@@ -43,7 +41,7 @@ class GraphFacts:
 
     def is_symbol(self, value: Value) -> bool:
         """Whether a value does not change while the function runs its loops, as far as MLIR knows."""
-        for each in self._chain(value, _PURE, self._symbols):
+        for each in self._chain(value, OF_SYMBOLS, self._symbols):
             self._is_symbol(each, self._symbols)
         return self._is_symbol(value, self._symbols)
 
@@ -70,9 +68,9 @@ class GraphFacts:
                 return True
             case memref.Dim():
                 return self._is_symbolic_size(op, known)
-            case arith.Binary(kind=kind) if kind in _MAY_FAIL:
+            case arith.Binary(kind=kind) if kind in MAY_FAIL:
                 return False
-            case _ if isinstance(op, _PURE):
+            case _ if isinstance(op, OF_SYMBOLS):
                 return all(self._is_symbol(v, known) for v in self._reads(value))
         return False
 
@@ -90,23 +88,13 @@ class GraphFacts:
     def _is_symbolic_size(self, op: memref.Dim, known: dict[Value, bool]) -> bool:
         if self._is_top(op.memref):
             return True
-        axis = index_number(self.graph, op.index)
-        source = self.graph.definition(op.memref)
-        while isinstance(source, memref.Cast):
-            source = self.graph.definition(source.source)
-        if not isinstance(source, memref.Alloc | memref.SubView | memref.View) or axis is None:
-            return False
-        type = source.result.type
-        if not isinstance(type, MemRefType) or not 0 <= axis < type.rank:
-            return False
-        if type.shape[axis] is not None:
-            return True
-        return self._is_symbol(source.sizes[type.shape[:axis].count(None)], known)
+        size = known_size(op, self.graph.definition, index_number(self.graph, op.index))
+        return size if isinstance(size, bool) else self._is_symbol(size, known)
 
     def is_dim(self, value: Value) -> bool:
         """Whether a value may stand as a dimension: it is a symbol, a loop counter, or computed from those."""
         self.is_symbol(value)  # what the chain of its definition needs of this is known then
-        for each in self._chain(value, _OF_DIMS, self._dims):
+        for each in self._chain(value, OF_DIMS, self._dims):
             self._is_dim(each)
         return self._is_dim(value)
 
@@ -119,7 +107,7 @@ class GraphFacts:
         node = self.graph.node(value)
         if node is None:
             return self._is_counter(self.graph.binder(value), value)
-        if isinstance(node.op, _OF_DIMS):
+        if isinstance(node.op, OF_DIMS):
             return all(self._is_dim(v) for v in node.reads)
         return isinstance(node.op, memref.Dim) and self._is_top(node.op.memref)
 
