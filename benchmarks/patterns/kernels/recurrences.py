@@ -100,11 +100,7 @@ def columns_from_the_column_before(a: af.f32[N, M], b: af.f32[N, M]):
         a[i, j] = a[i, j - 1] * 0.5 + b[i, j]
 
 
-@patterns.add(
-    lambda s: s.skew("i", "j", 1).interchange("i", "j"),
-    loops=("i",),
-    refused="i begins at the largest of several numbers",
-)
+@patterns.add(lambda s: s.skew("i", "j", 1).interchange("i", "j"), loops=("i",))
 def a_front_of_diagonals(a: af.f32[N, M]):
     with af.for_(1, N) as i, af.for_(1, M) as j:
         a[i, j] = (a[i - 1, j] + a[i, j - 1]) * 0.5

@@ -17,7 +17,7 @@ from passes.analysis.trip_count import trip_count
 from passes.legality.order import Time, text_time
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.require import Candidate, interchanged, skewed
+from passes.legality.require import Candidate, interchanged, require_order, skewed
 from passes.legality.words import name
 from passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from passes.transforms.loops.nests import loop_of, replaced
@@ -57,7 +57,7 @@ def vectorize(
         How many lanes the vectors have, at least 2.
     tail
         How iterations run that are left over: "scalar", one by one, or "masked", as lanes of vectors of which not all
-        run.
+        run. Where the loop begins at the largest of several numbers, every vector has a mask.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
         way.
@@ -67,8 +67,8 @@ def vectorize(
     Raises
     ------
     IllegalTransform
-        With the dependence, its distance and two iterations; or if an operation has no form on vectors, if bounds of
-        loops inside differ from lane to lane, or if the loop starts at the largest of several numbers.
+        With the dependence, its distance and two iterations; or if an operation has no form on vectors, or if bounds of
+        loops inside differ from lane to lane by data or by steps.
 
     References
     ----------
@@ -113,12 +113,13 @@ def _vectorized(
     loop: affine.For, width: int, tail: Tail, dependences: Dependences, what: str, *, reassociate: bool
 ) -> Block:
     trips = trip_count(loop, loop.iv, dependences.accesses)
-    if len(loop.lower) > 1:
-        raise refusal(loop, what, f"{name(loop.iv)} begins at the largest of several numbers")
+    if len(loop.lower) > 1 and loop.step > 1:
+        raise refusal(loop, what, f"{name(loop.iv)} begins at the largest of several numbers, and its step is not 1")
     if tail == "scalar" and trips.high is not None and trips.high < width:
         raise refusal(loop, what, f"it runs at most {trips.high} times", "fewer lanes")
     is_whole = not trips.unknown and trips.divisor % width == 0
-    splits = (None,) * len(loop.upper) if is_whole else splits_of(loop, width)
+    is_aligned = len(loop.lower) > 1
+    splits = (None,) * len(loop.upper) if is_whole or is_aligned else splits_of(loop, width)
     how = ways(loop, dependences, reassociate=reassociate)
     chain = chain_of(loop, how, what)
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
@@ -126,6 +127,8 @@ def _vectorized(
     between = rests[0].inits if rests else loop.results
 
     def made(order: Order) -> Block:
+        if is_aligned:
+            return wide_loop(_aligned(reordered(loop, order), width), width, how, what, masked=True, lower=loop.lower)
         main = with_fields(reordered(loop, order), upper=whole, results=between)
         found = [*wide_loop(main, width, how, what)]
         for rest in rests:
@@ -185,7 +188,19 @@ def _require_order(
             yield from interchanged(dependences, time, loop.iv, inner.iv)
             yield from skewed(time, loop.iv, inner.iv, (1, 2))
 
-    require_groups(dependences, loop, width, splits, within, what=what, candidates=alternatives)
+    if len(loop.lower) == 1:
+        require_groups(dependences, loop, width, splits, within, what=what, candidates=alternatives)
+        return
+
+    def time(access: Access) -> Sequence[Term]:
+        return (loop.iv // width, *within(access))
+
+    require_order(dependences, loop, time, what=what, candidates=alternatives(time))
+
+
+def _aligned(loop: affine.For, width: int) -> affine.For:
+    """A loop whose lower bounds are multiples of the width, up to so many iterations earlier."""
+    return with_fields(loop, lower=tuple(bound // width * width for bound in loop.lower), written=None)
 
 
 def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:

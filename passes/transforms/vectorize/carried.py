@@ -8,7 +8,7 @@ from typing import Literal
 
 from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, vector
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.ir.types import I1, INDEX, VectorType
@@ -74,11 +74,18 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
 
 
 def wide_loop(
-    loop: affine.For, width: int, how: Sequence[Carried], what: str, *, masked: bool = False
+    loop: affine.For,
+    width: int,
+    how: Sequence[Carried],
+    what: str,
+    *,
+    masked: bool = False,
+    lower: Sequence[Affine] = (),
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
-    If `masked`, it may be fewer: those that are left before the upper bounds.
+    If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
+    ones.
     """
     varying = Varying(loop, frozenset(v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"))
     at = Lanes(loop, width, varying, what)
@@ -113,6 +120,8 @@ def wide_loop(
     with at.new_block() as inside:
         if masked:
             at.mask = _mask(at)
+            if lower:
+                at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
         yielded = _body(at, how, carried)
         for choice, when in zip(chosen, carried[len(how) :], strict=True):
             yielded.append(_latest(at, choice, when))

@@ -168,14 +168,18 @@ class Lanes:
             self._out, self._vectors, self._lanes = kept
 
     @contextmanager
-    def where(self, mask: Value) -> Iterator[None]:
-        """Operations of which only those lanes run that a mask sets."""
+    def where(self, mask: Value | None) -> Iterator[None]:
+        """Operations of which only those lanes run that a mask sets; all of them, without one."""
         kept = self.mask
         self.mask = mask
         try:
             yield
         finally:
             self.mask = kept
+
+    def both(self, mask: Value) -> Value:
+        """Which lanes run here and are set in a mask."""
+        return mask if self.mask is None else self.binary("andi", self.mask, mask)
 
     def chosen(self, given: Value, number: int) -> Value:
         """A vector, with a number in the lanes that do not run."""

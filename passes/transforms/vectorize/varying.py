@@ -45,10 +45,11 @@ class Varying:
                         self._values.update(op.defines())
 
     def _loop(self, loop: affine.For, *, masked: bool) -> None:
-        self._block(loop.body, masked=masked)
+        differs = any(v in self._values for e in (*loop.lower, *loop.upper) for v in e.values())
+        self._block(loop.body, masked=masked or differs)
         yielded = loop.body[-1].values if loop.body and isinstance(loop.body[-1], affine.Yield) else ()
         for init, carried, value, result in zip(loop.inits, loop.carried, yielded, loop.results, strict=True):
-            if any(each in self._values for each in (init, carried, value)):
+            if differs or any(each in self._values for each in (init, carried, value)):
                 self._values.update((carried, result))
 
     def _condition(self, op: affine.If | scf.If, *, masked: bool) -> None:

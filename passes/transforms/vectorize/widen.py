@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, memref, scf
-from affdsl.ir.expr import Term, Value
+from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, with_fields
 from affdsl.ir.types import I1
@@ -99,11 +99,10 @@ def _harmless(at: Lanes, op: Op, operands: Mapping[str, object]) -> dict[str, ob
 
 
 def _loop(at: Lanes, op: affine.For) -> None:
-    bounds = {v for e in (*op.lower, *op.upper) for v in e.values()}
-    moving = next((v for v in bounds if at.varies(v)), None)
-    if moving is not None:
-        reason = f"the bounds of loop {shown(op.iv)} differ from lane to lane: they depend on {shown(moving)}"
-        raise refusal(op, at.what, reason)
+    lower, upper = (tuple(at.expr(e) for e in bounds) for bounds in (op.lower, op.upper))
+    _require_steps(at, op, (*lower, *upper))
+    runs = _between(at, op, lower, upper)
+    ends = {"lower": tuple(_least(at, e) for e in lower), "upper": tuple(_most(at, e) for e in upper)}
     wide = [at.varies(v) for v in op.carried]
     inits = tuple(at.vector(v) if w else v for v, w in zip(op.inits, wide, strict=True))
     carried, results = (
@@ -114,19 +113,53 @@ def _loop(at: Lanes, op: affine.For) -> None:
         for old, new, w in zip(op.carried, carried, wide, strict=True):
             if w:
                 at.define(old, new)
-        widen(at, op.body)
-        _yield(at, op.body, wide)
-    at.emit(with_fields(op, body=tuple(inside), inits=inits, carried=carried, results=results, written=None))
+        mask = None if not runs else at.both(at.holds(runs))
+        with at.where(at.mask if mask is None else mask):
+            widen(at, op.body)
+        _yield(at, op.body, wide, mask, carried)
+    made = with_fields(op, body=tuple(inside), inits=inits, carried=carried, results=results, written=None, **ends)
+    at.emit(made)
     for old, new, w in zip(op.results, results, wide, strict=True):
         if w:
             at.define(old, new)
 
 
-def _yield(at: Lanes, block: Block, wide: Sequence[bool]) -> None:
-    """The terminator of a block with values, some of them in all lanes."""
+def _require_steps(at: Lanes, op: affine.For, bounds: Sequence[Affine]) -> None:
+    """Raise IllegalTransform unless the lanes of a loop inside run some of the same iterations, as bounds say."""
+    for e in bounds:
+        moving = next((v for v in e.values() if not at.is_affine(v)), None)
+        step = None if moving is not None else at.step(e)
+        if step is None or (step and op.step > 1):
+            moving = moving or next(v for v in e.values() if at.varies(v))
+            reason = f"the bounds of loop {shown(op.iv)} differ from lane to lane: they depend on {shown(moving)}"
+            raise refusal(op, at.what, reason)
+
+
+def _between(at: Lanes, op: affine.For, lower: Sequence[Affine], upper: Sequence[Affine]) -> list[Constraint]:
+    """What holds in lanes that run an iteration of a loop inside, where bounds differ from lane to lane."""
+    above = [Constraint(op.iv - e) for e in lower if at.step(e)]
+    return above + [Constraint(e - op.iv - 1) for e in upper if at.step(e)]
+
+
+def _least(at: Lanes, expr: Affine) -> Affine:
+    """The least that an expression is in any lane."""
+    return at.lane(expr, 0 if (at.step(expr) or 0) >= 0 else at.width - 1)
+
+
+def _most(at: Lanes, expr: Affine) -> Affine:
+    """The most that an expression is in any lane."""
+    return at.lane(expr, 0 if (at.step(expr) or 0) <= 0 else at.width - 1)
+
+
+def _yield(
+    at: Lanes, block: Block, wide: Sequence[bool], mask: Value | None = None, carried: Sequence[Value] = ()
+) -> None:
+    """The terminator of a block with values, some of them in all lanes: those that a mask does not set keep theirs."""
     if block and isinstance(last := block[-1], affine.Yield | scf.Yield):
-        values = tuple(at.vector(v) if w else v for v, w in zip(last.values, wide, strict=True))
-        at.emit(with_fields(last, values=values))
+        values = [at.vector(v) if w else v for v, w in zip(last.values, wide, strict=True)]
+        if mask is not None:
+            values = [at.select(mask, new, old) for new, old in zip(values, carried, strict=True)]
+        at.emit(with_fields(last, values=tuple(values)))
 
 
 def _condition(at: Lanes, op: affine.If | scf.If) -> None:
@@ -154,9 +187,7 @@ def _masked(at: Lanes, op: affine.If | scf.If) -> None:
     yielded: list[tuple[Value, ...]] = []
     for block, sign in ((op.then, True), *(((op.orelse, False),) if op.orelse else ())):
         mask = condition if sign else at.binary("xori", condition, at.constant([True] * at.width, I1))
-        if at.mask is not None:
-            mask = at.binary("andi", at.mask, mask)
-        with at.where(mask):
+        with at.where(at.both(mask)):
             widen(at, block)
         last = block[-1] if block else None
         yielded.append(last.values if isinstance(last, affine.Yield | scf.Yield) else ())

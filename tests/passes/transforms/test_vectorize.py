@@ -374,6 +374,59 @@ def test_the_best_of_what_a_branch_loads_once_more():
         assert any(isinstance(op, arith.Compare) and op.result.type == VectorType((width,), I1) for op in walk(made))
 
 
+INNER = {
+    "below a diagonal": "0 to affine_map<(d) -> (d)>(%i)",
+    "above a diagonal": "affine_map<(d) -> (d + 1)>(%i) to %n",
+    "the other way round": "affine_map<(d)[n] -> (n - d)>(%i)[%n] to %n",
+    "a band": "max affine_map<(d) -> (0, d - 2)>(%i) to min affine_map<(d)[n] -> (n, d + 3)>(%i)[%n]",
+    "two rows for each": "affine_map<(d) -> (2 * d)>(%i) to min affine_map<(d)[n] -> (2 * d + 3, n)>(%i)[%n]",
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_bounds_of_loops_inside_may_differ_from_lane_to_lane(name):
+    f = read(
+        f"""affine.for %i = 0 to %n {{
+      %s, %t = affine.for %j = {INNER[name]} iter_args(%u = %x, %last = %x) -> (f32, f32) {{
+        %a = affine.load %C[%j, %i] : memref<?x?xf32>
+        %b = arith.addf %u, %a : f32
+        affine.store %last, %D[%i, %j] : memref<?x?xf32>
+        affine.yield %b, %a : f32, f32
+      }}
+      affine.store %s, %B[%i] : memref<?xf32>
+      affine.store %t, %A[%i] : memref<?xf32>
+    }}""",
+        "%A: memref<?xf32>, %B: memref<?xf32>, %C: memref<?x?xf32>, %D: memref<?x?xf32>, %n: index, %x: f32",
+    )
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+
+
+def test_a_loop_that_begins_at_the_largest_of_several_numbers():
+    f = read("""affine.for %i = 0 to %n {
+      %s = affine.for %j = max affine_map<(d) -> (1, d - 5)>(%i) to min affine_map<(d)[n] -> (n, d + 6)>(%i)[%n]
+          iter_args(%u = %x) -> (f32) {
+        %a = affine.load %C[%i, %j - 1] : memref<?x?xf32>
+        %b = arith.maximumf %u, %a : f32
+        affine.store %a, %C[%i + 1, %j] : memref<?x?xf32>
+        affine.yield %b : f32
+      }
+      affine.store %s, %B[%i] : memref<?xf32>
+    }""")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        assert_same(f, vectorize(f, iv(f, "j"), width, tail=tail))
+
+
+def test_a_recurrence_from_the_largest_of_several_numbers_is_refused():
+    f = read("""affine.for %j = max affine_map<(d) -> (3, d - 5)>(%n) to %n {
+      %a = affine.load %A[%j - 3] : memref<?xf32>
+      affine.store %a, %A[%j] : memref<?xf32>
+    }""")
+    assert_same(f, vectorize(f, iv(f, "j"), 3))
+    with pytest.raises(af.IllegalTransform, match=r"feeds the load A\[j - 3\] at line 3 with distance \(3\)"):
+        vectorize(f, iv(f, "j"), 4)
+
+
 def test_a_division_where_no_lane_runs_does_not_fail():
     f = read("""affine.for %i = 0 to %n {
       %a = affine.load %A[%i] : memref<?xi32>
@@ -417,11 +470,34 @@ def test_a_distance_of_at_least_the_width_is_legal():
 
 REFUSED = {
     "a recurrence": (SWEEP.replace("D", "1"), r"the store A\[i\] at line 5 feeds the load A\[i - 1\]"),
-    "a triangle": (
+    "bounds that are data": (
         """affine.for %i = 0 to %n {
-          affine.for %j = 0 to affine_map<(d) -> (d)>(%i) { affine.store %x, %C[%i, %j] : memref<?x?xf32> }
+          %a = affine.load %A[%i] : memref<?xf32>
+          %b = arith.fptosi %a : f32 to i32
+          %m = arith.index_cast %b : i32 to index
+          %z = arith.constant 0 : index
+          %o = arith.constant 1 : index
+          scf.for %j = %z to %m step %o { affine.store %x, %C[0, 0] : memref<?x?xf32> }
+        }""",
+        "scf.for has no form on vectors",
+    ),
+    "a triangle in steps": (
+        """affine.for %i = 0 to %n {
+          affine.for %j = affine_map<(d) -> (d)>(%i) to %n step 2 { affine.store %x, %C[%i, %j] : memref<?x?xf32> }
         }""",
         "the bounds of loop %j differ from lane to lane: they depend on %i",
+    ),
+    "bounds that do not grow evenly": (
+        """affine.for %i = 0 to %n {
+          affine.for %j = 0 to affine_map<(d) -> (d floordiv 2)>(%i) { affine.store %x, %C[%i, %j] : memref<?x?xf32> }
+        }""",
+        "the bounds of loop %j differ from lane to lane: they depend on %i",
+    ),
+    "steps from the largest of several numbers": (
+        """affine.for %i = max affine_map<(d) -> (0, d - 9)>(%n) to %n step 2 {
+          affine.store %x, %A[%i] : memref<?xf32>
+        }""",
+        "i begins at the largest of several numbers, and its step is not 1",
     ),
     "a loop that runs too rarely": ("affine.for %i = 0 to 3 { affine.store %x, %A[%i] : memref<?xf32> }",
                                     "it runs at most 3 times\n    legal: fewer lanes"),
