@@ -1,4 +1,5 @@
-"""The generic form of each operation, `"name"(operands) <{properties}> ({regions}) : types`: a module per dialect."""
+"""The text of each operation: its generic form, `"name"(operands) <{properties}> ({regions}) : types`, and its custom
+form where a row can say it; a module for each dialect."""
 
 from affdsl.mlir.generic import affine, arith, func, memref, scf, transfers, vector, views
 from affdsl.mlir.generic.rows import forms, generic_form, is_known, register, row_of, typed_form
