@@ -7,9 +7,7 @@ from typing import Any
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.attributes import (
-    ArrayAttr,
     Attribute,
-    DenseArrayAttr,
     IntegerAttr,
     OpaqueAttr,
     StringAttr,
@@ -18,6 +16,7 @@ from affdsl.ir.attributes import (
 )
 from affdsl.ir.dialects import arith, vector
 from affdsl.ir.types import I32, I64, INDEX, Type
+from affdsl.mlir.generic.views import groups_attribute, static_attribute
 from affdsl.mlir.names import function_symbol
 from affdsl.mlir.parser import Parser
 
@@ -44,10 +43,6 @@ def _list(numbers: Sequence[int]) -> str:
 
 def _integers(p: Parser) -> tuple[int, ...]:
     return p.listed(p.scanner.integer, "[", "]")
-
-
-def _groups(groups: Sequence[Sequence[int]]) -> Attribute:
-    return ArrayAttr(tuple([ArrayAttr(tuple([IntegerAttr(n, I64) for n in group])) for group in groups]))
 
 
 def _truth(p: Parser) -> Attribute:
@@ -145,7 +140,7 @@ KINDS: Mapping[str, Kind] = {
     "groups": Kind(
         lambda p: p.listed(lambda: _integers(p), "[", "]"),
         lambda groups: f"[{', '.join(map(_list, groups))}]",
-        _groups,
+        groups_attribute,
     ),
     "i32": _integer(I32),
     "i64": _integer(I64),
@@ -154,7 +149,7 @@ KINDS: Mapping[str, Kind] = {
     "llvmfast": _flags("llvm.fastmath"),
     "locality": Kind(_locality, lambda number: f"locality<{number}>"),
     "name": Kind(lambda p: p.symbol(), function_symbol),
-    "numbers": Kind(_integers, _list, lambda numbers: DenseArrayAttr(I64, tuple(map(str, numbers)))),
+    "numbers": Kind(_integers, _list, static_attribute),
     "overflow": _flags("llvm.overflow"),
     "reduction": _within("gpu<all_reduce_op"),
     "shuffle": _within("gpu<shuffle_mode"),

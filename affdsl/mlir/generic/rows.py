@@ -16,12 +16,10 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, IntegerSet
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import IntegerType, MemRefType, OpaqueType
+from affdsl.ir.types import I32, MemRefType, OpaqueType
 from affdsl.mlir.enumerations import problem_of_flag
 from affdsl.mlir.form import Form
 from affdsl.mlir.positions import Positional
-
-I32 = IntegerType(32)
 
 
 class Writing(Protocol):

@@ -15,10 +15,9 @@ from affdsl.ir.verifier.types import element
 from affdsl.mlir.attributes import attribute_text
 from affdsl.mlir.form import Form, Said
 from affdsl.mlir.generic.rows import Property, Row, number_property
+from affdsl.mlir.generic.views import DYNAMIC, static_attribute
 
 T = TypeVar("T")
-DYNAMIC = -(2**63)
-"""What stands in a list of numbers for one that is a value."""
 
 
 def _kind(attribute: Attribute | None) -> str:
@@ -84,9 +83,7 @@ def _listed(name: str, write: Callable[[T], Attribute], read: Callable[[Attribut
 
 def _array(name: str, property: str = "") -> Property:
     """A field that is a tuple of numbers, as array<i64: ...>."""
-    return Property(
-        name, property or name, lambda numbers: DenseArrayAttr(I64, tuple(str(n) for n in numbers)), _dense
-    )  # fmt: skip
+    return Property(name, property or name, static_attribute, _dense)
 
 
 def _flag(attribute: Attribute | None) -> bool:
@@ -106,11 +103,7 @@ ITERATORS = Property(
 OFFSETS, SIZES, STRIDES = (
     _listed(name, lambda n: IntegerAttr(n, I64), _integer) for name in ("offsets", "sizes", "strides")
 )
-POSITION = Property(
-    "static_position", "static_position",
-    lambda parts: DenseArrayAttr(I64, tuple(str(DYNAMIC if n is None else n) for n in parts)), _static,
-)  # fmt: skip
-
+POSITION = Property("static_position", "static_position", static_attribute, _static)
 
 # The custom form of 2019: kinds as strings, min and max of floats or of integers.
 

@@ -59,10 +59,12 @@ def _groups_property() -> Property:
                     return tuple([tuple([n.value for n in group if isinstance(n, IntegerAttr)]) for group in inner])
         raise ValueError("must be a list of lists of numbers")
 
-    def to(groups: Groups) -> Attribute:
-        return ArrayAttr(tuple([ArrayAttr(tuple([IntegerAttr(n, I64) for n in group])) for group in groups]))
+    return Property("groups", "reassociation", groups_attribute, back)
 
-    return Property("groups", "reassociation", to, back)
+
+def groups_attribute(groups: Groups) -> Attribute:
+    """Which dimensions belong together, as an attribute."""
+    return ArrayAttr(tuple([ArrayAttr(tuple([IntegerAttr(n, I64) for n in group])) for group in groups]))
 
 
 def unit_property(name: str, property: str, *, among_attributes: bool = True) -> Property:

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
-from affdsl.ir.types import I1, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType
+from affdsl.ir.types import I1, I32, INDEX, FloatType, IntegerType, MemRefType, Type, VectorType
 from affdsl.mlir.attributes import dictionary_text
 from affdsl.mlir.generic.rows import Property
 from affdsl.mlir.generic.vector import COMBINE, IN_BOUNDS, ITERATORS, MAP, MAPS
@@ -19,8 +19,6 @@ from affdsl.mlir.names import string
 from affdsl.mlir.parser import Head, Parser, Reader, Use
 from affdsl.mlir.pieces import field_of
 from affdsl.mlir.printer import Printer
-
-I32 = IntegerType(32)
 
 
 def _base(p: Parser) -> tuple[Use, list[Use]]:

@@ -10,7 +10,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import INDEX, IntegerType, MemRefType
+from affdsl.ir.types import I32, INDEX, MemRefType
 from affdsl.mlir import custom, irregular
 from affdsl.mlir.irregular.arith import read_constant as read_number
 from affdsl.mlir.irregular.func import read_func as read_func_today
@@ -179,7 +179,6 @@ _PROPERTIES: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("affine.for", "affine.for"): {"lower_bound": "lowerBoundMap", "upper_bound": "upperBoundMap"},
 }
 """What properties are called today, by the old and new names of their operation."""
-_I32 = IntegerType(32)
 
 
 def name_today(name: str) -> str:
@@ -197,7 +196,7 @@ def form_today(op: Opaque, name: str) -> Opaque:
     attributes = tuple([(renamed.get(key, key), value) for key, value in op.attributes])
     sizes = _sizes(op, dict(op.attributes), dict(attributes), name)
     if sizes is not None:
-        numbers = DenseArrayAttr(_I32, tuple(map(str, sizes)))
+        numbers = DenseArrayAttr(I32, tuple(map(str, sizes)))
         kept = [entry for entry in attributes if entry[0] != "operand_segment_sizes"]
         return replace(op, attributes=(*kept, ("operandSegmentSizes", numbers)))
     return replace(op, attributes=attributes) if renamed else op

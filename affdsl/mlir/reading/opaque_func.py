@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from affdsl.ir.attributes import Attribute, DenseArrayAttr, SymbolAttr
 from affdsl.ir.core import Op
-from affdsl.ir.types import I1, FunctionType, IntegerType
+from affdsl.ir.types import I1, I32, FunctionType
 from affdsl.mlir.irregular.arith import read_constant
 from affdsl.mlir.parser import Head, Parser, Reader
 from affdsl.mlir.reading.opaque import opaque
@@ -29,12 +29,12 @@ def read_conditional_branch(p: Parser, head: Head) -> Op:
         s.expect("(")
         numbers = p.listed(lambda: str(s.integer()), "[", "]")
         s.expect(")")
-        weights = (("branch_weights", DenseArrayAttr(IntegerType(32), numbers)),)
+        weights = (("branch_weights", DenseArrayAttr(I32, numbers)),)
     s.expect(",")
     then, first = read_target(p)
     s.expect(",")
     orelse, second = read_target(p)
-    sizes = DenseArrayAttr(IntegerType(32), ("1", str(len(first)), str(len(second))))
+    sizes = DenseArrayAttr(I32, ("1", str(len(first)), str(len(second))))
     operands = (condition, *first, *second)
     properties = (*weights, ("operandSegmentSizes", sizes))
     return opaque(p, head, operands, (), properties, p.dictionary(), successors=(then, orelse))

@@ -10,14 +10,12 @@ from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion, must_en
 from affdsl.ir.expr import Value
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.mixed import Mixed, unmixed
-from affdsl.ir.types import INDEX, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import I32, INDEX, IndexType, IntegerType, Type, VectorType
 from affdsl.mlir.generic.views import static_attribute
 from affdsl.mlir.parser import Head, Parser, Reader, Reading, Use
 from affdsl.mlir.pieces import mixed_list
 from affdsl.mlir.reading.opaque import opaque
 from affdsl.mlir.reading.regions import read_target
-
-I32 = IntegerType(32)
 
 
 def read_transpose(p: Parser, head: Head) -> Op:

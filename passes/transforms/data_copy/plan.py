@@ -10,7 +10,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
-from affdsl.ir.types import INDEX, IntegerType, MemRefType
+from affdsl.ir.types import I32, INDEX, MemRefType
 from passes.analysis.access import Accesses
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.relations import map_from
@@ -146,7 +146,7 @@ class _Operations:
         return with_fields(op, memref=copied.fast, index=copied.place(index), written=None)
 
     def _tag(self) -> memref.Alloc:
-        type = MemRefType((1,), IntegerType(32), None, self.options.tag_space)
+        type = MemRefType((1,), I32, None, self.options.tag_space)
         hint = f"{self.value.hint}_tag" if self.value.hint else "tag"
         return memref.Alloc(Value(type, hint), location=self.before.location)
 
