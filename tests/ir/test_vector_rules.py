@@ -11,7 +11,9 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
 from tests.mlir.batches import judge
 
-OPERATIONS = (Path(__file__).parent / "vector_operations.txt").read_text(encoding="utf-8").splitlines()
+MESSAGES = Path(__file__).parent.parent / "golden" / "ir" / "test_vector_rules" / "messages.txt"
+OPERATIONS = [line for line in MESSAGES.read_text(encoding="utf-8").splitlines() if not line.startswith(" ")]
+"""What is tried: the lines of the golden file, where a message stands below those that are refused."""
 
 TYPES = {
     "i": "index", "p": "f32", "q": "f64", "h": "f16", "n32": "i32", "b": "i1",
@@ -77,9 +79,11 @@ def test_the_verdicts_are_those_of_mlir_opt():
 
 def test_messages(golden):
     """What is said against each operation that is refused, for people to read."""
-    said = [(operation, problem(program(operation))) for operation in OPERATIONS]
-    lines = [f"{operation}\n    {found.split(': ', 1)[1]}" for operation, found in said if found]
-    golden("\n".join(lines) + "\n", "messages.txt")
+    lines = []
+    for operation in OPERATIONS:
+        found = problem(program(operation))
+        lines += [operation, *([f"    {found.split(': ', 1)[1]}"] if found else [])]
+    golden("\n".join(lines) + "\n", MESSAGES.name)
 
 
 @pytest.mark.parametrize(
