@@ -25,6 +25,8 @@ class Pattern:
         Which loops run on vectors then.
     refused
         Why they do not: part of the message of the step that is refused. Empty where none is.
+    width
+        How many lanes their vectors have.
     """
 
     category: str
@@ -32,6 +34,7 @@ class Pattern:
     ready: Steps
     loops: tuple[str, ...]
     refused: str
+    width: int
 
     @property
     def name(self) -> str:
@@ -43,7 +46,7 @@ class Pattern:
         s = af.Schedule(self.kernel)
         self.ready(s)
         for loop in self.loops:
-            s.vectorize(loop, WIDTH, reassociate=reassociate)
+            s.vectorize(loop, self.width, reassociate=reassociate)
         return s.kernel()
 
 
@@ -55,13 +58,13 @@ class Category(list[Pattern]):
         self.name = name
 
     def add(
-        self, ready: Steps = lambda _: None, *, loops: tuple[str, ...] = ("i",), refused: str = ""
+        self, ready: Steps = lambda _: None, *, loops: tuple[str, ...] = ("i",), refused: str = "", width: int = WIDTH
     ) -> Callable[[Callable[..., object]], af.Kernel]:
         """Make a kernel of a function, and a pattern of it."""
 
         def added(function: Callable[..., object]) -> af.Kernel:
             made = af.kernel(function)
-            self.append(Pattern(self.name, made, ready, loops, refused))
+            self.append(Pattern(self.name, made, ready, loops, refused, width))
             return made
 
         return added

@@ -13,7 +13,7 @@ from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, Type, VectorType
-from benchmarks.patterns.pattern import WIDTH, Pattern
+from benchmarks.patterns.pattern import Pattern
 
 VECTORIZED, IN_PART, IN_ORDER = "yes", "in part", "in order"
 STRICT = ("-std=c11", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
@@ -33,7 +33,7 @@ def verdict(pattern: Pattern, *, reassociate: bool = False) -> str:
     loops = [op for op in walk(made.func) if isinstance(op, affine.For) and _holds_vectors(op)]
     inside = [op for loop in loops for op in walk(loop) if _computes(op)]
     wide = [op for op in inside if _is_vector(op)]
-    if len(inside) - len(wide) < WIDTH:  # what is the same in all iterations is computed once for all lanes
+    if len(inside) - len(wide) < pattern.width:  # what is the same in all iterations is computed once for all lanes
         return VECTORIZED
     return IN_PART if wide else IN_ORDER
 

@@ -18,7 +18,7 @@ def each_from_the_two_before(a: af.f32[N], b: af.f32[N]):
         a[i] = a[i - 1] + a[i - 2] * b[i]
 
 
-@patterns.add(refused="feeds the load a[i - 4]")
+@patterns.add(width=4)
 def each_from_four_before(a: af.f32[N], b: af.f32[N]):
     with af.for_(4, N) as i:
         a[i] = a[i - 4] + b[i]

@@ -221,6 +221,8 @@ def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
 
 def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
     """A chain of operations lane after lane, and what the last lane yields for each value that is carried."""
+    ends = _shifted(at, chain, row) if at.mask is None else {}
+    row = {v: value for v, value in row.items() if v not in ends}
     lanes: dict[Value, list[Value]] = {v: [] for v in (*row, *(r for op in chain for r in op.defines()))}
     now = {v: v for v in row}
     for k in range(at.width):
@@ -242,4 +244,21 @@ def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value])
         now = new
     for v, found in lanes.items():
         at.define_lanes(v, found)
-    return now
+    return ends | now
+
+
+def _shifted(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
+    """What the last lane yields for values that no chain makes: each lane has that of the lane before, by a shuffle."""
+    made = {v for op in chain for v in op.defines()}
+    order = (0, *range(at.width, 2 * at.width - 1))
+    ends: dict[Value, Value] = {}
+    waiting = [v for v, value in row.items() if value not in made and value not in at.exprs]
+    while ready := next((v for v in waiting if row[v] not in row or row[v] in ends), None):
+        waiting.remove(ready)
+        yielded = at.vector(row[ready])
+        first, shifted = Value(yielded.type), Value(yielded.type)
+        at.emit(vector.Broadcast(first, ready))
+        at.emit(vector.Shuffle(shifted, first, yielded, order))
+        at.define(ready, shifted)
+        ends[ready] = at.extract(yielded, at.width - 1)
+    return ends

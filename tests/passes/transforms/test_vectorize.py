@@ -270,7 +270,9 @@ def test_a_number_of_two_iterations_ago():
     }
     affine.store %r#1, %C[1, 1] : memref<?x?xf32>""")
     for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
-        assert_same(f, vectorize(f, iv(f, "i"), width, tail=tail))
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        assert_same(f, made)
+        assert sum(isinstance(op, vector.Shuffle) for op in walk(made)) == 2, "one for each of the two"
 
 
 CHOICE = """%r:2 = affine.for %i = 0 to %n iter_args(%best = %x, %at = %z) -> (T, i64) {
