@@ -20,7 +20,7 @@ from passes.legality.refusal import IllegalTransform
 from passes.legality.words import name
 from passes.transforms.data_copy import Placed
 from passes.transforms.data_copy.plan import planned
-from passes.transforms.data_copy.request import Accessing, CopyOptions
+from passes.transforms.data_copy.request import CopyOptions
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def copies(of: Accesses, choice: CopyPolicy) -> Iterator[list[Placed]]:
     """The copies of a function, by range."""
     by_op: dict[Op, list[Access]] = {}
     for access in of.all:
-        if isinstance(access.op, Accessing):
+        if isinstance(access.op, affine.Access):
             by_op.setdefault(access.op, []).append(access)
     yield from _Ranges(of, choice, by_op).of_block(of.function.body, ())
 
@@ -103,7 +103,7 @@ class _Ranges:
         names: dict[Buffer, Value] = {}
         for root in roots:
             for op in walk(root):
-                if isinstance(op, Accessing):
+                if isinstance(op, affine.Access):
                     memref, buffer = op.memref, self.accesses.storage.buffer(op.memref)
                     if isinstance(self.accesses.scope.makers.get(memref), GetGlobal):
                         memref = names.setdefault(buffer, memref)

@@ -18,7 +18,6 @@ from passes.analysis.relations import BUDGET, Relation, domain_of, remembered
 from passes.mlir_opt.remarks import Remarks
 
 End = Literal["upper", "lower"]
-Checked = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore
 
 
 def memref_bound_check(module: func.Module, context: func.Module | None = None) -> Iterator[Remarks]:
@@ -47,11 +46,11 @@ def memref_bound_check(module: func.Module, context: func.Module | None = None) 
     for function in functions:
         accesses = Accesses(function, module if context is None else context)
         for op, domain in accesses.domains.items():
-            if isinstance(op, affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore):
+            if isinstance(op, affine.Access):
                 yield from _of(op, domain, accesses)
 
 
-def _of(op: Checked, domain: Domain, accesses: Accesses) -> Iterator[Remarks]:
+def _of(op: affine.Access, domain: Domain, accesses: Accesses) -> Iterator[Remarks]:
     """What is wrong with one access, dimension by dimension, the upper end first."""
     for axis, (lanes, written) in enumerate(zip(_lanes(op), op.index, strict=True)):
         expr, inside = accesses.scope.expr(written, domain)
@@ -92,7 +91,7 @@ def _outside(whole: Relation, part: Relation, any_sizes: bool) -> bool:
     return domain_of(whole).params().is_subset(domain_of(part).params())
 
 
-def _lanes(op: Checked) -> tuple[int, ...]:
+def _lanes(op: affine.Access) -> tuple[int, ...]:
     """How many elements it accesses along each dimension: at least so many, where the vector is scalable."""
     rank = len(op.index)
     match op:

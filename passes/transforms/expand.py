@@ -18,7 +18,7 @@ from passes.transforms.buffer_flow import BufferFlow, Seen
 from passes.transforms.loops.nests import loop_of
 from passes.transforms.loops.pieces import visible_before
 
-Accessing = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore | memref.Load | memref.Store
+Accessing = affine.Access | memref.Load | memref.Store
 """The operations on a buffer that can get one more index."""
 
 
@@ -246,7 +246,7 @@ def _with_slice(op: Op, new: Value, slice: Affine) -> Iterable[Op]:
         computed = Value(INDEX)
         maker = affine.Apply(computed, slice, location=op.location)
         return (maker, with_fields(op, memref=new, indices=(computed, *op.indices)))
-    assert isinstance(op, affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore)
+    assert isinstance(op, affine.Access)
     return (with_fields(op, memref=new, index=(slice, *op.index), written=None),)
 
 

@@ -15,7 +15,6 @@ from affdsl.ir.traverse import walk, with_fields
 from passes.simplify import Context, rewrite_within, simplify, simplify_bounds
 from passes.transforms.loops.nests import counted
 
-Access = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore
 Fate = Literal["runs once", "never runs"]
 
 
@@ -67,7 +66,7 @@ def settled(function: Func, before: Func) -> Settled:
     accesses = {inner for op in walk(function) if getattr(op, "iv", None) in touched for inner in walk(op)}
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
-        if isinstance(op, Access):
+        if isinstance(op, affine.Access):
             return _with_quotients(op, context) if op in accesses else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
             return None
@@ -106,7 +105,7 @@ def _touched(function: Func, before: Func) -> set[Value]:
     return found
 
 
-def _with_quotients(op: Access, context: Context) -> Op | None:
+def _with_quotients(op: affine.Access, context: Context) -> Op | None:
     """An access with quotients over a tile as those of its first point; None if it has none."""
     if not any(isinstance(atom, FloorDiv) for e in op.index for atom, _ in e.terms) or context.is_contradictory:
         return None

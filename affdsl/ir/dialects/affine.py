@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from affdsl.ir.core import (
     READS,
     WRITES,
@@ -138,6 +140,10 @@ class VectorStore(Op):
     value: Operand
     memref: Operand
     index: Exprs
+
+
+Access: TypeAlias = Load | Store | VectorLoad | VectorStore
+"""What reads or writes elements at affine indices."""
 
 
 class Prefetch(KeptInPlace):

@@ -32,7 +32,7 @@ from affdsl.ir.types import MemRefType, ScalarType, StridedLayout
 
 
 def subscripts(
-    op: affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore | memref.Load | memref.Store,
+    op: affine.Access | memref.Load | memref.Store,
 ) -> Callable[[Env], Index]:
     """The index of an access as a function of the environment."""
     if isinstance(op, memref.Load | memref.Store):

@@ -12,8 +12,6 @@ from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.cleanup.affine_scalrep.dead import dead_stores, write_only_buffers
 from passes.cleanup.affine_scalrep.forward import forwarded
 
-_ACCESSES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
-
 
 def affine_scalrep(module: func.Module, *, context: func.Module | None = None) -> func.Module:
     """The same program with fewer accesses to memory: of stored and loaded values, those at hand are used again.
@@ -59,7 +57,7 @@ def affine_scalrep(module: func.Module, *, context: func.Module | None = None) -
 
 
 def _has_accesses(op: Op) -> bool:
-    return isinstance(op, func.Func) and any(isinstance(inner, (*_ACCESSES, memref.Alloc)) for inner in walk(op))
+    return isinstance(op, func.Func) and any(isinstance(inner, affine.Access | memref.Alloc) for inner in walk(op))
 
 
 def _without_loads_and_stores(op: Op, module: func.Module) -> Op:

@@ -52,7 +52,7 @@ class _Forwarding:
         self.found: dict[Value, Value] = {}
         self._dependences = dependences
         self._flow = Flow(dependences, FLOW_BUDGET)
-        self._at = {a.op: a for a in dependences.compared if isinstance(a.op, _AFFINE)}
+        self._at = {a.op: a for a in dependences.compared if isinstance(a.op, affine.Access)}
         self._of_buffer: dict[Buffer, list[Access]] = defaultdict(list)
         self._writes: dict[Buffer, Nearby] = {}
         self._stored: dict[Buffer, _Stored] = {}
@@ -114,7 +114,7 @@ class _Forwarding:
 
     def _keys(self, op: Op) -> Iterator[Hashable]:
         """What two operations have in common that certainly touch the same elements, if the first stands around."""
-        assert isinstance(op, _AFFINE)
+        assert isinstance(op, affine.Access)
         access = self._at[op]
         type = op.value.type if isinstance(op, affine.Store | affine.VectorStore) else op.result.type
         yield op.memref, op.index, type
@@ -208,9 +208,6 @@ class _Forwarding:
                 self._final(f.write.op.value) for f in self._flow.writers(load) if isinstance(f.write.op, affine.Store)
             }
         return values.pop() if len(values) == 1 else None
-
-
-_AFFINE = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 
 
 def _loops_of(op: Op) -> int:

@@ -18,7 +18,7 @@ from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
 from passes.transforms.data_copy.nests import BoxTransfer, Copied, arranged_sizes, chunks
-from passes.transforms.data_copy.request import Accessing, CopyOptions, CopyRequest
+from passes.transforms.data_copy.request import CopyOptions, CopyRequest
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class _Operations:
         return value
 
     def _redirected(self, op: Op, copied: Copied) -> Op:
-        assert isinstance(op, Accessing)
+        assert isinstance(op, affine.Access)
         of = self.place.accesses
         index = copied.dimensions.digits(op.index, of.scope, of.domains[op])
         if index is None:

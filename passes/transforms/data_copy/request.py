@@ -18,7 +18,6 @@ from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.words import name
 from passes.transforms.data_copy.point import CopyPoint
 
-Accessing = affine.Load | affine.Store | affine.VectorLoad | affine.VectorStore
 """What can be redirected to a fast buffer."""
 
 
@@ -78,7 +77,7 @@ class CopyRequest:
         return refusal(at or self.before, self.what, reason, alternative)
 
     def _is_redirected(self, access: Access) -> bool:
-        if not isinstance(access.op, Accessing):
+        if not isinstance(access.op, affine.Access):
             return False
         memref_ = access.op.memref
         is_handle = (
@@ -124,7 +123,7 @@ class CopyRequest:
 
         One that names another memref, and counts elements as that one does, is not.
         """
-        if not isinstance(access.op, Accessing | memref.Load | memref.Store) or access.op.memref is not self.value:
+        if not isinstance(access.op, affine.Access | memref.Load | memref.Store) or access.op.memref is not self.value:
             return False
         others = self.writes if access.kind == "read" else self.redirected
         (here, _), (there, _) = self.place.touched([access]), self.place.touched(others)

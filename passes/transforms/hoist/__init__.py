@@ -21,8 +21,6 @@ from passes.legality.refusal import Reason, refusal
 from passes.legality.words import iteration_name, name
 from passes.transforms.hoist.faults import Faults
 
-_ACCESSES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
-
 
 def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:
     """The function with what is the same in every iteration of one loop done once before it.
@@ -168,7 +166,7 @@ class Motion:
         if part.op.is_terminator:
             return "it ends the body"
         for inner in walk(part.op):
-            if effects(inner) != NONE and not isinstance(inner, _ACCESSES):
+            if effects(inner) != NONE and not isinstance(inner, affine.Access):
                 return f"{op_name(inner)} is not moved"
             used = next((v for v in inner.mentions() if v in varying), None)
             if used is not None:
