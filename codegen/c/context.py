@@ -12,6 +12,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
+from affdsl.ir.traverse import definitions
 from affdsl.ir.types import MemRefType
 from codegen.c import tables
 from codegen.c.buffers import Buffer, Buffers, Heap
@@ -85,6 +86,11 @@ class Context:
     def is_checked(self) -> bool:
         """Whether accesses are checked."""
         return self.unit.sites is not None
+
+    @cached_property
+    def definitions(self) -> Mapping[Value, Op]:
+        """Which operation defines each value."""
+        return definitions(self.plan.func)
 
     @cached_property
     def words(self) -> Words:

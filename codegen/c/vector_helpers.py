@@ -37,6 +37,7 @@ _LOAD = (
 )
 _STORE = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        at[k] = (*value)[k];"
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
+_CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
 _FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
 _FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
 # Numbers that are equal have the same bits, or are two zeros, see `codegen.c.helpers`.
@@ -46,13 +47,21 @@ _EXTREME = (
     "return (V)((none & {4}) | (~none & found));"
 )
 
-_PORTABLE = {
+_WIDER = {
+    f"from_{kind}": ("V", "const S *a", "return __builtin_convertvector(*a, V);")
+    for kind in ("i8", "i16", "i32", "u8", "u16", "u32")
+}
+"""Integers as wider ones; S is the type of a vector of them."""
+
+_PORTABLE = _WIDER | {
     "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
     "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
     "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
     "all": ("V", "T a", "return (V){COPIES};"),
     "first": ("V", "int64_t count", _FIRST),
     "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
+    "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),
+    "greater": ("V", "const V *a, const V *b", _CHOSEN.format(">")),
     "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
     "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
     "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
@@ -84,19 +93,19 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
         body = "\n".join([*texts, "#else", body, "#endif"])
     name = vector_helper_name(stem, element, lanes)
     head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"
-    text = _instantiated(f"{head}\n{{\n{body}\n}}", element, lanes)
+    text = _instantiated(f"{head}\n{{\n{body}\n}}", stem, element, lanes)
     return Helper(
         text, headers=("stdint.h", *_HEADERS.get(stem, ()), *dict.fromkeys(target.header for target, _ in rows))
     )
 
 
-def _instantiated(text: str, element: str, lanes: int) -> str:
+def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     bits = int(element[1:])
     words = {
         "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
         "MOST": f"INT{bits}_MAX", "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
-        "COPIES": ", ".join("a" * lanes),
+        "COPIES": ", ".join("a" * lanes), "S": f"{stem.removeprefix('from_')}x{lanes}",
     }  # fmt: skip
     return "".join(words.get(word, word) for word in _words(text))
 

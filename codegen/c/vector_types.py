@@ -235,7 +235,26 @@ def _ordered(c: Context, predicate: str, of: Value, left: Code, right: Code) -> 
 def _select(c: Context, op: arith.Select) -> Code:
     if not isinstance(op.condition.type, VectorType):
         return choose(c.values.of(op.condition), whole(c, op.if_true), whole(c, op.if_false))
+    if (stem := extreme(c, op)) is not None:
+        return _helped(c, stem, op.result, op.if_true, op.if_false)
     return _helped(c, "choose", op.result, Mask(op.condition), op.if_true, op.if_false)
+
+
+def extreme(c: Context, op: arith.Select) -> str | None:
+    """The helper that is a choice between two numbers by comparing them: the first of equal ones, the second for NaN.
+
+    a < b ? a : b, and likewise where the numbers change places; a < b ? b : a is b > a ? b : a.
+    """
+    compare = c.definitions.get(op.condition)
+    if not isinstance(compare, arith.Compare) or compare.predicate not in ("olt", "ogt"):
+        return None
+    is_less = compare.predicate == "olt"
+    match (op.if_true, op.if_false):
+        case (compare.left, compare.right):
+            return "lesser" if is_less else "greater"
+        case (compare.right, compare.left):
+            return "greater" if is_less else "lesser"
+    return None
 
 
 def _cast(c: Context, op: arith.Cast) -> Code | None:
@@ -251,7 +270,21 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape)), shown)
     elif op.kind in ("fptosi", "fptoui") or (op.kind == "truncf" and op.rounding != ROUNDING[0]):
         return None
-    return converted(name, shown) if source != target else shown
+    if source == target:
+        return shown
+    if isinstance(source, IntegerType) and isinstance(target, IntegerType) and source.width < target.width:
+        return _widened(c, op, shown, "u" if op.kind == "extui" else "i")
+    return converted(name, shown)
+
+
+def _widened(c: Context, op: arith.Cast, shown: Code, sign: str) -> Code:
+    """Integers as wider ones, by a function that knows an instruction for it."""
+    lanes, bits = prod(_vector(op.result).shape), width(lane_kind(c, op.operand))
+    source = c.unit.vector_type(f"{sign}{bits}", f"{'u' * (sign == 'u')}int{bits}_t", lanes)
+    if shown.parts:
+        shown = c.lines.keep("", c.values.temporary, source, shown)
+    helper = c.unit.vector_helper(f"from_{sign}{bits}", suffix(lane_kind(c, op.result)), lanes)
+    return call(helper, code(f"&{shown}", UNARY, shown))
 
 
 def _scalar_or_whole(c: Context, value: Value) -> Code:

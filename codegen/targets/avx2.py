@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, packed, register, register_type
+from codegen.targets.x86 import LANE_BITS, packed, register, register_type, widening
 
 _POINTER = {"f32": "float *", "f64": "double *", "i32": "int *", "i64": "long long *"}
 
@@ -17,6 +17,9 @@ def _rows() -> Iterator[tuple[Row, str]]:
             if element in ("f32", "f64"):
                 operands = ", ".join(f"({register_type(element, bits)})*{name}" for name in "abc")
                 yield ("fma", element, lanes), f"return (V){mm}_fmadd_{end}({operands});"
+                pair = ", ".join(f"({register_type(element, bits)})*{name}" for name in "ab")
+                yield ("lesser", element, lanes), f"return (V){mm}_min_{end}({pair});"
+                yield ("greater", element, lanes), f"return (V){mm}_max_{end}({pair});"
             mask, integers, kind = f"(__m{bits}i)*mask", f"__m{bits}i", register_type(element, bits)
             load = f"const {integers} found = ({integers}){mm}_maskload_{end}((const {pointer})at, {mask});\n"
             chosen = f"return (V){mm}_blendv_epi8(({integers})*otherwise, found, {mask});"
@@ -32,5 +35,5 @@ AVX2 = Target(
     registers=16,
     has_fma=True,
     has_masks=False,
-    rows=dict(_rows()),
+    rows={**dict(_rows()), **dict(widening(256))},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, packed, register, register_type
+from codegen.targets.x86 import LANE_BITS, packed, register, register_type, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -17,6 +17,9 @@ def _rows() -> Iterator[tuple[Row, str]]:
             if element in ("f32", "f64"):
                 operands = ", ".join(f"({kind})*{name}" for name in "abc")
                 yield ("fma", element, lanes), f"return (V){mm}_fmadd_{end}({operands});"
+                pair = ", ".join(f"({kind})*{name}" for name in "ab")
+                yield ("lesser", element, lanes), f"return (V){mm}_min_{end}({pair});"
+                yield ("greater", element, lanes), f"return (V){mm}_max_{end}({pair});"
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (
@@ -37,5 +40,5 @@ AVX512 = Target(
     registers=32,
     has_fma=True,
     has_masks=True,
-    rows=dict(_rows()),
+    rows={**dict(_rows()), **dict(widening(512)), **dict(widening(256))},
 )

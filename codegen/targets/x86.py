@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from codegen.targets.target import Row
+
 HEADERS = {"immintrin.h": "defined(__AVX2__)"}
 """The header of the functions, and where it is needed."""
 LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+
+
+def widening(width: int) -> Iterator[tuple[Row, str]]:
+    """Integers as wider ones that fill a register of so many bits, signed and unsigned."""
+    for source in (8, 16, 32):
+        for target in (bits for bits in (16, 32, 64) if bits > source):
+            lanes, size = width // target, width // target * source
+            if size < 64:
+                continue
+            given = f"(__m{size}i)*a" if size >= 128 else "_mm_loadl_epi64((const __m128i *)(const void *)a)"
+            for sign, end in (("i", f"epi{source}"), ("u", f"epu{source}")):
+                call = f"{register(width)}_cvt{end}_epi{target}({given})"
+                yield (f"from_{sign}{source}", f"i{target}", lanes), f"return (V){call};"
 
 
 def register(bits: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,16 +24,19 @@ from passes.transforms.vectorize.widen import widen_op
 
 COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for arith_kind in kinds if arith_kind}
 
+IDEMPOTENT = ("minnumf", "maxnumf")
+"""Kinds without a neutral number that may combine a number as often as one likes."""
+
 
 @dataclass(frozen=True)
 class Carried:
     """How a value goes from iteration to iteration.
 
-    `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says;
-    `row` goes from lane to lane.
+    `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
+    and `any` so that it does not matter which one of equal numbers; `row` goes from lane to lane.
     """
 
-    way: Literal["same", "all", "best", "row"]
+    way: Literal["same", "all", "best", "any", "row"]
     kind: str = ""
     choice: Choice | None = None
 
@@ -42,16 +45,34 @@ FEW = 4
 """So many lanes are combined one after the other; more of them by halves first."""
 
 
-def _halved(value: Value, kind: str) -> tuple[list[Op], Value]:
-    """Operations that combine the lanes of a vector by halves until few are left, and what these are in."""
+def _halved(value: Value, combine: Callable[[Value, Value], list[Op]], few: int = FEW) -> tuple[list[Op], Value]:
+    """Operations that combine the lanes of a vector by halves until few are left, and what these are in.
+
+    The last of the operations that `combine` gives defines the lanes of two halves combined.
+    """
     made: list[Op] = []
-    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > FEW and lanes % 2 == 0:
+    while isinstance(value.type, VectorType) and (lanes := value.type.shape[0]) > few and lanes % 2 == 0:
         type, half = VectorType((lanes // 2,), value.type.element), lanes // 2
         parts = [vector.ExtractStridedSlice(Value(type), value, (at,), (half,), (1,)) for at in (0, half)]
-        combined = arith.Binary(Value(type, value.hint), kind, parts[0].result, parts[1].result)
-        made += [*parts, combined]
-        value = combined.result
+        made += [*parts, *combine(parts[0].result, parts[1].result)]
+        (value,) = made[-1].defines()
     return made, value
+
+
+def _of_kind(kind: str) -> Callable[[Value, Value], list[Op]]:
+    """Two values combined as a kind of arith."""
+    return lambda left, right: [arith.Binary(Value(left.type), kind, left, right)]
+
+
+def _better(choice: Choice) -> Callable[[Value, Value], list[Op]]:
+    """The better one of two values."""
+
+    def combine(first: Value, second: Value) -> list[Op]:
+        type = VectorType(first.type.shape, I1) if isinstance(first.type, VectorType) else I1
+        when = arith.Compare(Value(type), choice.kind, choice.predicate, second, first)
+        return [when, arith.Select(Value(first.type), when.result, second, first)]
+
+    return combine
 
 
 def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tuple[Carried, ...]:
@@ -62,14 +83,16 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
             found.append(Carried("same"))
             continue
         reduction = reductions.carried(loop, k)
-        free = reduction is not None and reduction.kind in HAS_NEUTRAL
+        free = reduction is not None and reduction.kind in (*HAS_NEUTRAL, *IDEMPOTENT)
         if reduction is not None and free and (reassociate or not reduction.needs_reassociation):
             found.append(Carried("all", reduction.kind))
         else:
             found.append(Carried("row"))
     for choice in choices(loop, in_a_row(loop, found)):
+        exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
+        way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
         for k in choice.values:
-            found[k] = Carried("best", choice=choice)
+            found[k] = Carried(way, choice=choice)
     return tuple(found)
 
 
@@ -98,11 +121,20 @@ def wide_loop(
             before.append(start)
             inits[k] = start.result
             carried[k], results[k] = (Value(start.result.type, v.hint) for v in (carried[k], results[k]))
-            halves, last = _halved(results[k], each.kind)
-            total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, (loop.inits[k],))
+            halves, last = _halved(results[k], _of_kind(each.kind))
+            once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
+            total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
             after += [with_fields(op, location=loop.location) for op in (*halves, total)]
             at.define(loop.carried[k], carried[k])
-    chosen = list(dict.fromkeys(each.choice for each in how if each.choice is not None))
+        elif each.way == "any":
+            assert each.choice is not None
+            everywhere = vector.Broadcast(Value(at.vector_type(loop.carried[k])), loop.inits[k])
+            before.append(everywhere)
+            inits[k] = everywhere.result
+            carried[k], results[k] = (Value(everywhere.result.type, v.hint) for v in (carried[k], results[k]))
+            after += _best_lane(at, each.choice, results[k], loop.results[k])
+            at.define(loop.carried[k], carried[k])
+    chosen = list(dict.fromkeys(each.choice for each in how if each.way == "best" and each.choice is not None))
     for choice in chosen:
         for k in choice.values:
             first = Value(at.vector_type(loop.carried[k]))
@@ -134,8 +166,24 @@ def wide_loop(
     return (*before, made, *after)
 
 
-def _start(at: Lanes, value: Value, kind: str) -> arith.Constant:
-    """The numbers that a reduction starts with in all lanes: what the loop starts with counts once, in the end."""
+def _best_lane(at: Lanes, choice: Choice, lanes: Value, result: Value) -> list[Op]:
+    """The best of all lanes, whichever of those that are as good."""
+    made, last = _halved(lanes, _better(choice))
+    assert isinstance(last.type, VectorType)
+    few, each = lanes_of([last], last.type.shape[0])
+    made += few
+    best = each[0][0]
+    for (other,) in each[1:]:
+        made += _better(choice)(best, other)
+        (best,) = made[-1].defines()
+    made[-1] = with_fields(made[-1], result=result)
+    return [with_fields(op, location=at.loop.location) for op in made]
+
+
+def _start(at: Lanes, value: Value, kind: str) -> arith.Constant | vector.Broadcast:
+    """What a reduction starts with in all lanes: what the loop starts with, if that counts once, counts in the end."""
+    if kind in IDEMPOTENT:
+        return vector.Broadcast(Value(at.vector_type(value)), at.loop.inits[at.loop.carried.index(value)])
     return arith.Constant(Value(at.vector_type(value)), (neutral_of(kind, value),) * at.width)
 
 
@@ -181,7 +229,7 @@ def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value]) -> list[V
             ends = _lane_after_lane(at, chain, row)
     found: list[Value] = []
     for each, old, new, value in zip(how, loop.carried, carried[: len(how)], yields, strict=True):
-        if each.way in ("all", "best"):
+        if each.way in ("all", "best", "any"):
             made = at.vector(value)
             found.append(made if at.mask is None else at.select(at.mask, made, new))
         else:

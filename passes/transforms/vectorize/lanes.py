@@ -11,6 +11,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from passes.legality.refusal import refusal
+from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from passes.transforms.vectorize.varying import Varying
 
 
@@ -190,8 +191,17 @@ class Lanes:
         return self.select(self.mask, given, other)
 
     def select(self, condition: Value, if_true: Value, if_false: Value) -> Value:
-        """One of two vectors, lane by lane."""
+        """One of two vectors, lane by lane.
+
+        Where one is the other combined with something, what it is combined with is chosen, so that a chain of such
+        operations has no choice in it.
+        """
         made = Value(if_true.type)
+        maker = next((op for op in reversed(self._out) if if_true in op.defines()), None)
+        if isinstance(maker, arith.Binary) and maker.kind in HAS_NEUTRAL and maker.left is if_false is not maker.right:
+            none = neutral_of(maker.kind, Value(_element(if_true)))
+            other = self.constant([none] * self.width, _element(if_true))
+            return self.binary(maker.kind, if_false, self.select(condition, maker.right, other))
         self.emit(arith.Select(made, condition, if_true, if_false))
         return made
 
@@ -205,3 +215,11 @@ class Lanes:
             self.emit(arith.Compare(made, "cmpi", "eq" if constraint.equality else "sge", left, zero))
             found = made if found is None else self.binary("andi", found, made)
         return self.constant([True] * self.width, I1) if found is None else found
+
+
+def _element(vector: Value) -> ScalarType:
+    """The type of the numbers of a vector."""
+    assert isinstance(vector.type, VectorType)
+    element = vector.type.element
+    assert isinstance(element, IntegerType | FloatType | IndexType)
+    return element

@@ -28,8 +28,8 @@ def wrapped(rows):
     """C with a function for each row that takes all vectors by their addresses."""
     parts = ["#include <math.h>\n#include <stdint.h>\n#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n"]
     for k, (stem, element, lanes) in enumerate(rows):
-        for kind in dict.fromkeys((element, f"i{element[1:]}")):
-            type = LANE_TYPES[kind]
+        for kind in dict.fromkeys((element, f"i{element[1:]}", *([stem[5:]] if stem.startswith("from_") else []))):
+            type = LANE_TYPES.get(kind) or f"uint{kind[1:]}_t"
             size = f"vector_size({lanes} * sizeof({type}))"
             parts.append(f"typedef {type} {kind}x{lanes} __attribute__(({size}));\n")
         vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
@@ -39,7 +39,11 @@ def wrapped(rows):
             "masked_load": f"*found = {name}(at, &m, &v);",
             "masked_store": f"{name}(at, &m, &v);",
             "fma": f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w, &v);",
-        }[stem]
+        }.get(stem)
+        if stem in ("lesser", "greater"):
+            body = f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w);"
+        elif stem.startswith("from_"):
+            body = f"(void)m;\n    (void)v;\n    *found = {name}((const {stem[5:]}x{lanes} *)(const void *)at);"
         head = f"void row{k}({type} *at, const {mask} *mask, const {vector} *given, {vector} *found)"
         parts.append(
             f"{head};\n{head}\n{{\n    const {mask} m = *mask;\n    const {vector} v = *given;\n    {body}\n}}\n"
@@ -69,7 +73,11 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
             mask = -random.integers(0, 2, lanes).astype(integer)
             mask[lanes - case % lanes :] = 0  # the memory ends there
             reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
+            if stem.startswith("from_"):
+                reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
             at, given, before = (random.uniform(-100, 100, n).astype(dtype) for n in (reached, lanes, lanes))
+            if stem in ("lesser", "greater"):
+                given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
             ends = []
             for library in (chosen, portable):
                 memory, found = guarded(at, "end"), aligned(dtype, lanes, before)
@@ -79,6 +87,7 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
                 ends.append((memory.copy(), found.copy()))
             for a, b in zip(*ends, strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=f"{stem}_{element}x{lanes}")
+                assert stem.startswith("from_") or np.array_equal(np.signbit(a), np.signbit(b))
 
 
 def aligned(dtype, lanes, values):

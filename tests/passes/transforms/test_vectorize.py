@@ -577,3 +577,26 @@ def test_mlir_opt_reads_it(tail):
     for body in STATEMENTS.values():
         f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{body}\n}}")
         mlir_opt(str(vectorize(f, iv(f, "i"), 4, tail=tail)))
+
+
+@pytest.mark.parametrize("tail", ["scalar", "masked"])
+@pytest.mark.parametrize("kind", ["minnumf", "maxnumf"])
+def test_extremes_that_leave_out_nan_are_found_in_all_lanes(kind, tail):
+    """There is no number that they would leave alone; each lane starts with what the loop starts with."""
+    body = f"""%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f32) {{
+      %a = affine.load %A[%i] : memref<?xf32>
+      %b = arith.{kind} %s, %a : f32
+      affine.yield %b : f32
+    }}
+    affine.store %r, %B[0] : memref<?xf32>"""
+    before = read(body)
+    after = vectorize(before, iv(before, "i"), 4, tail=tail)
+    assert any(isinstance(op, vector.Reduction) for op in walk(after))
+    assert_same(before, after)
+    a = np.array([np.nan, 3, -0.0, 0.0, np.nan, 7, -2, 1, np.nan, 5, np.nan], "f4")
+    for first in (np.nan, -0.0, 9.0):
+        found = [[a.copy(), np.zeros(11, "f4"), np.zeros((2, 2), "f4"), 11, np.float32(first)] for _ in "ab"]
+        run(before, *found[0])
+        run(after, *found[1])
+        np.testing.assert_array_equal(found[0][1], found[1][1])
+        assert np.signbit(found[0][1][0]) == np.signbit(found[1][1][0])
