@@ -128,11 +128,20 @@ def _vectorized(
 
     def made(order: Order) -> Block:
         if is_aligned:
-            return wide_loop(_aligned(reordered(loop, order), width), width, how, what, masked=True, lower=loop.lower)
+            return wide_loop(
+                _aligned(reordered(loop, order), width),
+                width,
+                how,
+                what,
+                masked=True,
+                lower=loop.lower,
+                units=order.units,
+            )
         main = with_fields(reordered(loop, order), upper=whole, results=between)
-        found = [*wide_loop(main, width, how, what)]
+        found = [*wide_loop(main, width, how, what, units=order.units)]
         for rest in rests:
-            found += [rest] if tail == "scalar" else wide_loop(reordered(rest, order), width, how, what, masked=True)
+            again = reordered(rest, order)
+            found += [rest] if tail == "scalar" else wide_loop(again, width, how, what, masked=True, units=order.units)
         return tuple(found)
 
     groups = splits if tail == "scalar" else (None,) * len(splits)
@@ -155,7 +164,7 @@ def _first_legal(
     for order in orders:
         try:
             found = made(order)
-            _require_order(loop, width, splits, [loop.body[k] for k in order], dependences, what)
+            _require_order(loop, width, splits, order, dependences, what)
         except IllegalTransform as error:
             first = first or error
         else:
@@ -167,16 +176,20 @@ def _require_order(
     loop: affine.For,
     width: int,
     splits: Sequence[Affine | None],
-    body: Sequence[Op],
+    order: Order,
     dependences: Dependences,
     what: str,
 ) -> None:
     """Raise IllegalTransform unless every dependence runs from earlier statements to later ones."""
     around = len(dependences.accesses.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
-    _number((*body, *loop.body[len(body) :]), (), places)
+    body = reordered(loop, order).body
+    _number(body, (), places)
+    units = {op: first for first, end in order.units for each in body[first:end] for op in walk(each)}
 
     def within(access: Access) -> Sequence[Term]:
+        if access.op in units:
+            return (units[access.op], loop.iv, *text_time(dependences, access, around + 1))
         place = places[access.op]
         inner = around + 1 + sum(isinstance(part, Value) for part in place)
         return (*place, loop.iv, *text_time(dependences, access, inner))

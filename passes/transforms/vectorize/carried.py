@@ -19,6 +19,7 @@ from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
 from passes.transforms.vectorize.lanes import Lanes
+from passes.transforms.vectorize.units import one_by_one
 from passes.transforms.vectorize.varying import Varying
 from passes.transforms.vectorize.widen import widen_op
 
@@ -104,13 +105,16 @@ def wide_loop(
     *,
     masked: bool = False,
     lower: Sequence[Affine] = (),
+    units: Sequence[tuple[int, int]] = (),
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
-    ones.
+    ones. `units` says which operations run for one iteration after the other.
     """
-    varying = Varying(loop, frozenset(v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"))
+    differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
+    differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
+    varying = Varying(loop, frozenset(differing))
     at = Lanes(loop, width, varying, what)
     before: list[Op] = []
     after: list[Op] = []
@@ -154,7 +158,7 @@ def wide_loop(
             at.mask = _mask(at)
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
-        yielded = _body(at, how, carried)
+        yielded = _body(at, how, carried, units)
         for choice, when in zip(chosen, carried[len(how) :], strict=True):
             yielded.append(_latest(at, choice, when))
         if carried:
@@ -209,7 +213,7 @@ def _mask(at: Lanes) -> Value:
     return mask
 
 
-def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value]) -> list[Value]:
+def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value], units: Sequence[tuple[int, int]]) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
     last = loop.body[-1] if loop.body else None
@@ -221,8 +225,12 @@ def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value]) -> list[V
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
     ends = _lane_after_lane(at, chain, row) if row and not makers else {}
+    started = {loop.body[first]: loop.body[first:end] for first, end in units}
+    alone = {op for unit in started.values() for op in unit}
     for op in loop.body:
-        if op not in chain and not op.is_terminator:
+        if op in started:
+            one_by_one(at, started[op])
+        elif op not in chain and op not in alone and not op.is_terminator:
             widen_op(at, op)
         makers.discard(op)
         if row and not makers and not ends:

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from passes.analysis.dependence import Dependences
 
-Order = tuple[int, ...]
-"""The places of operations in the body of a loop as it was, in a new order; without the terminator."""
+
+@dataclass(frozen=True)
+class Order:
+    """The operations of the body of a loop in a new order, without the terminator.
+
+    Attributes
+    ----------
+    places
+        Where each of them stood.
+    units
+        Which of them, from a number on and up to another, run for one iteration after the other.
+    """
+
+    places: tuple[int, ...]
+    units: tuple[tuple[int, int], ...] = ()
+
+
 Edge = tuple[Op, Op]
 """An operation of the body, and one that runs after it."""
 
@@ -21,8 +37,8 @@ def orders(
 ) -> Iterator[Order]:
     """Orders of the body in which values are made before they are used: that of the text, or near it, first.
 
-    In the other one each dependence between iterations that run at once leads forward; there is none if some of them
-    lead around in a circle.
+    In the other one each dependence between iterations that run at once leads forward. Operations around which some of
+    them lead in a circle run for one iteration after the other, if something is left that computes in all lanes.
 
     Parameters
     ----------
@@ -36,14 +52,50 @@ def orders(
     text = _sorted(loop, chain, values)
     if text is not None:
         yield text
-    other = _sorted(loop, chain, [*values, *_dependent(loop, width, dependences)])
+    edges = [*values, *_dependent(loop, width, dependences)]
+    other = _sorted(loop, chain, [edge for edge in edges if edge[0] is not edge[1]])
     if other is not None and other != text:
         yield other
+    circles = [circle for circle in _circles(loop, edges) if not set(circle) <= set(chain)]
+    last = _sorted(loop, chain, edges, circles) if circles and _is_worth_it(loop, circles, chain) else None
+    if last is not None:
+        yield last
 
 
 def reordered(loop: affine.For, order: Order) -> affine.For:
     """A loop with its statements in another order."""
-    return with_fields(loop, body=(*(loop.body[k] for k in order), *loop.body[len(order) :]))
+    return with_fields(loop, body=(*(loop.body[k] for k in order.places), *loop.body[len(order.places) :]))
+
+
+def _circles(loop: affine.For, edges: Sequence[Edge]) -> list[tuple[Op, ...]]:
+    """Operations each of which depends on all others of its kind, and on itself."""
+    after: dict[Op, set[Op]] = {}
+    for source, sink in edges:
+        after.setdefault(source, set()).add(sink)
+    reached = {op: _reached(op, after) for op in loop.body}
+    found: list[tuple[Op, ...]] = []
+    for op in loop.body:
+        if op in reached[op] and not any(op in circle for circle in found):
+            found.append(tuple(each for each in loop.body if each in reached[op] and op in reached[each]))
+    return found
+
+
+def _reached(op: Op, after: Mapping[Op, set[Op]]) -> set[Op]:
+    """The operations that depend on one, through others, too."""
+    found: set[Op] = set()
+    waiting = [op]
+    while waiting:
+        new = after.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def _is_worth_it(loop: affine.For, circles: Sequence[Sequence[Op]], chain: Sequence[Op]) -> bool:
+    """Whether something is computed outside of circles, which touch no chain."""
+    inside = {op for circle in circles for op in circle}
+    computes = [op for op in loop.body if isinstance(op, arith.Binary | math.Unary | math.Binary | math.Fma)]
+    return inside.isdisjoint(chain) and any(op not in inside and op not in chain for op in computes)
 
 
 def _uses(loop: affine.For, row: Mapping[Value, Value]) -> Iterator[Edge]:
@@ -66,15 +118,19 @@ def _handed_on(value: Value, yielded: Mapping[Value, Value]) -> Iterator[Value]:
 
 
 def _dependent(loop: affine.For, width: int, dependences: Dependences) -> Iterator[Edge]:
-    """The dependences between iterations that may run at once, and within each of them."""
+    """The dependences between iterations that may run at once, and within each of them.
+
+    One of an operation on itself is that of another iteration.
+    """
     top = {inner: op for op in loop.body for inner in walk(op)}
     level = len(dependences.accesses.domains[loop].ivs)
     inside = [a for a in dependences.compared if a.op in top]
     for source in inside:
         for sink in inside:
-            if top[source.op] is top[sink.op] or "write" not in (source.kind, sink.kind):
+            if "write" not in (source.kind, sink.kind):
                 continue
-            for depth in range(level + 1, dependences.common(source, sink) + 2):
+            last = level + 1 if top[source.op] is top[sink.op] else dependences.common(source, sink) + 1
+            for depth in range(level + 1, last + 1):
                 found = dependences.at(source, sink, depth)
                 if found is not None and not (depth == level + 1 and _is_far(found.distances, level, width)):
                     yield top[source.op], top[sink.op]
@@ -87,17 +143,24 @@ def _is_far(distances: Sequence[object], level: int, width: int) -> bool:
     return isinstance(low, int) and low >= width
 
 
-def _sorted(loop: affine.For, chain: Sequence[Op], edges: Sequence[Edge]) -> Order | None:
-    """The operations in an order that keeps all edges, as near to the text as can be; None if there is none."""
+def _sorted(
+    loop: affine.For, chain: Sequence[Op], edges: Sequence[Edge], circles: Sequence[tuple[Op, ...]] = ()
+) -> Order | None:
+    """The operations in an order that keeps all edges, as near to the text as can be; None if there is none.
+
+    The edges within a circle are kept by running it for one iteration after the other.
+    """
     ops = [op for op in loop.body if not op.is_terminator]
     place = {op: k for k, op in enumerate(ops)}
     whole = tuple(sorted(chain, key=place.__getitem__))
-    unit = {op: whole if op in place and op in whole else (op,) for op in ops}
+    unit = {op: whole if op in whole else (op,) for op in ops}
+    unit.update((op, circle) for circle in circles for op in circle)
     needs: dict[tuple[Op, ...], set[tuple[Op, ...]]] = {each: set() for each in unit.values()}
     for source, sink in edges:
         if unit[source] != unit[sink]:
             needs[unit[sink]].add(unit[source])
     found: list[int] = []
+    units: list[tuple[int, int]] = []
     done: set[tuple[Op, ...]] = set()
     waiting = list(needs)
     while waiting:
@@ -106,5 +169,7 @@ def _sorted(loop: affine.For, chain: Sequence[Op], edges: Sequence[Edge]) -> Ord
             return None
         waiting.remove(ready)
         done.add(ready)
+        if ready in circles:
+            units.append((len(found), len(found) + len(ready)))
         found += [place[op] for op in ready]
-    return tuple(found)
+    return Order(tuple(found), tuple(units))

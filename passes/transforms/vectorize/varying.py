@@ -15,12 +15,13 @@ class Varying:
 
     Parameters
     ----------
-    carried
-        The values that the loop carries which differ: all but those that it yields as they are.
+    differing
+        Values that differ in any case: those that the loop carries, but for those that it yields as they are, and what
+        is made for one iteration after the other.
     """
 
-    def __init__(self, loop: affine.For, carried: frozenset[Value]) -> None:
-        self._values: set[Value] = {loop.iv, *carried}
+    def __init__(self, loop: affine.For, differing: frozenset[Value]) -> None:
+        self._values: set[Value] = {loop.iv, *differing}
         before = -1
         while before != len(self._values):  # what inner loops carry may vary because of what they yield
             before = len(self._values)

@@ -429,6 +429,62 @@ def test_a_recurrence_from_the_largest_of_several_numbers_is_refused():
         vectorize(f, iv(f, "j"), 4)
 
 
+CIRCLES = {
+    "sums whose numbers are data": """%k = arith.fptosi %a : f32 to i32
+      %s = arith.index_cast %k : i32 to index
+      %m = arith.remui %s, %z4 : index
+      %b = memref.load %B[%m] : memref<?xf32>
+      %d = arith.mulf %a, %x : f32
+      %c = arith.addf %b, %d : f32
+      memref.store %c, %B[%m] : memref<?xf32>""",
+    "a recurrence between maps": """%b = affine.load %B[%i] : memref<?xf32>
+      %c = arith.mulf %a, %x : f32
+      %d = arith.addf %b, %c : f32
+      affine.store %d, %B[%i + 1] : memref<?xf32>
+      %e = arith.mulf %d, %d : f32
+      affine.store %e, %C[0, %i] : memref<?x?xf32>""",
+    "a recurrence of two arrays": """%b = affine.load %B[%i] : memref<?xf32>
+      %c = arith.mulf %a, %a : f32
+      %d = arith.addf %b, %c : f32
+      affine.store %d, %C[1, %i + 1] : memref<?x?xf32>
+      %e = affine.load %C[1, %i] : memref<?x?xf32>
+      affine.store %e, %B[%i + 1] : memref<?xf32>""",
+    "a recurrence in a branch": """%c = arith.mulf %a, %x : f32
+      %d = arith.cmpf ogt, %c, %a : f32
+      %r = scf.if %d -> (f32) {
+        %b = affine.load %B[%i] : memref<?xf32>
+        %e = arith.addf %b, %c : f32
+        affine.store %e, %B[%i + 1] : memref<?xf32>
+        scf.yield %e : f32
+      } else { scf.yield %c : f32 }
+      affine.store %r, %C[1, %i] : memref<?x?xf32>""",
+    "a recurrence through a loop": """%c = arith.mulf %a, %x : f32
+      %s = affine.for %j = 0 to 3 iter_args(%t = %c) -> (f32) {
+        %b = affine.load %B[%i - %j + 2] : memref<?xf32>
+        %d = arith.addf %t, %b : f32
+        affine.yield %d : f32
+      }
+      affine.store %s, %B[%i + 3] : memref<?xf32>""",
+    "an element that all iterations change": """%b = affine.load %B[0] : memref<?xf32>
+      %c = arith.mulf %a, %x : f32
+      %d = arith.addf %b, %c : f32
+      affine.store %d, %B[0] : memref<?xf32>
+      affine.store %b, %C[0, %i] : memref<?x?xf32>
+      affine.store %c, %C[1, %i] : memref<?x?xf32>""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CIRCLES)
+def test_what_needs_the_iteration_before_runs_one_by_one_between_vectors(name):
+    body = f"%a = affine.load %A[%i] : memref<?xf32>\n{CIRCLES[name]}"
+    f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{body}\n}}")
+    for width, tail in itertools.product(WIDTHS, ("scalar", "masked")):
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        assert_same(f, made)
+        products = [op for op in walk(made) if isinstance(op, arith.Binary) and op.kind == "mulf"]
+        assert any(op.result.type == VectorType((width,), F32) for op in products)
+
+
 def test_a_division_where_no_lane_runs_does_not_fail():
     f = read("""affine.for %i = 0 to %n {
       %a = affine.load %A[%i] : memref<?xi32>
