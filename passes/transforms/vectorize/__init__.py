@@ -23,6 +23,7 @@ from passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from passes.transforms.loops.nests import loop_of, replaced
 from passes.transforms.vectorize.branches import without_branches
 from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
+from passes.transforms.vectorize.counters import without_counters
 from passes.transforms.vectorize.loads import loaded_once
 from passes.transforms.vectorize.statements import Order, orders, reordered
 
@@ -47,7 +48,8 @@ def vectorize(
     vectors, all other elements lane after lane; no element is touched that the loop as written does not touch. A
     condition that differs from lane to lane becomes a mask. Values that the loop carries are combined in all lanes if
     any order gives the same, or `reassociate` allows another, and else go from lane to lane as they did. Statements of
-    the body change places where dependences ask for that.
+    the body change places where dependences ask for that; those that need what the iteration before has made run for
+    one iteration after the other, if anything else is left.
 
     Parameters
     ----------
@@ -100,7 +102,7 @@ def vectorize(
         raise ValueError(f'a vector has 2 lanes or more, and a tail is "scalar" or "masked": got {width}, {tail!r}')
     dependences = Dependences(function, module)
     if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
-        plain = without_branches(loaded_once(loop))
+        plain = without_counters(without_branches(loaded_once(loop)))
         if plain is not loop:
             before, function, loop = function, replaced(function, loop, plain), plain
             if module is not None:

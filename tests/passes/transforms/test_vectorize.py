@@ -485,6 +485,42 @@ def test_what_needs_the_iteration_before_runs_one_by_one_between_vectors(name):
         assert any(op.result.type == VectorType((width,), F32) for op in products)
 
 
+COUNTERS = {
+    "a constant": ("arith.addi %k, %c : i8", "i8"),
+    "a number that stays": ("arith.subi %k, %y : i8", "i8"),
+    "an index": ("arith.addi %k, %c : index", "index"),
+}
+
+
+@pytest.mark.parametrize("name", COUNTERS)
+@pytest.mark.parametrize("start", ["0", "2"])
+def test_what_grows_evenly_is_computed_in_all_lanes(name, start):
+    step, type = COUNTERS[name]
+    f = read(
+        f"""%z = arith.constant 120 : {type}
+    %s = affine.for %i = {start} to %n step 3 iter_args(%k = %z) -> ({type}) {{
+      %c = arith.constant 7 : {type}
+      %m = arith.muli %k, %k : {type}
+      %l = {step}
+      %o = arith.xori %m, %l : {type}
+      affine.store %o, %A[%i] : memref<?x{type}>
+      affine.yield %l : {type}
+    }}
+    affine.store %s, %B[0] : memref<?x{type}>""",
+        f"%A: memref<?x{type}>, %B: memref<?x{type}>, %y: i8, %n: index",
+    )
+    dtype = np.int8 if type == "i8" else np.int64
+    for width, tail in itertools.product((2, 8), ("scalar", "masked")):
+        made = vectorize(f, iv(f, "i"), width, tail=tail)
+        verify(made)
+        assert sum(isinstance(op, arith.Binary) and op.kind == "muli" for op in walk(made)) <= 4, "once for all lanes"
+        for n in (0, 2, 3, 17, 70):
+            found = [[np.zeros(n + 3, dtype), np.zeros(1, dtype), np.int8(-5), n] for _ in "ab"]
+            run(f, *found[0])
+            run(made, *found[1])
+            assert [a.tolist() for a in found[0][:2]] == [a.tolist() for a in found[1][:2]]
+
+
 def test_a_division_where_no_lane_runs_does_not_fail():
     f = read("""affine.for %i = 0 to %n {
       %a = affine.load %A[%i] : memref<?xi32>
@@ -633,6 +669,13 @@ def test_mlir_opt_reads_it(tail):
     for body in STATEMENTS.values():
         f = read(f"%z4 = arith.constant 4 : index\naffine.for %i = 0 to %n {{\n{body}\n}}")
         mlir_opt(str(vectorize(f, iv(f, "i"), 4, tail=tail)))
+    loaded = "%a = affine.load %A[%i] : memref<?xf32>\n"
+    bodies = [f"affine.for %i = 0 to %n {{ {loaded}{body} }}" for body in CIRCLES.values()]
+    for text in (*bodies, *(CHOOSING.replace("BRANCH", each) for each in BRANCHES.values())):
+        f = read(f"%z4 = arith.constant 4 : index\n{text}")
+        mlir_opt(str(vectorize(f, iv(f, "i"), 4, tail=tail)))
+    f = chosen("oge", "f32")
+    mlir_opt(str(vectorize(f, iv(f, "i"), 4, tail=tail)))
 
 
 @pytest.mark.parametrize("tail", ["scalar", "masked"])
