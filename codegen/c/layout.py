@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 WIDTH = 110
-_BREAK = re.compile(r" (?=(?:[-+*/%|&^<>?:]|[<>=!]=|&&|\\|\\|) )|(?<=[,;]) ")
+_OPERATORS = frozenset([*"-+*/%|&^<>?:", "<=", ">=", "==", "!=", "&&", "||"])
 
 
 def indent_of(line: str) -> int:
@@ -42,6 +40,12 @@ def _best_break(line: str, start: int) -> int | None:
         depth += (character in "([{") - (character in ")]}")
         depths.append(depth)
     half = start + (WIDTH - start) // 3
-    places = [m.start() for m in _BREAK.finditer(line, max(start, indent_of(line) + 1)) if m.start() <= WIDTH]
+    first = max(start, indent_of(line) + 1)
+    places = [p for p in range(first, min(len(line), WIDTH + 1)) if line[p] == " " and _may_break(line, p)]
     good = [p for p in places if p >= half] or places
     return min(good, key=lambda p: (depths[p], line[p + 1] in "*/%", -p), default=None)
+
+
+def _may_break(line: str, at: int) -> bool:
+    """Whether a space stands behind a comma or in front of an operator."""
+    return line[at - 1] in ",;" or line[at + 1 : line.find(" ", at + 1)] in _OPERATORS
