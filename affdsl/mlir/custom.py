@@ -223,12 +223,6 @@ def _custom(name: str) -> _Custom:
     return _Custom(row.cls, kind, form, compiled, reads, operands, results, single, (text, parts, limits))
 
 
-@cache
-def _template(name: str, known: str) -> Template:
-    text, parts, limits = _custom(known).template
-    return f"{name}{text}", parts, limits
-
-
 def read_custom(p: Parser, head: Head) -> Op:
     """An operation with a class and a form."""
     return _custom(head.name).read(p, head)
@@ -236,22 +230,27 @@ def read_custom(p: Parser, head: Head) -> Op:
 
 def write_custom(p: Printer, op: Op) -> str | Iterator[Block]:
     """An operation with a form."""
-    return _write(p, op, _template(op.name, op.name))
+    return _write(p, op, op.name)
 
 
 def write_kind(p: Printer, op: Any) -> str | Iterator[Block]:  # noqa: ANN401
     """An operation of a class that stands for several; a kind that does not exist is printed as one that does."""
-    name = f"{op.name}.{op.kind}"
-    return _write(p, op, _template(name, name if name in FORMS else _A_NAME[type(op)]))
+    return _write(p, op, f"{op.name}.{op.kind}")
 
 
-def _write(p: Printer, op: Op, template: Template) -> str | Iterator[Block]:
+def _write(p: Printer, op: Op, name: str) -> str | Iterator[Block]:
+    template = _templates.get(name)
+    if template is None:
+        text, parts, limits = _custom(name if name in FORMS else _A_NAME[type(op)]).template
+        template = _templates[name] = f"{name}{text}", parts, limits
     text, parts, limits = template
-    if limits and any(limit(op) for limit in limits):  # the custom form has no place for what it says
-        return p.generic(op)
+    for says_more in limits:
+        if says_more(op):
+            return p.generic(op)
     return text % tuple([part(p, op) for part in parts])
 
 
+_templates: dict[str, Template] = {}
 FORMS = forms()
 _A_NAME = {row_of(name).cls: name for name in FORMS}
 READERS: Mapping[str, Reader] = dict.fromkeys(FORMS, read_custom)
