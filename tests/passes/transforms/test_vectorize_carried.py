@@ -1,0 +1,114 @@
+"""Random loops that carry numbers through sums, selections and branches: on vectors they do the same to the bit."""
+
+import random
+
+import pytest
+
+import affdsl as af
+from passes.transforms.vectorize import vectorize
+from tests.effort import some
+from tests.passes.transforms.test_vectorize import assert_same, iv, read
+
+ORDERED = ("ogt", "oge", "olt", "ole")
+WAYS = ((2, "scalar"), (4, "masked"), (4, "scalar"))
+
+
+class Body:
+    """Writes the body of a loop, some operations at a time."""
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.carried = [f"%c{k}" for k in range(self.rng.randint(1, 3))]
+        self.lines = []
+        self.count = 0
+        self.known = self.block(["%x", *self.carried], [], 2)
+        yields = [self.yielded(c) for c in self.carried]
+        types = self.types(len(yields))
+        starts = ", ".join(f"{c} = %x" for c in self.carried)
+        self.text = "\n".join((
+            f"%r:{len(yields)} = affine.for %i = 1 to %n iter_args({starts}) -> ({types}) {{",
+            *self.lines, f"affine.yield {', '.join(yields)} : {types}", "}",
+            *(f"affine.store %r#{k}, %C[3, {k}] : memref<?x?xf32>" for k in range(len(yields))),
+        ))  # fmt: skip
+
+    def types(self, count):
+        return ", ".join(["f32"] * count)
+
+    def new(self, operation):
+        self.count += 1
+        self.lines.append(f"%v{self.count} = {operation}")
+        return f"%v{self.count}"
+
+    def block(self, values, conditions, depth):
+        """Adds a few operations on values that are known here; gives those that are known afterwards."""
+        rng, values, conditions = self.rng, list(values), list(conditions)
+        for _ in range(rng.randint(2, 6)):
+            a, b = rng.choice(values), rng.choice(values)
+            match rng.choices("load again store combine compare select branch".split(), (20, 10, 10, 18, 16, 12, 14))[
+                0
+            ]:
+                case "load":
+                    values.append(self.new(f"affine.load %A[%i + {rng.randint(0, 2)}] : memref<?xf32>"))
+                case "again":
+                    values.append(self.new(f"affine.load %B[%i + {rng.randint(0, 2)}] : memref<?xf32>"))
+                case "store":
+                    self.lines.append(f"affine.store {a}, %B[%i + {rng.randint(0, 2)}] : memref<?xf32>")
+                case "combine":
+                    kind = rng.choice(("addf", "subf", "mulf", "maximumf", "minimumf"))
+                    values.append(self.new(f"arith.{kind} {a}, {b} : f32"))
+                case "compare":
+                    conditions.append(self.new(f"arith.cmpf {rng.choice((*ORDERED, 'ugt', 'oeq'))}, {a}, {b} : f32"))
+                case "select" if conditions:
+                    values.append(self.new(f"arith.select {rng.choice(conditions)}, {a}, {b} : f32"))
+                case "branch" if conditions and depth:
+                    values += self.branch(values, conditions, depth)
+        return values
+
+    def branch(self, values, conditions, depth):
+        count = self.rng.randint(1, 2)
+        scf, head = self.rng.choice((
+            ("scf", f"scf.if {self.rng.choice(conditions)}"),
+            ("affine", "affine.if affine_set<(d0) : (d0 mod 2 == 0)>(%i)"),
+        ))  # fmt: skip
+        made = self.new(f"{head} -> ({self.types(count)}) {{")
+        self.lines[-1] = self.lines[-1].replace(f"{made} =", f"{made}:{count} =")
+        for end in ("} else {", "}"):
+            inside = self.block(values, conditions, depth - 1)
+            given = [self.rng.choice(self.rng.choice((inside, values))) for _ in range(count)]
+            self.lines += [f"{scf}.yield {', '.join(given)} : {self.types(count)}", end]
+        return [f"{made}#{k}" for k in range(count)]
+
+    def yielded(self, carried):
+        """What the next iteration gets: the better of two numbers, or any number."""
+        way = self.rng.randint(0, 4)
+        if way < 2:
+            return self.rng.choice(self.known[-4:])
+        if way == 2:
+            return self.new(f"arith.addf {carried}, {self.rng.choice(self.known)} : f32")
+        found = self.new("affine.load %A[%i] : memref<?xf32>")
+        pair = self.rng.sample((found, self.rng.choice(self.carried)), 2)
+        better = self.new(f"arith.cmpf {self.rng.choice(ORDERED)}, {', '.join(pair)} : f32")
+        return self.new(f"arith.select {better}, {found}, {carried} : f32")
+
+
+@pytest.mark.parametrize("seed", some(range(600), 40))
+def test_what_loops_carry(seed):
+    f = read(Body(seed).text)
+    for width, tail in WAYS:
+        try:
+            made = vectorize(f, iv(f, "i"), width, tail=tail)
+        except af.IllegalTransform:
+            continue
+        assert_same(f, made, sizes=(0, 1, 2, 4, 6, 10))
+
+
+def test_most_of_them_are_vectorized():
+    taken = 0
+    for seed in range(40):
+        f = read(Body(seed).text)
+        try:
+            vectorize(f, iv(f, "i"), 4)
+        except af.IllegalTransform:
+            continue
+        taken += 1
+    assert taken >= 30
