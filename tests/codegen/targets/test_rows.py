@@ -105,3 +105,14 @@ def test_rows_are_of_the_width_of_a_register():
         for _, element, lanes in target.rows:
             assert int(element[1:]) * lanes in (128, 256, 512)
             assert int(element[1:]) * lanes <= target.width
+
+
+def test_the_page_names_all_instruction_sets_and_operations():
+    page = (Path(__file__).parents[3] / "docs" / "targets.md").read_text(encoding="utf-8")
+    for target in TARGETS:
+        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{target.name}` |")]
+        assert all(macro in row or f"`{macro.strip('_')[6:]}`" in row for macro in target.macros)
+        assert f"| {target.width}, " in row
+        assert f"| {target.registers} |" in row
+    for stem in {"from_*" if stem.startswith("from_") else stem for target in TARGETS for stem, _, _ in target.rows}:
+        assert f"`{stem}`" in page
