@@ -1,5 +1,7 @@
 """Loops as programs have them: what runs on vectors does the same to the bit, and what is refused says why."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -17,9 +19,11 @@ from tests.harness.batch import UNREACHABLE, C
 from tests.harness.judges import copied
 
 SIZES = ((0, 0), (1, 1), (3, 2), (8, 9), (21, 13))
-NATIVE = C("gcc", ("-O1", "-march=native", *UNREACHABLE))
+NATIVE = C("gcc", ("-O0", "-march=native", *UNREACHABLE))
 LIBRARY = {"exponentials"}
 """What the C library computes in C, and NumPy in the interpreter."""
+
+SUMS = ("reductions", "control flow", "nests")
 
 every_pattern = pytest.mark.parametrize("pattern", PATTERNS, ids=[p.kernel.name for p in PATTERNS])
 
@@ -49,17 +53,26 @@ def arguments(kernel, n, m):
             yield p.type.numpy.type(0.7)
 
 
+@cache
+def on_vectors(pattern):
+    return pattern.vectorized()
+
+
+@cache
 def calls(kernel):
-    """Arguments of calls, without those that a kernel refuses, and what it makes of them by the interpreter."""
-    for n, m in SIZES:
-        given = list(arguments(kernel, n, m))
-        wanted = copied(given)
-        try:
-            kernel.interpret(*wanted)
-        except SizeError:
-            continue
-        sizes = [{N.expr.value: n, M.expr.value: m}[v] for v in kernel.program.sizes]
-        yield sizes, given, wanted
+    """Sizes and arguments of calls, without those that a kernel refuses, and what it makes of them, interpreted."""
+    return tuple(each for n, m in SIZES for each in call(kernel, n, m))
+
+
+def call(kernel, n, m):
+    given = list(arguments(kernel, n, m))
+    wanted = copied(given)
+    try:
+        kernel.interpret(*wanted)
+    except SizeError:
+        return
+    numbers = {N.expr.value: n, M.expr.value: m}
+    yield [numbers[v] for v in kernel.program.sizes], given, wanted
 
 
 @every_pattern
@@ -69,13 +82,24 @@ def test_what_is_vectorized_does_the_same(pattern):
             pattern.vectorized()
         assert pattern.refused in str(refused.value)
         return
-    made = pattern.vectorized()
+    made = on_vectors(pattern)
     ran = 0
-    for _, given, wanted in calls(pattern.kernel):
+    for _, before, wanted in calls(pattern.kernel):
+        given = copied(before)
         made.interpret(*given)
         assert all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(given, wanted, strict=True))
         ran += 1
     assert ran >= 2
+
+
+@pytest.mark.parametrize("pattern", [p for p in PATTERNS if p.category in SUMS and not p.refused], ids=lambda p: p.name)
+def test_sums_in_another_order_are_nearly_the_same(pattern):
+    made = pattern.vectorized(reassociate=True)
+    for _, before, wanted in calls(pattern.kernel):
+        given = copied(before)
+        made.interpret(*given)
+        for a, b in zip(given, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
 def test_it_does_the_same_in_c():
@@ -83,8 +107,8 @@ def test_it_does_the_same_in_c():
     for pattern in PATTERNS:
         if pattern.refused or pattern.kernel.name in LIBRARY:
             continue
-        made = pattern.vectorized()
-        found = list(calls(pattern.kernel))
+        made = on_vectors(pattern)
+        found = calls(pattern.kernel)
         given = tuple((*sizes, *each) for sizes, each, _ in found)
         programs.append(Program(0, made.module, made.func.symbol, len(made.program.sizes), given, wild=False))
         expected.append([outcome(made.func, (*sizes, *wanted), ()) for sizes, _, wanted in found])
