@@ -62,7 +62,7 @@ def time_packed() -> None:
     np.testing.assert_allclose(ours, packed_matmul.reference(a, b, theirs), atol=(SIZE + 2) * 2**-20)
     times = interleaved(lambda: packed_matmul.packed_matmul(a, b, ours), lambda: np.matmul(a, b, out=theirs))
     what = f"matrix product, {SIZE} x {SIZE} x {SIZE}, single precision"
-    report(what, times, f"NumPy with {blas()}, on all its threads", "three loops and six steps of a schedule")
+    report(what, times, f"NumPy with {blas()}, on all its threads", "three loops and five steps of a schedule")
 
 
 def time_photograph() -> None:
