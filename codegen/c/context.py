@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -9,10 +10,10 @@ from functools import cached_property
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import func, scf
+from affdsl.ir.dialects import func, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import definitions
+from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
 from codegen.c import tables
 from codegen.c.buffers import Buffer, Buffers, Heap
@@ -91,6 +92,12 @@ class Context:
     def definitions(self) -> Mapping[Value, Op]:
         """Which operation defines each value."""
         return definitions(self.plan.func)
+
+    @cached_property
+    def shuffled(self) -> Counter[Value]:
+        """How often shuffles read each vector."""
+        shuffles = [op for op in walk(self.plan.func) if isinstance(op, vector.Shuffle)]
+        return Counter(v for op in shuffles for v in (op.left, op.right))
 
     @cached_property
     def words(self) -> Words:

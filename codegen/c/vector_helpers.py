@@ -54,6 +54,7 @@ _WIDER = {
 """Integers as wider ones; S is the type of a vector of them."""
 
 _PORTABLE = _WIDER | {
+    "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
     "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
     "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
     "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
@@ -70,6 +71,14 @@ _PORTABLE = _WIDER | {
 }
 """What each gives, its parameters, and its portable body."""
 
+_SHUFFLE = """\
+#if defined(__clang__)
+#define NAME(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){__VA_ARGS__})
+#endif"""
+"""Lanes by number, which must be constants."""
+
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
 _HEADERS = {"fma": ("math.h",)}
 LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
@@ -83,6 +92,8 @@ def vector_helper_name(stem: str, element: str, lanes: int) -> str:
 @cache
 def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     """A helper on vectors of so many lanes of a type."""
+    if stem == "shuffle":
+        return Helper(_instantiated(_SHUFFLE, stem, element, lanes), headers=("stdint.h",))
     if stem not in _PORTABLE:
         raise InternalError(f"no C helper on vectors is called {stem!r}")
     result, parameters, portable = _PORTABLE[stem]
@@ -107,6 +118,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "COPIES": ", ".join("a" * lanes), "S": f"{stem.removeprefix('from_')}x{lanes}",
     }  # fmt: skip
+    words["NAME"] = vector_helper_name(stem, element, lanes)
     return "".join(words.get(word, word) for word in _words(text))
 
 

@@ -21,6 +21,7 @@ from codegen.c.lanes import (
     fill_listed,
     flat,
     flat_lane,
+    keep_vector,
     lane_of,
     lane_type,
     new_vector,
@@ -28,9 +29,10 @@ from codegen.c.lanes import (
     splat,
     vector_type,
 )
+from codegen.c.masks import is_mask
 from codegen.c.memory import assign
 from codegen.c.types import width
-from codegen.c.vector_types import lane_in
+from codegen.c.vector_types import is_native, lane_in, on_vectors, whole
 
 I64 = IntegerType(64)
 
@@ -140,6 +142,15 @@ def insert_slice(c: Context, op: vector.InsertStridedSlice) -> None:
 def shuffle(c: Context, op: vector.Shuffle) -> None:
     """Lanes of two vectors by number."""
     shape = vector_type(op.result).shape
+    if (
+        is_native(c, vector_type(op.result))
+        and op.left.type == op.right.type == op.result.type
+        and not is_mask(op.left)
+    ):
+        left, right = (whole(c, v) for v in (op.left, op.right))
+        order = [number(max(row, 0)) for row in op.mask]
+        keep_vector(c, op.result, on_vectors(c, "shuffle", lane_type(op.result), shape[0], left, right, *order))
+        return
     rows = (vector_type(op.left).shape or (1,))[0]
     nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)
     inner = prod(shape[1:])

@@ -108,7 +108,7 @@ def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
 def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Value, otherwise: Value) -> None:
     """result = consecutive elements where mask is set, which alone are read."""
     kind = lane_kind(c, result)
-    pointer = _signed_pointer(buffer, at, const=True)
+    pointer = _pointer(buffer, at)
     lanes = prod(vector_type(result).shape)
     keep_vector(c, result, on_vectors(c, "masked_load", kind, lanes, pointer, Mask(mask), otherwise))
 
@@ -116,12 +116,12 @@ def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Valu
 def _masked_store(c: Context, buffer: Buffer, value: Value, at: Code, mask: Value) -> None:
     """Consecutive elements = value where mask is set; the others are not touched."""
     kind = lane_kind(c, value)
-    pointer = _signed_pointer(buffer, at, const=False)
+    pointer = _pointer(buffer, at, const=False)
     lanes = prod(vector_type(value).shape)
     c.lines.add(f"{on_vectors(c, 'masked_store', kind, lanes, pointer, Mask(mask), value)};")
 
 
-def _signed_pointer(buffer: Buffer, at: Code, *, const: bool) -> Code:
+def _pointer(buffer: Buffer, at: Code, *, const: bool = True) -> Code:
     """The address of an element; C lets a pointer to signed numbers read unsigned ones."""
     shown = code(f"&{at.at(UNARY)}", UNARY, at)
     kind = element(buffer.type)
@@ -153,7 +153,10 @@ def _load_vector(
     start = _along(c, op, start, memref, result, mask)
     if mask is None and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))
-        keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))
+        if c.shuffled[result] > 1:
+            keep_vector(c, result, on_vectors(c, "loaded", lane_kind(c, result), prod(shape), _pointer(buffer, at)))
+        else:
+            keep_vector(c, result, in_memory(c, vector_type(result), at, const=True))
         return
     if mask is not None and otherwise is not None and not c.is_checked and _is_contiguous(c, buffer, result):
         at = _element_at(c, buffer, place_in(c, buffer, start))

@@ -137,10 +137,15 @@ def collapse_shape(c: Context, op: memref.CollapseShape) -> None:
     """Dimensions taken together."""
     source = c.buffers[op.source]
     assert isinstance(op.result.type, MemRefType)
-    sizes = c.buffers.sizes(source)
-    shape = tuple(reduce(partial(product, c), [sizes[k] for k in group], Affine.of(1)) for group in op.groups)
-    steps = None if source.strides is None else tuple(_together(c, op, source, sizes))
+    steps = None if source.strides is None else tuple(_together(c, op, source, c.buffers.sizes(source)))
+    shape = tuple(_size_together(c, [source.shape[k] for k in group]) for group in op.groups)
     c.buffers[op.result] = replace(source, type=op.result.type, shape=shape, strides=steps, whole=whole_shape(source))
+
+
+def _size_together(c: Context, sizes: Sequence[Affine | None]) -> Affine | None:
+    """The product of sizes; None where one is not known."""
+    known = [size for size in sizes if size is not None]
+    return reduce(partial(product, c), known, Affine.of(1)) if len(known) == len(sizes) else None
 
 
 def _together(c: Context, op: memref.CollapseShape, source: Buffer, sizes: Sequence[Affine]) -> Sequence[Affine]:

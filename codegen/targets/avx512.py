@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, packed, register, register_type, widening
+from codegen.targets.x86 import LANE_BITS, loaded, packed, register, register_type, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -40,5 +40,5 @@ AVX512 = Target(
     registers=32,
     has_fma=True,
     has_masks=True,
-    rows={**dict(_rows()), **dict(widening(512)), **dict(widening(256))},
+    rows={**dict(_rows()), **dict(loaded(512)), **dict(widening(512)), **dict(widening(256))},
 )

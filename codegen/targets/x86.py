@@ -37,3 +37,10 @@ def register_type(element: str, bits: int) -> str:
 def packed(element: str) -> str:
     """What the functions on these lanes end with."""
     return {"f32": "ps", "f64": "pd"}.get(element, f"epi{element[1:]}")
+
+
+def loaded(width: int) -> Iterator[tuple[Row, str]]:
+    """A vector of which gcc 12 must not know that it is in memory too, where it would load it for each shuffle."""
+    for element, lane in LANE_BITS.items():
+        load = 'V found;\n__builtin_memcpy(&found, at, sizeof found);\n__asm__("" : "+v"(found));\nreturn found;'
+        yield ("loaded", element, width // lane), load

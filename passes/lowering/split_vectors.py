@@ -12,6 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, VectorType
+from passes.lowering.shuffles import shuffled
 
 OpT = TypeVar("OpT", bound=Op)
 NARROWEST_FLOAT = 32
@@ -23,7 +24,7 @@ def split_vectors(module: Module, width: int) -> Module:
 
     Vectors of equally many lanes have equally many parts, whatever their elements, so that masks and conversions go
     from part to part. What is added up over all lanes is added up in their order, as before. A function with an
-    operation on wide vectors that has no form in parts (a shuffle, say) stays as it is.
+    operation on wide vectors that has no form in parts (a transposition, say) stays as it is.
 
     >>> from affdsl.mlir.readers import parse
     >>> module = parse('''
@@ -121,6 +122,8 @@ class _Splitter:
                 yield with_fields(op, source=of, static_position=(position % lanes,))
             case vector.ExtractStridedSlice():
                 yield from self.cut(op)
+            case vector.Shuffle():
+                yield from self.shuffled(op)
             case Nested() | affine.Yield() | scf.Yield():
                 yield self.around(op)
             case _:
@@ -171,6 +174,23 @@ class _Splitter:
             self.parts[op.result] = taken
         else:
             yield vector.ShapeCast(op.result, taken[0], location=op.location)
+
+    def shuffled(self, op: vector.Shuffle) -> Iterator[Op]:
+        """Lanes of two vectors: each part takes its own from those parts of them that have any."""
+        if not (self.is_wide(op.left) and self.is_wide(op.right) and self.is_wide(op.result)):
+            raise _WholeError
+        sources = self.parts[op.left] + self.parts[op.right]
+        each = _lanes(op.left) // self.count(op.left)
+        if each != _lanes(op.result) // self.count(op.result):
+            raise _WholeError
+        found: list[Value] = []
+        for rows in self.sliced(op.result, op.mask):
+            places = [divmod(row, each) for row in rows if isinstance(row, int)]
+            lanes = [None if part < 0 else (sources[part], lane) for part, lane in places]
+            made, part = shuffled(lanes, op.result.hint) if any(lanes) else ([], sources[0])
+            found.append(part)
+            yield from (with_fields(each, location=op.location) for each in made)
+        self.parts[op.result] = tuple(found)
 
     def around(self, op: Op) -> Op:
         """An operation that hands on values, with the parts in the places of the vectors."""

@@ -45,11 +45,12 @@ def vectorize(
                                                for i = n - n mod 4 to n: B[i] = A[i] * 2
 
     The loop may be an inner or an outer one, with loops and conditions inside. Neighbours are loaded and stored as
-    vectors, all other elements lane after lane; no element is touched that the loop as written does not touch. A
-    condition that differs from lane to lane becomes a mask. Values that the loop carries are combined in all lanes if
-    any order gives the same, or `reassociate` allows another, and else go from lane to lane as they did. Statements of
-    the body change places where dependences ask for that; those that need what the iteration before has made run for
-    one iteration after the other, if anything else is left.
+    vectors, elements at a small stride by vectors and shuffles, all others lane after lane; no element is touched
+    that the loop as written does not touch. A condition that differs from lane to lane becomes a mask. Values that
+    the loop carries are combined in all lanes if any order gives the same, or `reassociate` allows another, and
+    else go from lane to lane as they did. Statements of the body change places where dependences ask for that;
+    those that need what the iteration before has made run for one iteration after the other, if anything else is
+    left.
 
     Parameters
     ----------
@@ -128,6 +129,11 @@ def _vectorized(
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
 
+    storage = dependences.accesses.storage
+
+    def may_alias(a: Value, b: Value) -> bool:
+        return storage.may_alias(storage.buffer(a), storage.buffer(b))
+
     def made(order: Order) -> Block:
         if is_aligned:
             return wide_loop(
@@ -138,12 +144,17 @@ def _vectorized(
                 masked=True,
                 lower=loop.lower,
                 units=order.units,
+                may_alias=may_alias,
             )
         main = with_fields(reordered(loop, order), upper=whole, results=between)
-        found = [*wide_loop(main, width, how, what, units=order.units)]
+        found = [*wide_loop(main, width, how, what, units=order.units, may_alias=may_alias)]
         for rest in rests:
             again = reordered(rest, order)
-            found += [rest] if tail == "scalar" else wide_loop(again, width, how, what, masked=True, units=order.units)
+            found += (
+                [rest]
+                if tail == "scalar"
+                else wide_loop(again, width, how, what, masked=True, units=order.units, may_alias=may_alias)
+            )
         return tuple(found)
 
     groups = splits if tail == "scalar" else (None,) * len(splits)

@@ -8,8 +8,9 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import FloatType, MemRefType
-from passes.transforms.vectorize.lanes import Lanes
+from affdsl.ir.types import MemRefType
+from passes.transforms.vectorize.interleaved import access_together
+from passes.transforms.vectorize.lanes import Lanes, zero
 
 Access = affine.Load | affine.Store | memref.Load | memref.Store
 """Operations that access one element."""
@@ -24,6 +25,8 @@ def access(at: Lanes, op: Access) -> None:
     is_plain = in_a_row and isinstance(type, MemRefType) and type.layout is None
     if isinstance(op, affine.Load | memref.Load) and not at.varies(op.result):
         at.emit(op)
+    elif (group := at.groups.get(op)) is not None and at.mask is None:
+        access_together(at, op, group)
     elif all(step == 0 for step in steps) and at.mask is None:
         _same_element(at, op)
     elif is_plain and steps[-1] == 1:
@@ -80,7 +83,7 @@ def _backwards(at: Lanes, op: Access) -> None:
 def _wide_load(at: Lanes, op: affine.Load | memref.Load, made: Value, k: int) -> Op:
     """The load of neighbours, of which lane k has the first."""
     if at.mask is not None:
-        none = at.constant([_zero(op.result)] * at.width, at.scalar(op.result))
+        none = at.constant([zero(op.result)] * at.width, at.scalar(op.result))
         return vector.MaskedLoad(made, op.memref, _indices(at, op, k), at.mask, none, location=op.location)
     if isinstance(op, affine.Load):
         return affine.VectorLoad(made, op.memref, _index(at, op, k), location=op.location)
@@ -122,7 +125,7 @@ def _guarded(at: Lanes, op: Access, runs: Value, inside: Sequence[Op]) -> scf.If
         return scf.If(runs, tuple(inside), location=op.location)
     (value,) = made
     none, result = Value(value.type), Value(value.type)
-    otherwise = (arith.Constant(none, _zero(value)), scf.Yield((none,)))
+    otherwise = (arith.Constant(none, zero(value)), scf.Yield((none,)))
     return scf.If(runs, (*inside, scf.Yield(made)), otherwise, (result,), location=op.location)
 
 
@@ -141,7 +144,3 @@ def _indices(at: Lanes, op: Access, k: int) -> tuple[Value, ...]:
     if isinstance(op, affine.Load | affine.Store):
         return tuple(at.applied(e) for e in _index(at, op, k))
     return tuple(at.in_lane(v, k) for v in op.indices)
-
-
-def _zero(value: Value) -> int | float:
-    return 0.0 if isinstance(value.type, FloatType) else 0

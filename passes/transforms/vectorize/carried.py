@@ -19,6 +19,7 @@ from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
 from passes.transforms.vectorize.lanes import Lanes
+from passes.transforms.vectorize.strides import MayAlias, groups
 from passes.transforms.vectorize.units import one_by_one
 from passes.transforms.vectorize.varying import Varying
 from passes.transforms.vectorize.widen import widen_op
@@ -106,16 +107,21 @@ def wide_loop(
     masked: bool = False,
     lower: Sequence[Affine] = (),
     units: Sequence[tuple[int, int]] = (),
+    may_alias: MayAlias,
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
-    ones. `units` says which operations run for one iteration after the other.
+    ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
+    have an element in common.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
     varying = Varying(loop, frozenset(differing))
     at = Lanes(loop, width, varying, what)
+    if not masked:
+        alone = {op for first, end in units for op in loop.body[first:end]}
+        at.groups = groups(loop, varying, width, may_alias, alone)
     before: list[Op] = []
     after: list[Op] = []
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)

@@ -12,6 +12,7 @@ from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from passes.legality.refusal import refusal
 from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
+from passes.transforms.vectorize.strides import Groups
 from passes.transforms.vectorize.varying import Varying
 
 
@@ -36,6 +37,7 @@ class Lanes:
         self.mask = mask
         self.varying = varying
         self.exprs: dict[Value, Affine] = {loop.iv: Affine.of(loop.iv)}
+        self.groups: Groups = {}
         self._out: list[Op] = []
         self._vectors: dict[Value, Value] = {}
         self._lanes: dict[Value, Sequence[Value]] = {}
@@ -223,3 +225,8 @@ def _element(vector: Value) -> ScalarType:
     element = vector.type.element
     assert isinstance(element, IntegerType | FloatType | IndexType)
     return element
+
+
+def zero(value: Value) -> int | float:
+    """A number of a value's type that stands where nothing is known."""
+    return 0.0 if isinstance(value.type, FloatType) else 0

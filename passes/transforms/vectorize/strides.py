@@ -1,0 +1,157 @@
+"""Accesses at a stride that lie between one another, and may be done together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
+from passes.transforms.vectorize.varying import Varying
+
+LONGEST = 8
+"""The largest stride: so many vectors are loaded for one of which the lanes are used."""
+
+Access = affine.Load | affine.Store
+_Load = affine.Load | memref.Load
+_Store = affine.Store | memref.Store
+MayAlias = Callable[[Value, Value], bool]
+
+
+@dataclass(frozen=True)
+class Element:
+    """Where an access at a stride lies: `first` in the row that begins with dimension `dim`, in the first iteration."""
+
+    op: Access
+    dim: int
+    first: Affine
+    stride: int
+
+    def distance(self, other: Element) -> int | None:
+        """How far behind another one it lies in each iteration; None where that is not one number."""
+        if (self.op.memref, self.dim, self.stride) != (other.op.memref, other.dim, other.stride):
+            return None
+        if self.op.index[: self.dim] != other.op.index[: other.dim]:
+            return None
+        apart = self.first - other.first
+        return apart.constant if apart.is_constant else None
+
+    def may_meet(self, other: Element | Op, may_alias: MayAlias) -> bool:
+        """Whether it may be an element of another access, in any two lanes."""
+        op = other.op if isinstance(other, Element) else other
+        assert isinstance(op, _Load | _Store)
+        if isinstance(op, _Load) and isinstance(self.op, _Load):
+            return False
+        if not may_alias(self.op.memref, op.memref):
+            return False
+        apart = self.distance(other) if isinstance(other, Element) else None
+        return apart is None or apart % self.stride == 0
+
+
+@dataclass
+class Group:
+    """Loads, or stores, of elements less than a stride apart, which are done at one place in the text."""
+
+    members: list[Element] = field(default_factory=list)
+    behind: list[int] = field(default_factory=list)
+    """How many accesses of the block stand before what is behind each of them."""
+
+    @property
+    def is_load(self) -> bool:
+        """Whether it loads."""
+        return isinstance(self.members[0].op, affine.Load)
+
+    @property
+    def place(self) -> Op:
+        """Where it is done: loads where the first of them stands, stores where the last one does."""
+        return self.members[0 if self.is_load else -1].op
+
+    @property
+    def offsets(self) -> list[int]:
+        """How far behind the lowest element each member is."""
+        apart = [each.distance(self.members[0]) or 0 for each in self.members]
+        return [each - min(apart) for each in apart]
+
+    def takes(self, element: Element, seen: Sequence[Element | Op], may_alias: MayAlias) -> bool:
+        """Whether an access may join: what is done earlier, or later, than in the text meets nothing in between.
+
+        `seen` are the accesses of the block before it.
+        """
+        apart = [element.distance(each) for each in self.members]
+        if None in apart or type(element.op) is not type(self.members[0].op):
+            return False
+        together = [0, *(each for each in apart if each is not None)]
+        if max(together) - min(together) >= abs(element.stride) or (not self.is_load and 0 in apart):
+            return False
+        moved = [(element, self.behind[0])] if self.is_load else zip(self.members, self.behind, strict=True)
+        return not any(each.may_meet(other, may_alias) for each, first in moved for other in seen[first:])
+
+    def pays(self, width: int) -> bool:
+        """Whether vectors and shuffles are fewer than the elements."""
+        vectors, count = abs(self.members[0].stride), len(self.members)
+        return vectors + count * (vectors - 1) < count * width
+
+
+Groups = Mapping[Op, Group]
+
+
+def groups(loop: affine.For, varying: Varying, width: int, may_alias: MayAlias, alone: Collection[Op] = ()) -> Groups:
+    """The groups of a loop, by the accesses in them; those `alone` are in none."""
+    found = [
+        group for block in _blocks(loop.body, varying) for group in _of_block(loop, block, varying, may_alias, alone)
+    ]
+    return {each.op: group for group in found if group.pays(width) for each in group.members}
+
+
+def _blocks(block: Block, varying: Varying) -> Iterator[Block]:
+    """Blocks whose operations all lanes run."""
+    yield block
+    for op in block:
+        if isinstance(op, affine.For) or not varying.of(op):
+            for inner in op.blocks():
+                yield from _blocks(inner, varying)
+
+
+def _of_block(
+    loop: affine.For, block: Block, varying: Varying, may_alias: MayAlias, alone: Collection[Op]
+) -> list[Group]:
+    made = {v for op in block for inner in walk(op) for v in (*inner.defines(), *inner.binds())}
+    found: list[Group] = []
+    seen: list[Element | Op] = []
+    for op in block:
+        element = None if op in alone or not isinstance(op, Access) else _element(loop, op, made, varying)
+        if element is None:
+            seen += [inner for inner in walk(op) if isinstance(inner, _Load | _Store)]
+            continue
+        group = next((each for each in reversed(found) if each.takes(element, seen, may_alias)), None)
+        if group is None:
+            group = Group()
+            found.append(group)
+        seen.append(element)
+        group.members.append(element)
+        group.behind.append(len(seen))
+    return found
+
+
+def _element(loop: affine.For, op: Access, made: Collection[Value], varying: Varying) -> Element | None:
+    """Where an access lies, if it is at a stride of at most `LONGEST`; `made` are the values of its block."""
+    type = op.memref.type
+    if not isinstance(type, MemRefType) or type.layout is not None or not op.index:
+        return None
+    if any(v in made or (v in varying and v is not loop.iv) for e in op.index for v in e.values()):
+        return None
+    moves = [(e.substitute({loop.iv: loop.iv + loop.step}) - e) for e in op.index]
+    if not all(each.is_constant for each in moves) or not any(each.constant for each in moves):
+        return None
+    dim = next(k for k, each in enumerate(moves) if each.constant)
+    sizes = [size for size in type.shape[dim + 1 :] if size is not None]
+    if len(sizes) < len(type.shape) - dim - 1:
+        return None
+    strides = [prod(sizes[k:]) for k in range(len(sizes) + 1)]
+    stride = sum(each.constant * of for each, of in zip(moves[dim:], strides, strict=True))
+    first = sum((e * of for e, of in zip(op.index[dim:], strides, strict=True)), Affine())
+    return Element(op, dim, first, stride) if 2 <= abs(stride) <= LONGEST else None

@@ -1,0 +1,165 @@
+"""Elements at a stride as vectors and shuffles: the same numbers, and no element that the loop does not touch."""
+
+import random
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import affine, memref, vector
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from passes.legality.refusal import IllegalTransform
+from passes.lowering.split_vectors import split_vectors
+from passes.transforms.vectorize import vectorize
+from tests.three_ways import agree
+
+SIZES = (0, 1, 3, 4, 5, 8, 11, 17)
+
+
+def loop(body, arguments, step=1):
+    text = f"func.func @f({arguments}, %n: index) {{\naffine.for %i = 0 to %n step {step} {{\n{body}\n}}\nreturn }}"
+    module = parse(text)
+    verify(module)
+    return module
+
+
+def wide(module, width, tail="scalar"):
+    function = module.functions[0]
+    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
+    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
+    verify(made)
+    return made
+
+
+def counted(module, kind):
+    return sum(isinstance(op, kind) for op in walk(module))
+
+
+def access(pick, k, name):
+    """An access of a flat array, of pairs, or of rows of three, at a stride that may be negative."""
+    stride = pick.choice((2, 2, 3, 3, 4, 5, -2, -3))
+    offset = pick.randrange(6)
+    if name == "P":
+        return f"%P[%i + {pick.randrange(2)}, {pick.randrange(3)}] : memref<?x3xf32>"
+    low = "" if stride > 0 else f" + symbol(%n) * {-stride}"
+    return f"%{name}[%i * {stride}{low} + {offset}] : memref<?xf32>"
+
+
+def body(seed):
+    """Loads, sums and stores at strides, in any order, that may meet one another."""
+    pick, lines, known = random.Random(seed), [], ["%x"]
+    for k in range(pick.randrange(3, 9)):
+        where = access(pick, k, pick.choice("ABP"))
+        if pick.random() < 0.55:
+            lines.append(f"%v{k} = affine.load {where}")
+            known.append(f"%v{k}")
+        else:
+            a, b = pick.choice(known[-3:]), pick.choice(known)
+            lines.append(f"%s{k} = arith.addf {a}, {b} : f32\naffine.store %s{k}, {where}")
+    return "\n".join(lines)
+
+
+ARGUMENTS = "%A: memref<?xf32>, %B: memref<?xf32>, %P: memref<?x3xf32>, %x: f32"
+
+
+def given(n):
+    numbers = np.random.default_rng(n)
+    flat = [numbers.integers(-9, 9, 5 * n + 12).astype(np.float32) for _ in "AB"]
+    return [*flat, numbers.integers(-9, 9, (n + 2, 3)).astype(np.float32), np.float32(2), n]
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_random_loops_do_the_same(block):
+    done = together = 0
+    for seed in range(40 * block, 40 * block + 40):
+        module = loop(body(seed), ARGUMENTS)
+        width = (4, 8, 6, 16)[seed % 4]
+        try:
+            found = wide(module, width, ("scalar", "masked")[seed % 2])
+        except IllegalTransform:
+            continue
+        done += 1
+        together += bool(counted(found, vector.Shuffle))
+        for program in (found, split_vectors(found, 128)):
+            for n in (0, 3, 8, 17):
+                a, b = given(n), given(n)
+                run(module.functions[0], *a, uninitialised="poison")
+                run(program.functions[0], *b, uninitialised="poison")
+                for x, y in zip(a[:3], b[:3], strict=True):
+                    assert x.tobytes() == y.tobytes(), f"seed {seed}, n = {n}\n{program}"
+    assert done >= 12
+    assert together >= 8
+
+
+@pytest.mark.parametrize(
+    ("text", "loads", "stores", "masked"),
+    [
+        ("a planet's three numbers", 3, 3, 0),
+        ("every second number", 0, 1, 2),
+        ("backwards by two", 0, 1, 2),
+        ("pairs", 2, 2, 0),
+    ],
+)
+def test_what_lies_together_is_loaded_together(text, loads, stores, masked):
+    found = wide(loop(PROGRAMS[text], ARGUMENTS), 4)
+    assert (counted(found, affine.VectorLoad), counted(found, affine.VectorStore)) == (loads, stores)
+    assert counted(found, vector.MaskedLoad) == masked
+    for n in SIZES:
+        a, b = given(n), given(n)
+        run(loop(PROGRAMS[text], ARGUMENTS).functions[0], *a)
+        run(found.functions[0], *b)
+        assert all(x.tobytes() == y.tobytes() for x, y in zip(a[:3], b[:3], strict=True))
+
+
+PROGRAMS = {
+    "a planet's three numbers": "\n".join(
+        f"%v{c} = affine.load %P[%i, {c}] : memref<?x3xf32>\n%w{c} = arith.addf %v{c}, %x : f32\n"
+        f"affine.store %w{c}, %P[%i, {c}] : memref<?x3xf32>"
+        for c in range(3)
+    ),
+    "every second number": "%v = affine.load %A[%i * 2] : memref<?xf32>\naffine.store %v, %B[%i] : memref<?xf32>",
+    "backwards by two": """%v = affine.load %A[%i * -2 + symbol(%n) * 2] : memref<?xf32>
+      affine.store %v, %B[%i] : memref<?xf32>""",
+    "pairs": """%v = affine.load %A[%i * 2] : memref<?xf32>
+      %w = affine.load %A[%i * 2 + 1] : memref<?xf32>
+      %s = arith.addf %v, %w : f32
+      %d = arith.subf %v, %w : f32
+      affine.store %s, %B[%i * 2] : memref<?xf32>
+      affine.store %d, %B[%i * 2 + 1] : memref<?xf32>""",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_they_run_in_c_and_lowered(name, tmp_path):
+    agree(print_op(wide(loop(PROGRAMS[name], ARGUMENTS), 4)), tmp_path, *given(9))
+
+
+def test_a_store_between_loads_of_one_element_keeps_its_place():
+    """The second load of an element sees what was stored: it does not join the first one."""
+    found = wide(
+        loop(
+            """%v = affine.load %A[%i * 2] : memref<?xf32>
+            affine.store %x, %A[%i * 2] : memref<?xf32>
+            %w = affine.load %A[%i * 2] : memref<?xf32>
+            affine.store %v, %B[%i * 2] : memref<?xf32>
+            affine.store %w, %B[%i * 2 + 1] : memref<?xf32>""",
+            ARGUMENTS,
+        ),
+        4,
+    )
+    assert counted(found, vector.MaskedLoad) == 4
+    assert not counted(found, memref.CollapseShape)
+    a = given(8)
+    run(found.functions[0], *a)
+    np.testing.assert_array_equal(a[1][1:16:2], 2)
+
+
+def test_rows_of_unknown_length_are_loaded_one_by_one():
+    found = wide(
+        loop("%v = affine.load %C[%i, 1] : memref<?x?xf32>\naffine.store %v, %A[%i] : memref<?xf32>",
+             "%A: memref<?xf32>, %C: memref<?x?xf32>"), 4,
+    )  # fmt: skip
+    assert not counted(found, vector.Shuffle)
