@@ -202,8 +202,8 @@ LOOPS = {
         ],
     ),
     "dot of bytes": Loop(
-        bytes_dot, lambda s, fast: s.scalar_replace("i").vectorize("i", WIDE), {"N": 4096},
-        lambda random: [*(random.integers(-9, 9, 4096).astype(np.int8) for _ in "xy"), np.zeros(1, np.int32)],
+        bytes_dot, lambda s, fast: s.scalar_replace("i").vectorize("i", 4 * HERE.lanes(8)), {"N": 16384},
+        lambda random: [*(random.integers(-9, 9, 16384).astype(np.int8) for _ in "xy"), np.zeros(1, np.int32)],
     ),
     "threshold": Loop(threshold, lambda s, fast: s.vectorize("i", WIDE), {"N": 4096}, floats(4096, 4096, 1)),
 }  # fmt: skip

@@ -17,6 +17,7 @@ from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
 from codegen.c import tables
 from codegen.c.buffers import Buffer, Buffers, Heap
+from codegen.c.dots import dots
 from codegen.c.expressions import Code
 from codegen.c.lines import Lines
 from codegen.c.liveness import liveness
@@ -70,7 +71,10 @@ class Context:
         self.failure, self.outputs = made.failure, made.outputs
         self.ranges = contract(plan)
         self.lines = Lines(made.scope, self.ranges, unit.uncalled)
-        self.live = liveness(plan.func, plan.is_checked)
+        self.dots = dots(plan.func) if unit.has_vector_types else {}
+        """The operations that are dot products of narrow integers."""
+        reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, dot.left, dot.right) for op, dot in self.dots.items()}
+        self.live = liveness(plan.func, plan.is_checked, reads)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
         self.buffers = Buffers(plan, made.outputs, made.parameters)
         self.heap = Heap(self.lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from affdsl.ir.core import Op
@@ -34,25 +35,28 @@ class Liveness:
     dead: set[Op]
 
 
-def liveness(f: func.Func, is_checked: bool) -> Liveness:
-    """The liveness of a function; where accesses are checked, what can fail stays."""
+def liveness(f: func.Func, is_checked: bool, reads: Mapping[Op, Sequence[Value]]) -> Liveness:
+    """The liveness of a function; where accesses are checked, what can fail stays.
+
+    `reads` says of some operations that they read other values than their own: those of what they stand for.
+    """
     ops = list(walk(f))
     home: dict[Op, object] = {}
     for op in ops:
         for block in op.blocks():
             home.update((inner, block) for inner in block)
-    uses = Counter(v for op in ops for v in op.reads())
+    uses = Counter(v for op in ops for v in reads.get(op, op.reads()))
     dead: set[Op] = set()
     for op in reversed(ops):
         if isinstance(op, PURE) and not any(uses[v] for v in op.defines()) and not (is_checked and may_fail(op)):
             dead.add(op)
-            uses.subtract(op.reads())
+            uses.subtract(reads.get(op, op.reads()))
     born: dict[Value, object] = dict.fromkeys(f.args, f.body)
     for op in ops:
         born.update((v, home.get(op)) for v in op.defines())
         for block in op.blocks():
             born.update((v, block) for v in op.binds())
     local = {
-        v for op in ops if op not in dead for v in op.reads() if uses[v] == 1 and born[v] is home.get(op)
+        v for op in ops if op not in dead for v in reads.get(op, op.reads()) if uses[v] == 1 and born[v] is home.get(op)
     }  # fmt: skip
     return Liveness(uses, local, dead)

@@ -12,10 +12,10 @@ from functools import cache
 from affdsl.errors import InternalError
 from codegen.c.helpers import Helper
 from codegen.targets.avx2 import AVX2
-from codegen.targets.avx512 import AVX512
+from codegen.targets.avx512 import AVX512, AVX512VNNI
 from codegen.targets.x86 import HEADERS
 
-TARGETS = (AVX512, AVX2)
+TARGETS = (AVX512VNNI, AVX512, AVX2)
 """The best one first."""
 
 GUARDED: Mapping[str, str] = {**HEADERS}
@@ -53,22 +53,33 @@ _WIDER = {
 }
 """Integers as wider ones; S is the type of a vector of them."""
 
-_PORTABLE = _WIDER | {
-    "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
-    "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
-    "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
-    "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
-    "all": ("V", "T a", "return (V){COPIES};"),
-    "first": ("V", "int64_t count", _FIRST),
-    "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
-    "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),
-    "greater": ("V", "const V *a, const V *b", _CHOSEN.format(">")),
-    "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
-    "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
-    "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
-    "maxnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a > *b", "x", "y", "&", "x")),
-    "minnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a < *b", "x", "y", "|", "x")),
-}
+_ADDED = (
+    "V found = *acc;\nfor (int k = 0; k < N * R; ++k)\n"
+    "    found[k / R] = (T)((uint32_t)found[k / R] + (uint32_t)(*a)[k] * (uint32_t)(*b)[k]);\nreturn found;"
+)
+_DOTS = {f"dot_{kind}": ("V", "const V *acc, const S *a, const S *b", _ADDED) for kind in ("i8", "i16", "u8", "u16")}
+"""Sums of as many products of integers of type S as R; S is the type of a vector of them."""
+
+_PORTABLE = (
+    _WIDER
+    | _DOTS
+    | {
+        "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
+        "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
+        "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
+        "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
+        "all": ("V", "T a", "return (V){COPIES};"),
+        "first": ("V", "int64_t count", _FIRST),
+        "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
+        "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),
+        "greater": ("V", "const V *a, const V *b", _CHOSEN.format(">")),
+        "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
+        "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
+        "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
+        "maxnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a > *b", "x", "y", "&", "x")),
+        "minnumf": ("V", "const V *a, const V *b", _EXTREME.format("*a < *b", "x", "y", "|", "x")),
+    }
+)
 """What each gives, its parameters, and its portable body."""
 
 _SHUFFLE = """\
@@ -111,12 +122,13 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
 
 
 def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
-    bits = int(element[1:])
+    bits, narrow = int(element[1:]), stem.partition("_")[2]
+    ratio = bits // int(narrow[1:]) if stem in _DOTS else 1
     words = {
         "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
         "MOST": f"INT{bits}_MAX", "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
-        "COPIES": ", ".join("a" * lanes), "S": f"{stem.removeprefix('from_')}x{lanes}",
+        "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip
     words["NAME"] = vector_helper_name(stem, element, lanes)
     return "".join(words.get(word, word) for word in _words(text))

@@ -279,12 +279,27 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
 
 def _widened(c: Context, op: arith.Cast, shown: Code, sign: str) -> Code:
     """Integers as wider ones, by a function that knows an instruction for it."""
-    lanes, bits = prod(_vector(op.result).shape), width(lane_kind(c, op.operand))
-    source = c.unit.vector_type(f"{sign}{bits}", f"{'u' * (sign == 'u')}int{bits}_t", lanes)
-    if shown.parts:
-        shown = c.lines.keep("", c.values.temporary, source, shown)
-    helper = c.unit.vector_helper(f"from_{sign}{bits}", suffix(lane_kind(c, op.result)), lanes)
-    return call(helper, code(f"&{shown}", UNARY, shown))
+    lanes, kind = prod(_vector(op.result).shape), f"{sign}{width(lane_kind(c, op.operand))}"
+    helper = c.unit.vector_helper(f"from_{kind}", suffix(lane_kind(c, op.result)), lanes)
+    return call(helper, _address_of(c, _integers(c, kind, lanes), shown))
+
+
+def address(c: Context, kind: str, value: Value) -> Code:
+    """The address of a vector of integers, as such of a kind: u8, say."""
+    type, shown = _integers(c, kind, prod(_vector(value).shape)), whole(c, value)
+    return _address_of(c, type, shown if kind[0] == "i" else cast(type, shown))
+
+
+def _integers(c: Context, kind: str, lanes: int) -> str:
+    """The type of vectors of integers, signed or not."""
+    return c.unit.vector_type(kind, f"{'u' * (kind[0] == 'u')}int{kind[1:]}_t", lanes)
+
+
+def _address_of(c: Context, type: str, shown: Code) -> Code:
+    """The address of a variable that is, or gets, the value of an expression."""
+    if shown.parts or shown.function:
+        shown = c.lines.keep("", c.values.temporary, type, shown)
+    return code(f"&{shown}", UNARY, shown)
 
 
 def _scalar_or_whole(c: Context, value: Value) -> Code:

@@ -29,7 +29,7 @@ from codegen.c.lanes import (
 )
 from codegen.c.memory import assign
 from codegen.c.types import value_type
-from codegen.c.vector_types import fused, is_native_mask, lane_in, lane_kind, on_vectors
+from codegen.c.vector_types import address, fused, is_native_mask, lane_in, lane_kind, on_vectors
 
 
 def fma(c: Context, op: vector.Fma) -> None:
@@ -116,6 +116,11 @@ def multi_reduce(c: Context, op: vector.MultiReduction) -> None:
 
 def contract(c: Context, op: vector.Contract) -> None:
     """Sums of products, as of a product of matrices."""
+    if (dot := c.dots.get(op)) is not None:
+        lanes = vector_type(op.result).shape[0]
+        operands = [address(c, dot.kind, v) for v in (dot.left, dot.right)]
+        keep_vector(c, op.result, on_vectors(c, f"dot_{dot.kind}", lane_kind(c, op.result), lanes, op.acc, *operands))
+        return
     kind, source = lane_type(op.acc), lane_type(op.left)
     maps = [[d for d in vector.map_dims(m) or () if d is not None] for m in op.maps]
     shapes = vector_type(op.left).shape + vector_type(op.right).shape

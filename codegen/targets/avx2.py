@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, loaded, packed, register, register_type, widening
+from codegen.targets.x86 import LANE_BITS, dots, loaded, packed, register, register_type, widening
 
 _POINTER = {"f32": "float *", "f64": "double *", "i32": "int *", "i64": "long long *"}
 
@@ -35,5 +35,5 @@ AVX2 = Target(
     registers=16,
     has_fma=True,
     has_masks=False,
-    rows={**dict(_rows()), **dict(loaded(256)), **dict(widening(256))},
+    rows={**dict(_rows()), **dict(loaded(256)), **dict(dots(256)), **dict(widening(256))},
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, loaded, packed, register, register_type, widening
+from codegen.targets.x86 import LANE_BITS, dots, loaded, packed, register, register_type, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -40,5 +41,31 @@ AVX512 = Target(
     registers=32,
     has_fma=True,
     has_masks=True,
-    rows={**dict(_rows()), **dict(loaded(512)), **dict(widening(512)), **dict(widening(256))},
+    rows={
+        **dict(_rows()),
+        **dict(loaded(512)),
+        **dict(dots(512)),
+        **dict(dots(256)),
+        **dict(widening(512)),
+        **dict(widening(256)),
+    },
 )
+
+
+def _dots() -> Iterator[tuple[Row, str]]:
+    """Sums of products of narrow integers: of bytes, one factor must be unsigned, so 128 is added or taken away."""
+    for bits in (256, 512):
+        mm = register(bits)
+        operands = f"const __m{bits}i x = (__m{bits}i)*a, y = (__m{bits}i)*b, sum = (__m{bits}i)*acc;\n"
+        low = f"const __m{bits}i low = {mm}_set1_epi8(-128);\n"
+        more = f"{mm}_dpbusd_epi32({mm}_setzero_si{bits}(), low, y)"
+        signed = f"{mm}_dpbusd_epi32({mm}_sub_epi32(sum, {more}), {mm}_xor_si{bits}(x, low), y)"
+        yield ("dot_i8", "i32", bits // 32), f"{operands}{low}return (V){signed};"
+        half = f"const __m{bits}i half = {mm}_set1_epi8(64);\n"
+        more = f"{mm}_dpbusd_epi32({mm}_dpbusd_epi32(sum, x, half), x, half)"
+        unsigned = f"{mm}_dpbusd_epi32({more}, x, {mm}_xor_si{bits}(y, low))"
+        yield ("dot_u8", "i32", bits // 32), f"{operands}{low}{half}return (V){unsigned};"
+        yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
+
+
+AVX512VNNI = replace(AVX512, name="avx512vnni", macros=(*AVX512.macros, "__AVX512VNNI__"), rows=dict(_dots()))

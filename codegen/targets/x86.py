@@ -44,3 +44,19 @@ def loaded(width: int) -> Iterator[tuple[Row, str]]:
     for element, lane in LANE_BITS.items():
         load = 'V found;\n__builtin_memcpy(&found, at, sizeof found);\n__asm__("" : "+v"(found));\nreturn found;'
         yield ("loaded", element, width // lane), load
+
+
+def dots(width: int) -> Iterator[tuple[Row, str]]:
+    """Sums of products of narrow integers: the instruction has 16 bits, so bytes are taken in two halves."""
+    mm = register(width)
+    halves = {
+        "i": (f"{mm}_srai_epi16({mm}_slli_epi16({{0}}, 8), 8)", f"{mm}_srai_epi16({{0}}, 8)"),
+        "u": (f"{mm}_and_si{width}({{0}}, {mm}_set1_epi16(255))", f"{mm}_srli_epi16({{0}}, 8)"),
+    }
+    operands = f"const __m{width}i x = (__m{width}i)*a, y = (__m{width}i)*b, sum = (__m{width}i)*acc;\n"
+    for sign, ways in halves.items():
+        even, odd = (f"{mm}_madd_epi16({way.format('x')}, {way.format('y')})" for way in ways)
+        total = f"{mm}_add_epi32({even},\n    {odd})"
+        yield (f"dot_{sign}8", "i32", width // 32), f"{operands}return (V){mm}_add_epi32(sum, {total});"
+    total = f"{mm}_add_epi32(sum, {mm}_madd_epi16(x, y))"
+    yield ("dot_i16", "i32", width // 32), f"{operands}return (V){total};"

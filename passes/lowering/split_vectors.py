@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ from affdsl.ir.core import Block, Lanewise, Nested, Op, roles
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import map_blocks, walk, with_fields
+from affdsl.ir.traverse import definitions, map_blocks, walk, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, VectorType
 from passes.lowering.shuffles import shuffled
 
@@ -50,16 +51,46 @@ def split_vectors(module: Module, width: int) -> Module:
 
 def _split(function: Func, width: int) -> Func:
     counts: dict[int, int] = {}
+    between = _between(function)
     for op in walk(function):
         for value in (*op.defines(), *op.binds()):
-            if (lanes := _lanes(value)) and (parts := lanes * _bits(value) // width) > 1 and lanes % parts == 0:
+            lanes = 0 if value in between else _lanes(value)
+            if lanes and (parts := lanes * _bits(value) // width) > 1 and lanes % parts == 0:
                 counts[lanes] = max(counts.get(lanes, 1), parts)
     if not counts:
         return function
     try:
-        return map_blocks(function, _Splitter(counts).block)
+        return map_blocks(function, _Splitter(counts, between).block)
     except _WholeError:
         return function
+
+
+def _between(function: Func) -> dict[Value, Op]:
+    """What is made only to be added up, in rows, to a vector, and is as wide as that asks for: the factors."""
+    made, read = definitions(function), Counter(v for op in walk(function) for v in op.reads())
+    found: dict[Value, Op] = {}
+
+    def follow(value: Value) -> None:
+        op = made.get(value)
+        if read[value] == 1 and isinstance(op, Lanewise | arith.Constant):
+            found[value] = op
+            for v in () if isinstance(op, arith.Cast) else op.reads():
+                follow(v)
+
+    for op in walk(function):
+        if isinstance(op, vector.Contract) and _is_in_rows(op):
+            for factor in dict.fromkeys((op.left, op.right)):
+                rows = made.get(factor)
+                if isinstance(rows, vector.ShapeCast) and _lanes(rows.source) and read[factor] == 1:
+                    found[factor] = rows
+                    follow(rows.source)
+    return found
+
+
+def _is_in_rows(op: vector.Contract) -> bool:
+    """Whether products of the lanes of a row are added to one lane of a vector."""
+    row = tuple(map(vector.map_dims, op.maps)) == ((0, 1), (0, 1), (0,))
+    return row and op.iterators == ("parallel", "reduction") and op.combine == "add"
 
 
 class _WholeError(Exception):
@@ -72,13 +103,19 @@ class _Splitter:
 
     counts: dict[int, int]
     """How many parts vectors have, by the number of their lanes."""
+    between: Mapping[Value, Op]
+    """What is between narrow integers and the sums of their products, which is as wide as it has to be."""
     parts: dict[Value, tuple[Value, ...]] = field(default_factory=dict)
     """What became of the vectors that are split."""
 
     def block(self, block: Block) -> Block:
         out: list[Op] = []
         for op in block:
-            if any(self.is_wide(v) for v in (*op.reads(), *op.defines(), *op.binds())):
+            if any(v in self.between for v in op.defines()):
+                continue
+            if isinstance(op, vector.Contract) and op.left in self.between and op.right in self.between:
+                out += self.added(op)
+            elif any(self.is_wide(v) for v in (*op.reads(), *op.defines(), *op.binds())):
                 out += self.rewritten(op)
             else:
                 out.append(map_blocks(op, self.block) if roles(type(op)).regions else op)
@@ -191,6 +228,37 @@ class _Splitter:
             found.append(part)
             yield from (with_fields(each, location=op.location) for each in made)
         self.parts[op.result] = tuple(found)
+
+    def added(self, op: vector.Contract) -> Iterator[Op]:
+        """Products added to a vector in rows: so many rows for each part of it, with all that is made for them."""
+        count = self.count(op.acc) if self.is_wide(op.acc) else 1
+        found: list[Value] = []
+        for k in range(count):
+            made: list[Op] = []
+            left, right = (self.part(v, k, count, made) for v in (op.left, op.right))
+            acc = self.parts[op.acc][k] if count > 1 else op.acc
+            found.append(op.result if count == 1 else Value(acc.type, op.result.hint))
+            yield from (*made, with_fields(op, result=found[-1], left=left, right=right, acc=acc))
+        if count > 1:
+            self.parts[op.result] = tuple(found)
+
+    def part(self, value: Value, k: int, count: int, made: list[Op]) -> Value:
+        """Part k of a vector; for one that is made in between, the operations that make it are added to `made`."""
+        op = self.between.get(value)
+        if op is None:
+            if (self.count(value) if self.is_wide(value) else 1) != count:
+                raise _WholeError
+            return self.parts[value][k] if count > 1 else value
+        assert isinstance(value.type, VectorType)
+        size = value.type.shape[0] // count
+        new: dict[str, object] = {"result": Value(VectorType((size, *value.type.shape[1:]), value.type.element))}
+        if isinstance(op, arith.Constant):
+            new["value"] = op.value[k * size : (k + 1) * size] if isinstance(op.value, tuple) else op.value
+        names = {name: getattr(op, name) for name in roles(type(op)).operands}
+        new |= {name: self.part(v, k, count, made) for name, v in names.items()}
+        made.append(with_fields(op, **new))
+        (result,) = made[-1].defines()
+        return result
 
     def around(self, op: Op) -> Op:
         """An operation that hands on values, with the parts in the places of the vectors."""

@@ -19,6 +19,7 @@ from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
 from passes.transforms.vectorize.lanes import Lanes
+from passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
 from passes.transforms.vectorize.strides import MayAlias, groups
 from passes.transforms.vectorize.units import one_by_one
 from passes.transforms.vectorize.varying import Varying
@@ -124,10 +125,13 @@ def wide_loop(
         at.groups = groups(loop, varying, width, may_alias, alone)
     before: list[Op] = []
     after: list[Op] = []
+    narrow: dict[Op, tuple[Narrow, Value]] = {}
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
     for k, each in enumerate(how):
         if each.way == "all":
-            start = _start(at, loop.carried[k], each.kind)
+            found = narrow_sum(loop, k, width)
+            lanes = width if found is None else width // found.ratio
+            start = _start(at, loop.carried[k], each.kind, lanes)
             before.append(start)
             inits[k] = start.result
             carried[k], results[k] = (Value(start.result.type, v.hint) for v in (carried[k], results[k]))
@@ -135,7 +139,10 @@ def wide_loop(
             once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
             total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
             after += [with_fields(op, location=loop.location) for op in (*halves, total)]
-            at.define(loop.carried[k], carried[k])
+            if found is None:
+                at.define(loop.carried[k], carried[k])
+            else:
+                narrow[found.addition] = found, carried[k]
         elif each.way == "any":
             assert each.choice is not None
             everywhere = vector.Broadcast(Value(at.vector_type(loop.carried[k])), loop.inits[k])
@@ -157,14 +164,14 @@ def wide_loop(
         inits.append(never.result)
         carried.append(Value(never.result.type))
         results.append(Value(never.result.type))
-        found, lanes = lanes_of([*(results[k] for k in choice.values), results[-1]], width)
-        after += [*found, *best_of_lanes(choice, lanes, [loop.results[k] for k in choice.values])]
+        best, each_lane = lanes_of([*(results[k] for k in choice.values), results[-1]], width)
+        after += [*best, *best_of_lanes(choice, each_lane, [loop.results[k] for k in choice.values])]
     with at.new_block() as inside:
         if masked:
             at.mask = _mask(at)
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
-        yielded = _body(at, how, carried, units)
+        yielded = _body(at, how, carried, units, narrow)
         for choice, when in zip(chosen, carried[len(how) :], strict=True):
             yielded.append(_latest(at, choice, when))
         if carried:
@@ -190,11 +197,11 @@ def _best_lane(at: Lanes, choice: Choice, lanes: Value, result: Value) -> list[O
     return [with_fields(op, location=at.loop.location) for op in made]
 
 
-def _start(at: Lanes, value: Value, kind: str) -> arith.Constant | vector.Broadcast:
+def _start(at: Lanes, value: Value, kind: str, lanes: int) -> arith.Constant | vector.Broadcast:
     """What a reduction starts with in all lanes: what the loop starts with, if that counts once, counts in the end."""
     if kind in IDEMPOTENT:
         return vector.Broadcast(Value(at.vector_type(value)), at.loop.inits[at.loop.carried.index(value)])
-    return arith.Constant(Value(at.vector_type(value)), (neutral_of(kind, value),) * at.width)
+    return arith.Constant(Value(VectorType((lanes,), at.scalar(value))), (neutral_of(kind, value),) * lanes)
 
 
 def _latest(at: Lanes, choice: Choice, when: Value) -> Value:
@@ -219,7 +226,13 @@ def _mask(at: Lanes) -> Value:
     return mask
 
 
-def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value], units: Sequence[tuple[int, int]]) -> list[Value]:
+def _body(
+    at: Lanes,
+    how: Sequence[Carried],
+    carried: Sequence[Value],
+    units: Sequence[tuple[int, int]],
+    narrow: Mapping[Op, tuple[Narrow, Value]],
+) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
     last = loop.body[-1] if loop.body else None
@@ -236,6 +249,10 @@ def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value], units: Se
     for op in loop.body:
         if op in started:
             one_by_one(at, started[op])
+        elif op in narrow:
+            add_narrow(at, *narrow[op])
+        elif any(op is each.product for each, _ in narrow.values()):
+            pass
         elif op not in chain and op not in alone and not op.is_terminator:
             widen_op(at, op)
         makers.discard(op)
@@ -245,7 +262,8 @@ def _body(at: Lanes, how: Sequence[Carried], carried: Sequence[Value], units: Se
     for each, old, new, value in zip(how, loop.carried, carried[: len(how)], yields, strict=True):
         if each.way in ("all", "best", "any"):
             made = at.vector(value)
-            found.append(made if at.mask is None else at.select(at.mask, made, new))
+            is_whole = at.mask is None or any(value in op.defines() for op in narrow)
+            found.append(made if is_whole or at.mask is None else at.select(at.mask, made, new))
         else:
             found.append(ends.get(old, old))
     return found

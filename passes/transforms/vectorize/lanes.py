@@ -9,6 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
+from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from passes.legality.refusal import refusal
 from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
@@ -196,16 +197,25 @@ class Lanes:
         """One of two vectors, lane by lane.
 
         Where one is the other combined with something, what it is combined with is chosen, so that a chain of such
-        operations has no choice in it.
+        operations has no choice in it. What a mask leaves out of a load may be chosen by the load.
         """
         made = Value(if_true.type)
-        maker = next((op for op in reversed(self._out) if if_true in op.defines()), None)
+        maker, other = self._maker(if_true), self._maker(if_false)
+        if isinstance(maker, vector.MaskedLoad) and maker.mask is condition and isinstance(other, arith.Constant):
+            self._out.remove(other)
+            place = self._out.index(maker)
+            self._out[place : place + 1] = [other, with_fields(maker, pass_thru=if_false)]
+            return if_true
         if isinstance(maker, arith.Binary) and maker.kind in HAS_NEUTRAL and maker.left is if_false is not maker.right:
             none = neutral_of(maker.kind, Value(_element(if_true)))
-            other = self.constant([none] * self.width, _element(if_true))
-            return self.binary(maker.kind, if_false, self.select(condition, maker.right, other))
+            nothing = self.constant([none] * self.width, _element(if_true))
+            return self.binary(maker.kind, if_false, self.select(condition, maker.right, nothing))
         self.emit(arith.Select(made, condition, if_true, if_false))
         return made
+
+    def _maker(self, value: Value) -> Op | None:
+        """The operation of the block being made that defines a value."""
+        return next((op for op in reversed(self._out) if value in op.defines()), None)
 
     def holds(self, constraints: Sequence[Constraint]) -> Value:
         """In which lanes all of some constraints hold."""

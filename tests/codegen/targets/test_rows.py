@@ -12,6 +12,7 @@ from tests.harness.guarded import guarded
 from tests.oracles import require
 
 FLAGS = {
+    "avx512vnni": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mavx512vnni"),
     "avx512": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma"),
     "avx2": ("-mavx2", "-mfma"),
 }
@@ -21,17 +22,18 @@ DTYPES = {"f32": np.float32, "f64": np.float64} | {f"i{bits}": np.dtype(f"i{bits
 def has(flags):
     """Whether this machine has what some flags of gcc ask for."""
     known = Path("/proc/cpuinfo").read_text().split()
-    return all(flag.removeprefix("-m") in known for flag in flags)
+    return all(flag.removeprefix("-m").replace("vnni", "_vnni") in known for flag in flags)
 
 
 def wrapped(rows):
     """C with a function for each row that takes all vectors by their addresses."""
     parts = ["#include <math.h>\n#include <stdint.h>\n#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n"]
     for k, (stem, element, lanes) in enumerate(rows):
-        for kind in dict.fromkeys((element, f"i{element[1:]}", *([stem[5:]] if stem.startswith("from_") else []))):
+        narrow = stem.partition("_")[2] if stem.startswith(("from_", "dot_")) else element
+        count = lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
+        for kind, size in {element: lanes, f"i{element[1:]}": lanes, narrow: count}.items():
             type = LANE_TYPES.get(kind) or f"uint{kind[1:]}_t"
-            size = f"vector_size({lanes} * sizeof({type}))"
-            parts.append(f"typedef {type} {kind}x{lanes} __attribute__(({size}));\n")
+            parts.append(f"typedef {type} {kind}x{size} __attribute__((vector_size({size} * sizeof({type}))));\n")
         vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
         name = vector_helper_name(stem, element, lanes)
         parts.append(f"{vector_helper(stem, element, lanes).text}\n")
@@ -43,6 +45,10 @@ def wrapped(rows):
         }.get(stem)
         if stem in ("lesser", "greater"):
             body = f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w);"
+        elif stem.startswith("dot_"):
+            source = f"{narrow}x{count}"
+            body = f"(void)m;\n    {source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
+            body += f"    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
         elif stem.startswith("from_"):
             body = f"(void)m;\n    (void)v;\n    *found = {name}((const {stem[5:]}x{lanes} *)(const void *)at);"
         head = f"void row{k}({type} *at, const {mask} *mask, const {vector} *given, {vector} *found)"
@@ -76,8 +82,12 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
             reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
             if stem.startswith("from_"):
                 reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
-            reached = lanes if stem == "loaded" else reached
+            reached = {"loaded": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
             at, given, before = (random.uniform(-100, 100, n).astype(dtype) for n in (reached, lanes, lanes))
+            if stem.startswith("dot_"):
+                full = np.iinfo(np.int32)
+                at, given = (random.integers(full.min, full.max, n, dtype, endpoint=True) for n in (reached, lanes))
+                at[: case % 2 * lanes], at[lanes : lanes + case % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
             if stem in ("lesser", "greater"):
                 given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
             ends = []
@@ -116,5 +126,9 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert all(macro in row or f"`{macro.strip('_')[6:]}`" in row for macro in target.macros)
         assert f"| {target.width}, " in row
         assert f"| {target.registers} |" in row
-    for stem in {"from_*" if stem.startswith("from_") else stem for target in TARGETS for stem, _, _ in target.rows}:
+    for stem in {
+        f"{stem[:4]}_*".replace("__", "_") if stem[:4] in ("from", "dot_") else stem
+        for target in TARGETS
+        for stem, _, _ in target.rows
+    }:
         assert f"`{stem}`" in page

@@ -1,0 +1,53 @@
+"""Sums of products of narrow integers, as one function: some instruction sets have an instruction for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import arith, func, vector
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import definitions, walk
+from affdsl.ir.types import IntegerType, VectorType
+
+ACCUMULATORS = (4, 8, 16)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """acc[k] + the products of as many lanes of two vectors as there are narrow integers in the bits of one of acc."""
+
+    kind: str
+    """What the narrow integers are: i8, u8, i16 or u16."""
+    left: Value
+    right: Value
+
+
+def dots(function: func.Func) -> dict[vector.Contract, Dot]:
+    """The contractions of a function that are dot products."""
+    made = definitions(function)
+    found = ((op, _dot(op, made)) for op in walk(function) if isinstance(op, vector.Contract))
+    return {op: dot for op, dot in found if dot is not None}
+
+
+def _dot(op: vector.Contract, made: Mapping[Value, Op]) -> Dot | None:
+    """The dot product that a contraction is, with those that widen its factors before; None if it is none."""
+    if tuple(map(vector.map_dims, op.maps)) != ((0, 1), (0, 1), (0,)) or op.combine != "add":
+        return None
+    rows = [made.get(v) for v in (op.left, op.right)]
+    casts = [made.get(each.source) if isinstance(each, vector.ShapeCast) else None for each in rows]
+    kinds = {(each.kind, each.operand.type) if isinstance(each, arith.Cast) else None for each in casts}
+    if len(kinds) != 1 or (kind := kinds.pop()) is None or kind[0] not in ("extsi", "extui"):
+        return None
+    given, total = kind[1], op.result.type
+    assert isinstance(given, VectorType)
+    assert isinstance(total, VectorType)
+    if total.element != IntegerType(32) or total.shape not in [(lanes,) for lanes in ACCUMULATORS]:
+        return None
+    if not isinstance(given.element, IntegerType) or given.element.width not in (8, 16):
+        return None
+    if given.shape != (total.shape[0] * 32 // given.element.width,):
+        return None
+    left, right = (each.operand for each in casts if isinstance(each, arith.Cast))
+    return Dot(f"{'u' if kind[0] == 'extui' else 'i'}{given.element.width}", left, right)
