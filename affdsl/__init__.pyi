@@ -107,6 +107,6 @@ from .mlir.scanner import ParseError as ParseError
 from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError
-from .schedule import ValidationError as ValidationError
+from .schedule.validation import ValidationError as ValidationError
 
 __version__: str

@@ -10,7 +10,7 @@ from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
@@ -29,10 +29,12 @@ from codegen.native import native_target as native_target
 from passes.analysis.bounds import Bounds
 from passes.analysis.dependence import Dependences
 from passes.analysis.parallelism import Loops, of_loops
-from passes.drawing.graph import DrawnGraph, drawn_graph
-from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.pipeline.language import pipeline_for_module
 from passes.pipeline.manager import Root
+
+if TYPE_CHECKING:
+    from passes.drawing.graph import DrawnGraph
+    from passes.drawing.iteration_space import IterationSpace
 
 
 @overload
@@ -372,7 +374,8 @@ class Kernel(_Called):
         With the name of a loop, it is that of the statements in its body. Raises GraphError where there is no such loop
         or several are called so; then ask `passes.drawing.graph.drawn_graph` with the induction variable.
         """
-        return drawn_graph(self.func, self.module, loop)
+        drawn: Callable[..., DrawnGraph] = import_module("passes.drawing.graph").drawn_graph
+        return drawn(self.func, self.module, loop)
 
     def picture(
         self, outer: str, inner: str, sizes: Mapping[str, int], *, at: Mapping[str, int] | None = None
@@ -383,7 +386,8 @@ class Kernel(_Called):
         loops, by name. Of several loops with one name, the first is `i#1`, in the order of the text. Raises
         DrawingError where there are no such loops, a size is missing, or nobody could read it.
         """
-        return iteration_space(self.dependences(), outer, inner, sizes, at=at)
+        drawn: Callable[..., IterationSpace] = import_module("passes.drawing.iteration_space").iteration_space
+        return drawn(self.dependences(), outer, inner, sizes, at=at)
 
     def __reduce__(self) -> str | tuple[object, ...]:
         """Pickled as functions are where a name of a module leads here, and otherwise by value: as MLIR text.

@@ -239,9 +239,8 @@ def main() -> None:
     chosen = parser.parse_args().only
     compilers = [path for path in map(which, ("gcc", "clang-22", "clang")) if path][:2]
     for mode, flags in PEERS.items():
-        print(
-            f"{mode}: ours beside the loop as it is written, each by the better of {', '.join(Path(c).name for c in compilers)}"
-        )
+        names = ", ".join(Path(compiler).name for compiler in compilers)
+        print(f"{mode}: ours beside the loop as it is written, each by the better of {names}")
         ratios = []
         with tempfile.TemporaryDirectory() as folder:
             for name in chosen:

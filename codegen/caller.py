@@ -33,6 +33,7 @@ import sysconfig
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -202,10 +203,23 @@ class _Extension:
 
     make: MakeCaller | None = None
     reason: str = ""
+    image: Future[bytes] | None = None
+    """What is being built, or was, by a thread of its own."""
 
 
 _extension: Final = _Extension()
 _building: Final = threading.Lock()
+
+
+def prepare() -> None:
+    """Begin to build what calls kernels, in a thread: it is needed when the first kernel is compiled."""
+    if os.environ.get("AFFDSL_CALLER", "") == "ctypes":
+        return
+    with _building:
+        if not _extension.make and not _extension.reason and _extension.image is None:
+            pool = ThreadPoolExecutor(1, "affdsl-entry")
+            _extension.image = pool.submit(_built, default_cache())
+            pool.shutdown(wait=False)
 
 
 def _compiled_caller() -> MakeCaller | None:
@@ -217,30 +231,36 @@ def _compiled_caller() -> MakeCaller | None:
         raise ValueError(f"AFFDSL_CALLER is {wish!r}; set it to compiled or ctypes, or unset it")
     with _building:
         if not _extension.make and not _extension.reason:
-            _build_extension(default_cache())
+            _load_extension(default_cache())
     if wish == "compiled" and _extension.make is None:
         raise ToolchainError(f"AFFDSL_CALLER asks for the compiled caller, but {_extension.reason}")
     return _extension.make
 
 
-def _build_extension(cache: Cache) -> None:
+def _load_extension(cache: Cache) -> None:
+    image, _extension.image = _extension.image, None
+    try:
+        module = import_image(_built(cache) if image is None else image.result(), "affdsl_entry")
+    except FileNotFoundError as error:
+        _extension.reason = f"there is no {error.filename}; install the development files of Python and NumPy"
+    except (ToolchainError, ImportError) as error:
+        _extension.reason = f"it could not be built: {error}"
+        warnings.warn(f"kernels are called by ctypes, which takes microseconds longer: {error}", stacklevel=4)
+    else:
+        _extension.make = cast("MakeCaller", module.Caller)
+
+
+def _built(cache: Cache) -> bytes:
+    """The extension module. Raises FileNotFoundError where a header is missing, and as `Cache.image` does."""
     python, numpy = Path(sysconfig.get_path("include")), Path(np.get_include())
     for header in (python / "Python.h", numpy / "numpy" / "arrayobject.h"):
-        if not header.is_file():
-            _extension.reason = f"there is no {header}; install the development files of Python and NumPy"
-            return
+        header.stat()
     versions = f"{sysconfig.get_config_var('SOABI')}, Python {platform.python_version()}, NumPy {np.__version__}"
     source = f"/* {versions} */\n" + files("codegen").joinpath("entry.c").read_text(encoding="utf-8")
     undefined = ("-undefined", "dynamic_lookup") if platform.system() == "Darwin" else ()
     flags = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *undefined, f"-I{python}", f"-I{numpy}")
-    try:
-        image, _, _ = cache.image(cache.compiler(), source, flags)
-        module = import_image(image, "affdsl_entry")
-    except (ToolchainError, ImportError) as error:
-        _extension.reason = f"it could not be built: {error}"
-        warnings.warn(f"kernels are called by ctypes, which takes microseconds longer: {error}", stacklevel=4)
-        return
-    _extension.make = cast("MakeCaller", module.Caller)
+    image, _, _ = cache.image(cache.compiler(), source, flags)
+    return image
 
 
 def _slot(part: ArrayArgument | ScalarArgument | ArrayResult | ScalarResult) -> tuple[bool, bool, int, str, int, int]:

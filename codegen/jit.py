@@ -34,7 +34,7 @@ from codegen.arguments import (
 from codegen.c.emit import emit_jit
 from codegen.c.sites import Sites
 from codegen.cache import default_cache
-from codegen.caller import Caller, TakeOver, load
+from codegen.caller import Caller, TakeOver, load, prepare
 from codegen.errors import SizeError
 from codegen.native import native_target
 from codegen.toolchain import jit_flags
@@ -54,6 +54,7 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     """
     module = program.module
     verify(module)
+    prepare()
     against = (*bounds.against(), *_too_large(program))
     sites = Sites() if is_checked(program) else None
     count, asks = len(program.sizes), bounds.needs_numbers

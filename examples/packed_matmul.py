@@ -26,9 +26,8 @@ def scheduled(kernel: af.Kernel, bits: int) -> af.Schedule:
     """
     lanes = HERE.lanes(bits)
     s = af.Schedule(kernel).tile(("i", "j", "k"), (128, 1024, 384)).permute(("k_tile", "j_tile", "i_tile"))
-    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes})
-    s.register_tile("i", "j", "k", rows=HERE.registers // 4, vectors=2, lanes=lanes, contract=HERE.has_fma)
-    return s.parallel("i_tile")
+    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes}).parallel("i_tile")
+    return s.register_tile("i", "j", "k", rows=HERE.registers // 4, vectors=2, lanes=lanes, contract=HERE.has_fma)
 
 
 packed_matmul = scheduled(matmul, 32).kernel()

@@ -3,4 +3,3 @@
 from affdsl.schedule.schedule import IllegalTransform as IllegalTransform
 from affdsl.schedule.schedule import Schedule as Schedule
 from affdsl.schedule.schedule import ScheduleError as ScheduleError
-from affdsl.schedule.schedule import ValidationError as ValidationError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import reprlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
+from importlib import import_module
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -33,10 +34,10 @@ from affdsl.schedule.words import called, refused
 from affdsl.shown import ShownAsText, Text
 from passes.advice.alternatives import with_alternative
 from passes.analysis.dependence import Dependences
-from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.legality.refusal import IllegalTransform as IllegalTransform
-from passes.validation.pipeline import ValidationError as ValidationError
-from passes.validation.pipeline import require_same
+
+if TYPE_CHECKING:
+    from passes.drawing.iteration_space import IterationSpace
 
 Size: TypeAlias = int | str | Index
 """A number; or an argument of the kernel, by its name or its symbol, that it assumes to be from 1 to 2**31 - 1."""
@@ -368,7 +369,8 @@ class Schedule(ShownAsText):
             raise problem(ScheduleError, f"cannot {what}: at gives numbers by the names of loops, got {held!r}")
         chosen = {find(now.function, now.names, k, what, now.gone): held[k] for k in held}
         first, second = (find(now.function, now.names, name, what, now.gone) for name in (outer, inner))
-        return iteration_space(Dependences(now.function, now.module), first, second, sizes, at=chosen)
+        drawn: Callable[..., IterationSpace] = import_module("passes.drawing.iteration_space").iteration_space
+        return drawn(Dependences(now.function, now.module), first, second, sizes, at=chosen)
 
     def kernel(self, *, validate: bool = False) -> Kernel:
         """The kernel after all steps: called, printed and shipped as any other.
@@ -492,6 +494,7 @@ class Schedule(ShownAsText):
     def _check(self, before: Entry, steps: Sequence[Entry], replay: str) -> None:
         reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb == "contract" for step in steps)
         states = [(f"{self._name}.{step}", step.module) for step in steps]
+        require_same: Callable[..., None] = import_module("passes.validation.pipeline").require_same
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
 
 

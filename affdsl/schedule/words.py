@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import spell
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
@@ -60,22 +61,30 @@ def advice(error: IllegalTransform, call: VerbCall, schedule: str, symbol: str, 
 def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]:
     """What messages about a function call its values: loops by their names, and what has none by what makes it."""
     found: dict[Value, str] = {}
+    makers: dict[Value, Op] = {}
 
     def name(value: Value) -> str:
-        if not found:
-            found.update(names)
+        if not makers:
+            makers.update(definitions(function))
             arrays = [v for v in _defined(function) if isinstance(v.type, MemRefType) and v.hint]
+            found.update(names)
             found.update(zip(arrays, numbered([v.hint for v in arrays]), strict=True))
-            for op in walk(function):
-                at = f" at line {op.location.line}" if op.location is not None else ""
-                what = accessed_element(op) or f"the result of {op_name(op)}"
-                found.update((v, f"{what}{at}") for v in op.defines() if not v.hint)
-                if isinstance(op, affine.Apply) and not op.result.hint:
-                    text = spell(op.expr, lambda v: v.hint or found.get(v, ""))
-                    found[op.result] = text if op.expr.value is not None else f"({text})"
-                if isinstance(op, affine.For):
-                    found.update((v, f"a value that {names.get(op.iv, '')} carries") for v in op.carried if not v.hint)
-        return found.get(value, "")
+        if value not in found:
+            found[value] = made(value, makers.get(value))
+        return found[value]
+
+    def made(value: Value, op: Op | None) -> str:
+        if op is None or value.hint:
+            return ""
+        if isinstance(op, affine.For) and value in op.carried:
+            return f"a value that {names.get(op.iv, '')} carries"
+        if isinstance(op, affine.Apply):
+            text = spell(op.expr, lambda v: v.hint or name(v))
+            return text if op.expr.value is not None else f"({text})"
+        if value not in op.defines():
+            return ""
+        at = f" at line {op.location.line}" if op.location is not None else ""
+        return f"{accessed_element(op) or f'the result of {op_name(op)}'}{at}"
 
     return name
 

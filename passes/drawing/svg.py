@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from passes.drawing.picture import FONTS, Curve, Picture, Point, Rectangle, Shape, Text, Triangle, printable
 
@@ -22,7 +22,7 @@ def svg(of: Picture) -> str:
     size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">',
-        f"<title>{escape(printable(of.title))}</title>",
+        f"<title>{escape(printable(of.title), quote=False)}</title>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
         *map(_shape, of.shapes),
         "</svg>",
@@ -47,10 +47,10 @@ def _shape(shape: Shape) -> str:
         case Text(x=x, y=y, text=text, size=size, fill=fill, anchor=anchor, bold=bold):
             rest = f' text-anchor="{anchor}"' if anchor != "start" else ""
             rest += ' font-weight="bold"' if bold else ""
-            family = quoteattr(", ".join(FONTS))
+            family = f'"{escape(", ".join(FONTS))}"'
             return (
                 f'<text x="{_n(x)}" y="{_n(y)}" font-family={family} font-size="{_n(size)}" fill="{fill}"{rest} '
-                f'xml:space="preserve">{escape(text)}</text>'
+                f'xml:space="preserve">{escape(text, quote=False)}</text>'
             )
 
 

@@ -21,9 +21,9 @@ def require_small(before: Func, after: Func, call: str) -> None:
     IllegalTransform
         With the number.
     """
-    old, new = _largest(before), _largest(after)
+    new = _largest(after)
     for kind, most in (("factor", FACTOR), ("number", NUMBER)):
-        if new[kind] >= most and new[kind] > old[kind]:
+        if new[kind] >= most and new[kind] > _largest(before)[kind]:
             reason = f"it would have the {kind} {new[kind]}, and what is computed with that may not fit into 64 bits"
             raise refusal(after, call, reason)
 
