@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, arith, func, scf
+from affdsl.ir.core import Block, Lanewise, Op
+from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.ir.types import I1, IndexType
+from affdsl.ir.types import I1, INDEX, IndexType
 from passes.analysis.access import Access
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.storage import Buffer
@@ -25,15 +25,16 @@ from passes.legality.refusal import refusal
 from passes.legality.running import so_that_it_runs
 from passes.legality.words import name
 from passes.transforms.hoist import may_meet
-from passes.transforms.hoist.faults import Faults
+from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
 from passes.transforms.scalar_replace.variables import variables_replaced
 
 MOST_ITERATIONS = 4
 """How many iterations a value is kept at most."""
 
 Index = tuple[Affine, ...]
-Load = affine.Load | affine.VectorLoad
-Store = affine.Store | affine.VectorStore
+Load = affine.Load | affine.VectorLoad | vector.MaskedLoad
+Store = affine.Store | affine.VectorStore | vector.MaskedStore
+_Masked = vector.MaskedLoad | vector.MaskedStore
 Loop = affine.For | scf.For
 
 
@@ -51,7 +52,8 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
 
         for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
 
-    Of a loop whose bounds come from data, an scf.for, loads are replaced that are of one element in all iterations.
+    Of a loop whose bounds come from data, an scf.for, loads are replaced that are of one element in all iterations. So
+    are loads by a mask, where nothing but stores by the same mask sees what their lanes are that it leaves out.
 
     Raises
     ------
@@ -151,7 +153,7 @@ class _Search:
         self._able: dict[Hashable, list[Load | Store]] = defaultdict(list)
         for op in reversed(loop.body):
             if isinstance(op, Load | Store):
-                self._able[isinstance(op, Store), op.memref, self._index[op], _value(op).type].append(op)
+                self._able[isinstance(op, Store), op.memref, self._index[op], _value(op).type, _mask(op)].append(op)
 
     def plan(self) -> _Plan | None:
         """What to do with the loads that can be replaced; None if there are none."""
@@ -184,6 +186,8 @@ class _Search:
             return "its subscripts are not known before the loop"
         if isinstance(self._loop, scf.For) and self._is_moving(index):
             return f"the bounds of the loop come from data, and its subscripts change with {shown(self._loop.iv)}"
+        if isinstance(load, vector.MaskedLoad) and (reason := self._why_its_lanes_matter(load, index)):
+            return reason
         writers = self._writers(load)
         if len(writers) > 1:
             return "several stores may have written what it loads"
@@ -199,6 +203,23 @@ class _Search:
         if iterations > 1 and not self._may_load_before(chain, 2):
             return f"the loop may run less than {iterations} times, and a load before it fail"
         return chain
+
+    def _why_its_lanes_matter(self, load: vector.MaskedLoad, index: Index) -> str:
+        """Why a load by a mask cannot be replaced by what was stored, which is something else where none is set."""
+        if load.mask in self._inside:
+            return "its mask is not known before the loop"
+        if load.pass_thru in self._inside and _constant_of(self._loop, load) is None:
+            return "what it gives where its mask leaves out a lane is not known before the loop"
+        if self._is_moving(index):
+            return "it goes by a mask, and is of other elements in each iteration"
+        seen = {load.result}
+        for op in walk(self._loop):
+            read = seen.intersection(op.reads())
+            if isinstance(op, Lanewise | vector.Fma) and not _may_fail(op):
+                seen.update(op.defines() if read else ())
+            elif read and not (isinstance(op, vector.MaskedStore) and op.mask is load.mask):
+                return f"{op_name(op)} sees the lanes that its mask leaves out"
+        return ""
 
     def _may_load_before(self, chain: _Chain, first: int) -> bool:
         """Whether what a load gives from some iteration on may be loaded before the loop, which then need not run."""
@@ -231,7 +252,7 @@ class _Search:
             if isinstance(self._loop, affine.For):
                 later = {self._loop.iv: self._loop.iv + iterations * self._loop.step}
                 wanted = tuple(e.substitute(later) for e in index)
-            for op in self._able.get((bool(writers), load.memref, wanted, load.result.type), ()):
+            for op in self._able.get((bool(writers), load.memref, wanted, load.result.type, _mask(load)), ()):
                 if op in writers if writers else op is not load:
                     return op, iterations
             if wanted == index:
@@ -243,8 +264,8 @@ class _Search:
         depth = self._around + 1
         if self._depths(write, read) != (depth,):
             return False
-        if isinstance(self._loop, scf.For):
-            return True  # it is of one element, which each iteration writes
+        if isinstance(self._loop, scf.For) or isinstance(read.op, vector.MaskedLoad):
+            return True  # it is of one element in each lane, which each iteration writes
         found = self._dependences.at(write, read, depth)
         return found is not None and found.is_exact and found.distances[-1].low == iterations * self._loop.step
 
@@ -293,6 +314,8 @@ def _written_out(loop: Loop) -> dict[Load | Store, Index]:
                 made[result] = Affine.of(number)
             case affine.Load() | affine.VectorLoad() | affine.Store() | affine.VectorStore():
                 found[op] = tuple(e.substitute(made) for e in op.index)
+            case vector.MaskedLoad() | vector.MaskedStore():
+                found[op] = tuple(Affine.of(v).substitute(made) for v in op.indices)
     return found
 
 
@@ -301,15 +324,46 @@ def _value(op: Load | Store) -> Value:
 
 
 def _firsts(loop: Loop, load: Load, index: Index, iterations: int) -> list[Load]:
-    """What a load gives in the first iterations, loaded before the loop."""
+    """What a load gives in the first iterations, loaded before the loop; by a mask, at the subscripts that it has."""
     found = []
     for k in range(iterations):
         at = index
         if isinstance(loop, affine.For):
             at = tuple(e.substitute({loop.iv: loop.lower[0] + k * loop.step}) for e in index)
         result = Value(load.result.type, load.result.hint, load.result.location)
-        found.append(with_fields(load, result=result, index=at, written=None))
+        new = {} if isinstance(load, _Masked) else {"index": at, "written": None}
+        found.append(with_fields(load, result=result, **new))
     return found
+
+
+def _placed(loop: Loop, op: Load | Store, index: Index) -> list[Op]:
+    """An access outside of its loop, after what it needs from there."""
+    if not isinstance(op, _Masked):
+        return [op]
+    applied = {e: affine.Apply(Value(INDEX), e) for e in index if e.value is None}
+    new: dict[str, object] = {"indices": tuple(e.value or applied[e].result for e in index)}
+    made: list[Op] = [*applied.values()]
+    if isinstance(op, vector.MaskedLoad) and (constant := _constant_of(loop, op)) is not None:
+        nothing = Value(op.result.type)
+        made.append(with_fields(constant, result=nothing))
+        new["pass_thru"] = nothing
+    return [*made, with_fields(op, **new)]
+
+
+def _constant_of(loop: Loop, load: vector.MaskedLoad) -> arith.Constant | None:
+    """The constant in the body of a loop that a load gives where its mask leaves out a lane."""
+    found = (op for op in loop.body if isinstance(op, arith.Constant) and op.result is load.pass_thru)
+    return next(found, None)
+
+
+def _may_fail(op: Op) -> bool:
+    """Whether an operation on numbers fails for some of them."""
+    return getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi")
+
+
+def _mask(op: Load | Store) -> Value | None:
+    """What says which lanes an access touches; None where it is all of them."""
+    return op.mask if isinstance(op, _Masked) else None
 
 
 def _with_chains(
@@ -328,7 +382,7 @@ def _with_chains(
         # The first of these is what was stored one iteration before, the last what the load gives now.
         kept = [Value(old.type, old.hint, old.location) for _ in firsts]
         newest[chain] = len(carried)
-        before += firsts
+        before += [op for first in firsts for op in _placed(loop, first, chain.index)]
         inits += [first.result for first in reversed(firsts)]
         carried += kept
         yielded += [_value(chain.producer), *kept[:-1]]
@@ -349,10 +403,12 @@ def _with_chains(
         results=(*loop.results, *results),
         ends=(),
     )
-    after = [
-        with_fields(store, value=results[newest[chain]], index=chain.index, written=None)
-        for store, chain in sinking.items()
-    ]
+    after: list[Op] = []
+    for chain in sinking.values():
+        store = chain.producer
+        assert isinstance(store, Store)
+        new_index = {} if isinstance(store, _Masked) else {"index": chain.index, "written": None}
+        after += _placed(loop, with_fields(store, value=results[newest[chain]], **new_index), chain.index)
     return tuple(before), new, tuple(after), values
 
 

@@ -1,8 +1,10 @@
 """scalar_replace: what it makes of recurrences, what it refuses, and random loops run before and after."""
 
+import numpy as np
 import pytest
 
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from passes.legality.refusal import IllegalTransform
@@ -203,3 +205,48 @@ def test_random_loops_do_the_same(make, least):
             done += 1
             assert assert_alike(module, after, NUMBERS, runs=4, seed=seed) == 4
     assert done >= least
+
+
+MASKED = """func.func @f(%A: memref<12xT>, %B: memref<12x12xT>, %n: index, %m: index) {
+    %c0 = arith.constant 0 : index
+    affine.for %j = 0 to 12 step 4 {
+      %w = affine.apply affine_map<(d0)[s0] -> (s0 - d0)>(%j)[%m]
+      %mask = vector.create_mask %w : vector<4xi1>
+      affine.for %k = 0 to %n {
+        %at = affine.apply affine_map<(d0)[s0] -> (d0 + s0 - s0)>(%j)[%n]
+        %none = arith.constant dense<0ZERO> : vector<4xT>
+        %a = vector.maskedload %A[%at], %mask, %none : memref<12xT>, vector<4xi1>, vector<4xT> into vector<4xT>
+        %b = affine.vector_load %B[%k, %j] : memref<12x12xT>, vector<4xT>
+        %p = arith.MUL %b, %b : vector<4xT>
+        %s = arith.ADD %a, %p : vector<4xT>
+        vector.maskedstore %A[%at], %mask, %s : memref<12xT>, vector<4xi1>, vector<4xT>
+      }
+    }
+    return }"""
+
+
+@pytest.mark.parametrize(("type", "multiply", "add"), [("f32", "mulf", "addf"), ("i32", "muli", "addi")])
+def test_lanes_that_a_mask_leaves_out_are_kept_and_not_stored(type, multiply, add):
+    zero = ".0" if type == "f32" else ""
+    before = parsed(MASKED.replace("MUL", multiply).replace("ADD", add).replace("ZERO", zero).replace("T>", f"{type}>")
+                    .replace("xT", f"x{type}"))  # fmt: skip
+    loops = [op for op in walk(before) if isinstance(op, affine.For)]
+    after = with_fields(before, body=(scalar_replace(before.functions[0], loops[1].iv, module=before),))
+    verify(after)
+    assert inside(after, vector.MaskedLoad | vector.MaskedStore) == 0
+    for n, m in ((0, 12), (1, 7), (5, 4), (9, 0), (9, 10), (3, 12)):
+        dtype = np.dtype("float32" if type == "f32" else "int32")
+        random = np.random.default_rng(n)
+        A, B = random.integers(-9, 9, 12).astype(dtype), random.integers(-9, 9, (12, 12)).astype(dtype)
+        wanted, found = A.copy(), A.copy()
+        run(before.functions[0], wanted, B, n, m)
+        run(after.functions[0], found, B, n, m, uninitialised="poison")
+        assert wanted.tobytes() == found.tobytes()
+
+
+def test_a_division_of_lanes_that_a_mask_leaves_out_stays():
+    text = MASKED.replace("MUL", "muli").replace("ADD", "divsi").replace("ZERO", "").replace("T>", "i32>")
+    before = parsed(text.replace("xT", "xi32"))
+    loops = [op for op in walk(before) if isinstance(op, affine.For)]
+    with pytest.raises(IllegalTransform, match=r"arith\.divsi sees the lanes that its mask leaves out"):
+        scalar_replace(before.functions[0], loops[1].iv, module=before)

@@ -63,3 +63,45 @@ affine.for %i = 1 to 9 {
   "test.use"(%A) : (memref<12xf32>) -> ()
 }
 // REFUSED AT 2: affine.load of %A stays: several stores may have written what it loads
+// ----- a sum sees lanes that a mask leaves out
+%m = vector.create_mask %n : vector<4xi1>
+%z = arith.constant dense<0.0> : vector<4xf32>
+%c0 = arith.constant 0 : index
+affine.for %i = 0 to %n {
+  %a = vector.maskedload %A[%c0], %m, %z : memref<12xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %b = arith.addf %a, %a : vector<4xf32>
+  %s = vector.reduction <add>, %b : vector<4xf32> into f32
+  affine.store %s, %B[%i] : memref<12xf32>
+  vector.maskedstore %A[%c0], %m, %b : memref<12xf32>, vector<4xi1>, vector<4xf32>
+}
+// REFUSED AT 5: vector.maskedload of %A stays: vector.reduction sees the lanes that its mask leaves out
+// ----- a mask that changes
+%z = arith.constant dense<0.0> : vector<4xf32>
+%c0 = arith.constant 0 : index
+affine.for %i = 0 to %n {
+  %m = vector.create_mask %i : vector<4xi1>
+  %a = vector.maskedload %A[%c0], %m, %z : memref<12xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %b = arith.addf %a, %a : vector<4xf32>
+  vector.maskedstore %A[%c0], %m, %b : memref<12xf32>, vector<4xi1>, vector<4xf32>
+}
+// REFUSED AT 4: vector.maskedload of %A stays: its mask is not known before the loop
+// ----- stored by another mask
+%m = vector.create_mask %n : vector<4xi1>
+%w = vector.create_mask %n : vector<4xi1>
+%z = arith.constant dense<0.0> : vector<4xf32>
+%c0 = arith.constant 0 : index
+affine.for %i = 0 to %n {
+  %a = vector.maskedload %A[%c0], %m, %z : memref<12xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %b = arith.addf %a, %a : vector<4xf32>
+  vector.maskedstore %A[%c0], %w, %b : memref<12xf32>, vector<4xi1>, vector<4xf32>
+}
+// REFUSED AT 6: vector.maskedload of %A stays: vector.maskedstore sees the lanes that its mask leaves out
+// ----- other elements by a mask in each iteration
+%m = vector.create_mask %n : vector<4xi1>
+%z = arith.constant dense<0.0> : vector<4xf32>
+affine.for %i = 0 to 8 {
+  %a = vector.maskedload %A[%i], %m, %z : memref<12xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %b = arith.addf %a, %a : vector<4xf32>
+  vector.maskedstore %A[%i], %m, %b : memref<12xf32>, vector<4xi1>, vector<4xf32>
+}
+// REFUSED AT 4: vector.maskedload of %A stays: it goes by a mask, and is of other elements in each iteration
