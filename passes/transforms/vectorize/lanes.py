@@ -42,6 +42,7 @@ class Lanes:
         self._out: list[Op] = []
         self._vectors: dict[Value, Value] = {}
         self._lanes: dict[Value, Sequence[Value]] = {}
+        self._chosen: set[Value] = set()
 
     def emit(self, op: Op) -> None:
         """Add an operation to the block that is being made."""
@@ -197,11 +198,13 @@ class Lanes:
         """One of two vectors, lane by lane.
 
         Where one is the other combined with something, what it is combined with is chosen, so that a chain of such
-        operations has no choice in it. What a mask leaves out of a load may be chosen by the load.
+        operations has no choice in it. What a mask leaves out of a load may be chosen by the load, but only once.
         """
         made = Value(if_true.type)
         maker, other = self._maker(if_true), self._maker(if_false)
-        if isinstance(maker, vector.MaskedLoad) and maker.mask is condition and isinstance(other, arith.Constant):
+        is_load = isinstance(maker, vector.MaskedLoad) and maker.mask is condition and if_true not in self._chosen
+        if isinstance(maker, vector.MaskedLoad) and is_load and isinstance(other, arith.Constant):
+            self._chosen.add(if_true)
             self._out.remove(other)
             place = self._out.index(maker)
             self._out[place : place + 1] = [other, with_fields(maker, pass_thru=if_false)]

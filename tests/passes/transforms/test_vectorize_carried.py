@@ -112,3 +112,15 @@ def test_most_of_them_are_vectorized():
             continue
         taken += 1
     assert taken >= 30
+
+
+def test_several_numbers_need_something_else_of_the_lanes_that_do_not_run():
+    f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%s = %x, %t = %x) -> (f32, f32) {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %u = arith.maximumf %s, %a : f32
+      %v = arith.minimumf %t, %a : f32
+      affine.yield %u, %v : f32, f32
+    }
+    affine.store %r#0, %C[0, 0] : memref<?x?xf32>
+    affine.store %r#1, %C[0, 1] : memref<?x?xf32>""")
+    assert_same(f, vectorize(f, iv(f, "i"), 4, tail="masked"))
