@@ -63,7 +63,10 @@ def vectorize(
         run. Where the loop begins at the largest of several numbers, every vector has a mask.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
-        way.
+        way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
+        halves of the lanes are combined while these are more than 4 and an even number; then what the loop started
+        with and those that are left, the first one first. Iterations that are left over follow one by one or, if
+        "masked", by the same rule.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 
