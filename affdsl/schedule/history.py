@@ -11,6 +11,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.schedule.loops import tree_of
+from affdsl.schedule.vectors import vectors
 from affdsl.schedule.verbs import VerbCall
 from passes.transforms.settle import Fate
 
@@ -53,7 +54,7 @@ class Entry:
 
 
 def explained(start: Entry, history: Sequence[Entry]) -> str:
-    """What each step did to which loop, what was refused and why, and the loops as they are in the end.
+    """What each step did to which loop, what was refused and why, the loops as they are in the end, and their vectors.
 
     Parameters
     ----------
@@ -87,6 +88,7 @@ def explained(start: Entry, history: Sequence[Entry]) -> str:
         by = dict.fromkeys(number for name in row.names for number in touched.get(name, ()))
         note = f"  (step{'s' * (len(by) > 1)} {', '.join(by)})" if by else ""
         lines.append(f"    {'  ' * row.depth}{row.text}{note}")
+    lines += ["vectors:", *(f"    {line}" for line in vectors(before.function, before.names, before.module))]
     return "\n".join(lines)
 
 

@@ -390,7 +390,10 @@ class Schedule(ShownAsText):
         return self._kernel.with_module(self._now.module)
 
     def explain(self) -> str:
-        """What each step did to which loop, what was refused and why, and the loops as they are now."""
+        """What each step did to which loop, what was refused and why, and the loops as they are now.
+
+        In the end it says of each loop whether it runs as vectors, may, or what is in the way.
+        """
         return Text(f"{self._kernel.name}: {explained(self._start, self._history)}")
 
     if not TYPE_CHECKING:

@@ -115,6 +115,22 @@ def test_undo_gives_what_it_took_back():
     assert [row.text for row in s.loops()] == ["t = 0 to steps", "i = t + 1 to N + t - 1", "j = 1 to N - 1"]
 
 
+VECTORS = """\
+vectors:
+    i#1: may be vectorized
+        A at line 7: one lane after the other
+    j#1: may be vectorized
+    i#2: may be vectorized
+        A at line 9: one lane after the other
+    j#2: no: the store A[i, j] at line 9 feeds the load A[i, j - 1] at line 9 with distance (0, 1),
+        e.g. (i#2, j#2) = (0, 1) writes A[0, 1], which (i#2, j#2) = (0, 2) reads (for M = 1, N = 5); \
+the new order does not run them in this order
+    i#3: no: the store A[0, 0] at line 13 feeds the load A[0, 0] at line 13 with distance (1..*),
+        e.g. i#3 = 0 writes A[0, 0], which i#3 = 1 reads (for M = 4, N = 0); \
+the new order does not run them in this order
+"""
+
+
 def test_it_explains_steps_and_refusals(twice):
     code = """s = af.Schedule(kernel)
 try:
@@ -148,7 +164,9 @@ the loops now:
     i#2 = 0 to M
       j#2 = 1 to N
     parallel row = 0 to M
-    i#3 = 0 to M"""
+    i#3 = 0 to M
+"""
+        + VECTORS.rstrip()
     )
 
 
