@@ -100,6 +100,7 @@ from .lang.scalars import cast as cast
 from .lang.variables import Variable as Variable
 from .lang.variables import var as var
 from .lang.vectors import Vector as Vector
+from .lang.vectors import broadcast as broadcast
 from .lang.vectors import vector_load as vector_load
 from .lang.vectors import vector_store as vector_store
 from .mlir.readers import parse as parse

@@ -21,6 +21,7 @@ from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.variables import Variable
+from affdsl.lang.vectors import Vector, same_lanes
 
 
 class WithBlock(ABC):
@@ -145,14 +146,16 @@ def yield_(*values: Operand | Sequence[Operand]) -> None:
             "declare what it carries: affdsl.for_(n, iter_args=[x]), affdsl.if_(c, affdsl.f32), or "
             'affdsl.parallel(n, reduce=[("addf", affdsl.f32)]); a kernel gives its results with return',
         )
-    expected = [d for d in block.yields if isinstance(d, DType)]
+    expected = [d for d in block.yields if isinstance(d, DType | Vector)]
     given = [x for value in values for x in (value if isinstance(value, tuple | list) else (value,))]
     if len(given) != len(expected):
         raise problem(ProgramTypeError, f"{block.what} takes {len(expected)} yielded values, got {len(given)}")
     block.yielded = tuple(_converted(x, dtype, block) for x, dtype in zip(given, expected, strict=True))
 
 
-def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:
+def _converted(x: object, dtype: DType | Vector, block: OpenBlock) -> Value:
+    if isinstance(dtype, Vector):
+        return same_lanes(dtype, x, "yield_").value
     if isinstance(x, int | float | np.generic):
         return constant(x, dtype).value
     scalar = x.scalar() if isinstance(x, Traced) else None
@@ -167,7 +170,7 @@ def _converted(x: object, dtype: DType, block: OpenBlock) -> Value:
 def yielded_values(block: OpenBlock) -> tuple[Value, ...]:
     """What the block yielded. Raises ProgramError where it must yield and did not."""
     if block.yields and block.yielded is None:
-        types = ", ".join(map(str, block.yields))
+        types = ", ".join(d.describe() if isinstance(d, Vector) else str(d) for d in block.yields)
         raise problem(
             ProgramError,
             f"{block.what} must end with yield_({types})",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from affdsl.lang.indices import Index, bounds_of
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import here, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
+from affdsl.lang.vectors import Vector
+
+Carried: TypeAlias = Scalar | Vector
 
 
 class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
@@ -29,8 +33,9 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     The block runs once, to build the loop, so Python's statements in it happen once: exchanging two names in it does
     not make iterations take turns. Write both halves, or give an array one dimension more, `u[t % 2, i]`.
 
-    `iter_args` are values carried from one iteration to the next: `with for_(n, iter_args=[f32(0)]) as (i, s):` and
-    `yield_(s + a[i])` as the last thing in the block. After the block, s is what the last iteration yielded.
+    `iter_args` are numbers or vectors that are carried from one iteration to the next:
+    `with for_(n, iter_args=[f32(0)]) as (i, s):` and `yield_(s + a[i])` as the last thing in the block. After the
+    block, s is what the last iteration yielded.
 
     Raises ProgramError and its kinds, with the user's line.
     """
@@ -38,7 +43,7 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     what = "for_"
     advice = "the loop variable comes first, then one name for each of iter_args: `as (i, s)`"
 
-    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: Scalar | Sequence[Scalar] = ()) -> None:
+    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: Carried | Sequence[Carried] = ()) -> None:
         if not 1 <= len(bounds) <= 3:
             raise problem(
                 ProgramTypeError, f"for_ takes (stop), (start, stop) or (start, stop, step), got {len(bounds)}"
@@ -64,7 +69,7 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         """The loop variable and what is carried."""
         return 1 + len(self.inits)
 
-    def begin(self, names: tuple[str, ...]) -> Index | Scalar | tuple[Index | Scalar, ...]:
+    def begin(self, names: tuple[str, ...]) -> Index | Scalar | tuple[Index | Carried, ...]:
         """The loop variable, followed by the carried values."""
         builder = current()
         self.names = names
@@ -72,10 +77,10 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         self.iv = Value(INDEX, name, self.location)
         hints = names[1:] if len(names) == 1 + len(self.inits) else ("",) * len(self.inits)
         self.carried = [
-            Scalar(Value(x.dtype.type, hint, self.location), x.dtype) for x, hint in zip(self.inits, hints, strict=True)
+            x.like(Value(x.value.type, hint, self.location)) for x, hint in zip(self.inits, hints, strict=True)
         ]
         block = builder.open(f"the loop {name}", [self.iv, *(c.value for c in self.carried)])
-        block.yields = tuple(c.dtype for c in self.carried)
+        block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
         if self.is_affine:
             builder.varying.add(self.iv)
         iv = Index(Affine.of(self.iv)) if self.is_affine else Scalar(self.iv, index)
@@ -184,9 +189,9 @@ def _step(step: object) -> int:
     )
 
 
-def _initial(iter_args: object) -> tuple[Scalar, ...]:
+def _initial(iter_args: object) -> tuple[Carried, ...]:
     items = (iter_args,) if isinstance(iter_args, Traced) or not isinstance(iter_args, Sequence) else iter_args
-    found = []
+    found: list[Carried] = []
     for x in items:
         if not isinstance(x, Traced):
             raise problem(
@@ -196,9 +201,9 @@ def _initial(iter_args: object) -> tuple[Scalar, ...]:
                 if isinstance(x, int | float)
                 else "carry numbers; an array is changed in place by what the loop stores",
             )
-        scalar = x.scalar()
-        current().require(scalar.value)
-        found.append(scalar)
+        carried = x if isinstance(x, Vector) else x.scalar()
+        current().require(carried.value)
+        found.append(carried)
     return tuple(found)
 
 

@@ -40,6 +40,10 @@ class Scalar(Arithmetic["Scalar"]):
         """Stand for another value from now on: a carried value becomes the loop's result."""
         self._value = value
 
+    def like(self, value: Value) -> Scalar:
+        """Another number of the same type."""
+        return Scalar(value, self.dtype)
+
     @property
     def _comparison(self) -> str:
         return "" if self.dtype.kind == "bool" else super()._comparison

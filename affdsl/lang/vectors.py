@@ -35,6 +35,14 @@ class Vector(Wide["Vector"]):
         self.dtype = dtype
         self.lanes = lanes
 
+    def bind(self, value: Value) -> None:
+        """Stand for another value from now on: a carried value becomes the loop's result."""
+        self.value = value
+
+    def like(self, value: Value) -> Vector:
+        """Another vector of the same type and number of lanes."""
+        return Vector(value, self.dtype, self.lanes)
+
     def describe(self) -> str:
         """What messages call it."""
         shown = f"{self.dtype} vector of {' x '.join(map(str, self.lanes))} lanes"
@@ -73,7 +81,7 @@ class Vector(Wide["Vector"]):
             raise problem(
                 ProgramTypeError, f"fma needs floats, got {like.describe()}", "load them from an array of floats"
             )
-        x, y, z = (_like(like, part, "fma") for part in (a, b, c))
+        x, y, z = (same_lanes(like, part, "fma") for part in (a, b, c))
         return _vector(like.dtype, like.lanes, lambda r: vector.Fma(r, x.value, y.value, z.value))
 
     def chosen(self, condition: Operand, if_true: Operand, if_false: Operand) -> Vector:
@@ -91,7 +99,7 @@ class Vector(Wide["Vector"]):
                 )
             values = [_splat(found.value, found.dtype, mask.lanes)]
         like = values[0]
-        a, b = _like(like, if_true, "select"), _like(like, if_false, "select")
+        a, b = same_lanes(like, if_true, "select"), same_lanes(like, if_false, "select")
         if mask is not None and (mask.dtype != bool_ or mask.lanes != like.lanes):
             raise problem(ProgramTypeError, f"select needs a condition for each lane, got {mask.describe()}",
                           "compare vectors of as many lanes: v > 0")  # fmt: skip
@@ -152,6 +160,16 @@ def vector_load(source: Array, index: object, lanes: int | tuple[int, ...]) -> V
     return _vector(dtype, counts, lambda r: vector.Load(r, source.value, indices))
 
 
+def broadcast(x: Scalar, lanes: int | tuple[int, ...]) -> Vector:
+    """A vector with a number in every lane: `broadcast(f32(0), 8)`.
+
+    Raises ProgramTypeError for what is no typed number or no number of lanes.
+    """
+    if not isinstance(x, Scalar):
+        raise problem(ProgramTypeError, f"broadcast needs a typed number, got {x!r}", "give it a type: affdsl.f32(0)")
+    return _splat(x.value, x.dtype, _counts(lanes, "broadcast"))
+
+
 def vector_store(value: Vector, target: Array, index: object) -> None:
     """The elements of an array from an index on = the lanes of value: `vector_store(v, A, (i, j))`.
 
@@ -181,6 +199,19 @@ def _lanes(array: object, lanes: object, what: str) -> tuple[int, ...]:
     """The numbers of lanes, checked against the array."""
     if not isinstance(array, Array):
         raise problem(ProgramTypeError, f"{what} takes an array, got {array!r}")
+    found = _counts(lanes, what)
+    if len(found) > array.ndim:
+        raise problem(
+            ProgramTypeError,
+            f"a vector of {' x '.join(map(str, found))} lanes has {len(found)} dimensions, "
+            f"{array.name} has {array.ndim}",
+            "give as many numbers of lanes as the array has dimensions, or fewer",
+        )
+    return found
+
+
+def _counts(lanes: object, what: str) -> tuple[int, ...]:
+    """The numbers of lanes along each dimension of a vector."""
     counts = lanes if isinstance(lanes, tuple) else (lanes,)
     found = tuple(int(n) for n in counts if isinstance(n, int | np.integer) and not isinstance(n, bool) and n > 0)
     if len(found) != len(counts) or not found:
@@ -188,13 +219,6 @@ def _lanes(array: object, lanes: object, what: str) -> tuple[int, ...]:
             ProgramTypeError,
             f"{what} takes a positive number of lanes, got {lanes!r}",
             "write a Python number, or one for each of several dimensions: 8, or (2, 8)",
-        )
-    if len(found) > array.ndim:
-        raise problem(
-            ProgramTypeError,
-            f"a vector of {' x '.join(map(str, found))} lanes has {len(found)} dimensions, "
-            f"{array.name} has {array.ndim}",
-            "give as many numbers of lanes as the array has dimensions, or fewer",
         )
     return found
 
@@ -214,10 +238,10 @@ def _splat(value: Value, dtype: DType, lanes: tuple[int, ...]) -> Vector:
 def _both(what: str, left: Operand, right: Operand) -> tuple[Vector, Vector]:
     like = left if isinstance(left, Vector) else right
     assert isinstance(like, Vector), "one of the two is a vector"
-    return _like(like, left, what), _like(like, right, what)
+    return same_lanes(like, left, what), same_lanes(like, right, what)
 
 
-def _like(like: Vector, x: Operand, what: str) -> Vector:
+def same_lanes(like: Vector, x: object, what: str) -> Vector:
     """x as a vector of the same type and number of lanes."""
     if isinstance(x, Vector):
         if (x.dtype, x.lanes) != (like.dtype, like.lanes):

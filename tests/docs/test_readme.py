@@ -127,6 +127,7 @@ CLAIMS = {
     "| functions, choices, casts |":
         "lang/test_operators.py::test_every_operator_and_method_gives_a_result_or_an_error_that_teaches",
     "| vectors, with the same operators |": "lang/test_more_ops.py::test_vectors",
+    "| vectors that a loop carries |": "lang/test_carried_vectors.py::test_a_sum_in_lanes",
     "| the rest of the dialect |": "lang/test_more_ops.py::test_a_tile_through_a_fast_memory",
     "each call checks it |": "test_kernel.py::test_contracts_are_checked",
     "Data may decide:": "lang/test_language.py::test_what_data_says_is_not_affine",
