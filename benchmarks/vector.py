@@ -212,9 +212,11 @@ LOOPS = {
 
 
 def of_softmax(s: af.Schedule, fast: bool) -> af.Schedule:
-    """Exponentials, which C has for one number, and quotients."""
-    s.scalar_replace("j").vectorize("k", LANES)
-    return s.vectorize("j", LANES, reassociate=True) if fast else s
+    """Exponentials, which C has for one number, or vectors have by a polynomial, and quotients."""
+    if not fast:
+        return s.scalar_replace("j").vectorize("k", LANES)
+    s.approximate("j").scalar_replace("j").vectorize("j", WIDE, reassociate=True).contract("j")
+    return s.hoist("k").reciprocal("k").vectorize("k", WIDE)
 
 
 def of_rows(s: af.Schedule, fast: bool) -> af.Schedule:

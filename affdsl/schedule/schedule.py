@@ -215,6 +215,22 @@ class Schedule(ShownAsText):
         """Compute a * b + c in one operation everywhere in a loop, rounded once: in another way than as written."""
         return self._take("contract", loop)
 
+    def approximate(self, loop: str) -> Schedule:
+        """Compute exp, exp2, log, log2 and log10 everywhere in a loop by polynomials, which vectors do in all lanes.
+
+        In f32 and f64, the results are at most 1.5 ulp away from the exact ones, and those of log2 and log10 at most 3;
+        and the same to the bit wherever they run.
+        """
+        return self._take("approximate", loop)
+
+    def reciprocal(self, loop: str) -> Schedule:
+        """Multiply by the reciprocals of constants, and of what is known before a loop, instead of dividing by them.
+
+        The quotients are rounded in another way: at most 1.5 ulp away from the exact ones, where the reciprocal and
+        they are normal numbers.
+        """
+        return self._take("reciprocal", loop)
+
     def register_tile(
         self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False
     ) -> Schedule:
@@ -495,12 +511,14 @@ class Schedule(ShownAsText):
             return refused(with_alternative(error), call, self._name, self._kernel.name, now.names)
 
     def _check(self, before: Entry, steps: Sequence[Entry], replay: str) -> None:
-        reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb == "contract" for step in steps)
+        reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb in _ROUNDING for step in steps)
         states = [(f"{self._name}.{step}", step.module) for step in steps]
         require_same: Callable[..., None] = import_module("passes.validation.pipeline").require_same
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
 
 
+_ROUNDING = ("contract", "approximate", "reciprocal")
+"""The steps after which results are rounded in another way."""
 _NOT_YET = ("fuse", "fusion", "optimize", "optimise", "tune")
 _CALLED_HERE = {
     "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",

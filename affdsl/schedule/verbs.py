@@ -224,6 +224,8 @@ VERBS: Mapping[str, Verb] = {
     "vectorize": Verb(_with_number("vectorize", "a width", 2), settles=True),
     "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
     "contract": Verb(_of_loop("contract", data=True)),
+    "approximate": Verb(_of_loop("approximate", data=True)),
+    "reciprocal": Verb(_of_loop("reciprocal", data=True)),
     "normalize": Verb(_of_loop("normalize"), opens=True),
     "make_perfect": Verb(_of_pair("make_perfect"), opens=True),
     "sink": Verb(_of_loop("sink"), opens=True),

@@ -24,6 +24,7 @@ from codegen.c.liveness import liveness
 from codegen.c.masks import mask_widths
 from codegen.c.names import comment
 from codegen.c.plan import Plan, contract
+from codegen.c.powers import powers
 from codegen.c.prototype import Prototype
 from codegen.c.types import scalar, value_type
 from codegen.c.unit import Unit
@@ -73,7 +74,10 @@ class Context:
         self.lines = Lines(made.scope, self.ranges, unit.uncalled)
         self.dots = dots(plan.func) if unit.has_vector_types else {}
         """The operations that are dot products of narrow integers."""
+        self.powers = powers(plan.func) if unit.has_vector_types else {}
+        """The products that are those with powers of 2."""
         reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, dot.left, dot.right) for op, dot in self.dots.items()}
+        reads.update((op, (power.factor, power.exponent)) for op, power in self.powers.items())
         self.live = liveness(plan.func, plan.is_checked, reads)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
         self.buffers = Buffers(plan, made.outputs, made.parameters)

@@ -16,7 +16,7 @@ PRIMARY, UNARY, MULTIPLY, ADD, RELATION, EQUALITY, BITS, AND, OR, CHOICE = range
 _LEVELS = {
     "*": MULTIPLY, "/": MULTIPLY, "%": MULTIPLY, "+": ADD, "-": ADD,
     "<": RELATION, "<=": RELATION, ">": RELATION, ">=": RELATION, "==": EQUALITY, "!=": EQUALITY,
-    "&": BITS, "|": BITS, "^": BITS, "&&": AND, "||": OR,
+    "&": BITS, "|": BITS, "^": BITS, "<<": BITS, ">>": BITS, "&&": AND, "||": OR,
 }  # fmt: skip
 
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

@@ -60,10 +60,17 @@ _ADDED = (
 _DOTS = {f"dot_{kind}": ("V", "const V *acc, const S *a, const S *b", _ADDED) for kind in ("i8", "i16", "u8", "u16")}
 """Sums of as many products of integers of type S as R; S is the type of a vector of them."""
 
+_SCALED = (
+    "const M half = *n >> 1, rest = *n - half;\n"
+    "return *a * (V)((U)(half + BIAS) << FRACTION) * (V)((U)(rest + BIAS) << FRACTION);"
+)
+"""In two steps: neither power of 2 is too large or too small. U is the type of masks without a sign."""
+
 _PORTABLE = (
     _WIDER
     | _DOTS
     | {
+        "scaled": ("V", "const V *a, const M *n", _SCALED),
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
         "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
         "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
@@ -130,6 +137,8 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip
+    bias, fraction = (127, 23) if bits == 32 else (1023, 52)
+    words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
     return "".join(words.get(word, word) for word in _words(text))
 

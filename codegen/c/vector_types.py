@@ -13,6 +13,7 @@ from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, V
 from codegen.c.context import Context
 from codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
 from codegen.c.masks import NARROWEST, is_mask
+from codegen.c.powers import Power
 from codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from codegen.c.types import suffix, value_type, width
 from codegen.c.vector_helpers import EXTREMES
@@ -25,6 +26,7 @@ _OPERATORS = {
     "addf": "+", "subf": "-", "mulf": "*", "divf": "/",
     "addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^",
 }  # fmt: skip
+_SHIFTS = {"shli": "<<", "shrsi": ">>", "shrui": ">>"}
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
@@ -170,6 +172,8 @@ def fused(c: Context, op: math.Fma | vector.Fma) -> Code | None:
 def _binary(c: Context, op: arith.Binary) -> Code | None:
     kind, element = op.kind, lane_kind(c, op.result)
     lanes = prod(_vector(op.result).shape)
+    if (power := c.powers.get(op)) is not None:
+        return _scaled(c, op, power)
     if is_mask(op.result):
         return infix(_OPERATORS[kind], whole(c, op.left), whole(c, op.right)) if kind in _BITS else None
     if kind in _WRAPPING:
@@ -180,6 +184,8 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     if kind in _OPERATORS:
         either = _scalar_or_whole if isinstance(element, FloatType) else whole
         return infix(_OPERATORS[kind], either(c, op.left), either(c, op.right))
+    if kind in _SHIFTS:
+        return _shifted(c, op)
     if kind in EXTREMES and isinstance(element, FloatType):
         return _helped(c, kind, op.result, op.left, op.right)
     if kind in _BETTER:
@@ -188,7 +194,26 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     return None
 
 
-def _helped(c: Context, stem: str, result: Value, *operands: Value | Mask) -> Code:
+def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
+    """A vector times powers of 2."""
+    lanes, bits = prod(_vector(op.result).shape), width_of(lane_kind(c, op.result))
+    _integers(c, f"u{bits}", lanes)
+    return _helped(c, "scaled", op.result, power.factor, address(c, f"i{bits}", power.exponent))
+
+
+def _shifted(c: Context, op: arith.Binary) -> Code | None:
+    """Lanes shifted by one number of bits, where it is known; None elsewhere: C leaves open what it is for others."""
+    amount, element, lanes = c.values.splats.get(op.right), lane_kind(c, op.result), prod(_vector(op.result).shape)
+    bits = width(element)
+    if amount is None or amount.number is None or not 0 <= amount.number < bits:
+        return None
+    shown = whole(c, op.left)
+    if op.kind != "shrsi":
+        shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes), shown)
+    return cast(type_name(c, op.result), infix(_SHIFTS[op.kind], shown, amount))
+
+
+def _helped(c: Context, stem: str, result: Value, *operands: Value | Mask | Code) -> Code:
     lanes = prod(_vector(result).shape)
     return on_vectors(c, stem, lane_kind(c, result), lanes, *operands)
 

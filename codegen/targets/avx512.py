@@ -21,6 +21,8 @@ def _rows() -> Iterator[tuple[Row, str]]:
                 pair = ", ".join(f"({kind})*{name}" for name in "ab")
                 yield ("lesser", element, lanes), f"return (V){mm}_min_{end}({pair});"
                 yield ("greater", element, lanes), f"return (V){mm}_max_{end}({pair});"
+                exponents = f"{mm}_cvtepi{lane}_{end}((__m{bits}i)*n)"
+                yield ("scaled", element, lanes), f"return (V){mm}_scalef_{end}(({kind})*a, {exponents});"
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (

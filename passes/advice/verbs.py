@@ -8,6 +8,7 @@ from affdsl.ir.dialects.func import Func
 from passes.legality.magnitude import require_small
 from passes.legality.proposals import Request
 from passes.legality.refusal import IllegalTransform
+from passes.transforms.approximate import approximate
 from passes.transforms.coalesce import coalesce
 from passes.transforms.contract import contract
 from passes.transforms.data_copy import data_copy
@@ -22,6 +23,7 @@ from passes.transforms.parallelize import parallelize
 from passes.transforms.peel import peel
 from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
 from passes.transforms.privatize import privatize
+from passes.transforms.reciprocal import reciprocal
 from passes.transforms.reverse import reverse
 from passes.transforms.scalar_replace.carried import scalar_replace
 from passes.transforms.shift import shift
@@ -40,9 +42,9 @@ Verb = Callable[..., Func]
 VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
-        coalesce, contract, data_copy, demote, distribute, expand, hoist, index_set_split, interchange, make_perfect,
-        normalize, parallelize, peel, permute, pipeline_data_transfer, privatize, reverse, scalar_replace, shift, sink,
-        skew, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        approximate, coalesce, contract, data_copy, demote, distribute, expand, hoist, index_set_split, interchange,
+        make_perfect, normalize, parallelize, peel, permute, pipeline_data_transfer, privatize, reciprocal, reverse,
+        scalar_replace, shift, sink, skew, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

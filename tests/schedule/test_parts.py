@@ -127,7 +127,9 @@ def test_all_primitives_that_are_proposed_are_verbs():
     assert {OF_PRIMITIVE.get(verb, verb) for verb in PRIMITIVES} <= set(VERBS)
     assert all(verb in VERBS for verb in OF_PRIMITIVE.values())
     assert all(hasattr(af.Schedule, verb) for verb in VERBS)
-    assert set(random_schedules.VERBS) == set(VERBS) - {"contract"}, "which rounds in another way"
+    assert set(random_schedules.VERBS) == set(VERBS) - {"contract", "approximate", "reciprocal"}, (
+        "which round in another way"
+    )
 
 
 LOOP_I, LOOP_J, ARRAY = (Value(INDEX, name) for name in "ijt")

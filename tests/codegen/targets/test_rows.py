@@ -31,7 +31,8 @@ def wrapped(rows):
     for k, (stem, element, lanes) in enumerate(rows):
         narrow = stem.partition("_")[2] if stem.startswith(("from_", "dot_")) else element
         count = lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
-        for kind, size in {element: lanes, f"i{element[1:]}": lanes, narrow: count}.items():
+        unsigned = {f"u{element[1:]}": lanes} if stem == "scaled" else {}
+        for kind, size in {element: lanes, f"i{element[1:]}": lanes, narrow: count, **unsigned}.items():
             type = LANE_TYPES.get(kind) or f"uint{kind[1:]}_t"
             parts.append(f"typedef {type} {kind}x{size} __attribute__((vector_size({size} * sizeof({type}))));\n")
         vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
@@ -45,6 +46,8 @@ def wrapped(rows):
         }.get(stem)
         if stem in ("lesser", "greater"):
             body = f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w);"
+        elif stem == "scaled":
+            body = f"(void)m;\n    {mask} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         elif stem.startswith("dot_"):
             source = f"{narrow}x{count}"
             body = f"(void)m;\n    {source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
@@ -82,8 +85,12 @@ def test_every_row_means_its_portable_form(target, compiler, tmp_path):
             reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
             if stem.startswith("from_"):
                 reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
-            reached = {"loaded": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
+            reached = {"loaded": lanes, "scaled": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
             at, given, before = (random.uniform(-100, 100, n).astype(dtype) for n in (reached, lanes, lanes))
+            if stem == "scaled":
+                most = 130 if element == "f32" else 1026
+                at = random.integers(-most - 30, most, lanes).astype(integer).view(dtype)
+                given = random.choice([1.0, 0.7071068, 1.4142135, 1.1, np.nan], lanes).astype(dtype)
             if stem.startswith("dot_"):
                 full = np.iinfo(np.int32)
                 at, given = (random.integers(full.min, full.max, n, dtype, endpoint=True) for n in (reached, lanes))

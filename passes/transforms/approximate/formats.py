@@ -1,0 +1,73 @@
+"""The formats of numbers that functions are approximated in, and what is constant in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from affdsl.ir.types import FloatType
+
+
+@dataclass(frozen=True)
+class Format:
+    """A binary format of IEEE 754, and constants of the functions in it.
+
+    Attributes
+    ----------
+    bits, fraction
+        All bits of a number, and those behind the point.
+    ln2, log10_2
+        The logarithms of 2 in two parts, of which the first has so few bits that multiples by exponents are exact.
+    exp
+        (e**r - 1 - r) / r**2 as a polynomial of r, for |r| up to ln(2) / 2.
+    log
+        (2 atanh(s) / s - 2) / s**2 as a polynomial of s**2, for |s| up to 3 - 2 sqrt(2).
+
+    The polynomials have the exact values at the Chebyshev points of their intervals.
+    """
+
+    type: FloatType
+    bits: int
+    fraction: int
+    ln2: tuple[float, float]
+    log10_2: tuple[float, float]
+    exp: tuple[float, ...]
+    log: tuple[float, ...]
+
+    @property
+    def bias(self) -> int:
+        """The exponent of 1, as it is stored."""
+        return (1 << (self.bits - self.fraction - 2)) - 1
+
+    @property
+    def rounder(self) -> float:
+        """A number so large that a sum with it is rounded to an integer, which its last bits then are."""
+        return 1.5 * 2.0**self.fraction
+
+
+F32 = Format(
+    FloatType("f32"),
+    bits=32,
+    fraction=23,
+    ln2=(0.693359375, -0.00021219444005469057),
+    log10_2=(0.301025390625, 4.605038981195214e-06),
+    exp=(0.5, 0.1666657702559799, 0.041666554662050534, 0.008363173074513711, 0.001392617611993558),
+    log=(0.6666666655449709, 0.40000121839806124, 0.28550820815960665, 0.23330467216303835),
+)
+F64 = Format(
+    FloatType("f64"),
+    bits=64,
+    fraction=52,
+    ln2=(0.6931471806019545, -4.2009150726810846e-11),
+    log10_2=(0.3010299955494702, 1.1451100898021838e-10),
+    exp=(
+        0.5000000000000001, 0.16666666666666669, 0.041666666666624164, 0.008333333333330065, 0.0013888888917196719,
+        0.00019841269863040545, 2.4801521322368692e-05, 2.7557268480310024e-06, 2.7620075879983367e-07,
+        2.5100375832561234e-08,
+    ),
+    log=(
+        0.666666666666667, 0.39999999999899505, 0.28571428625975487, 0.2222221113479508, 0.18182889125261723,
+        0.15331721600556042, 0.14616449685043406,
+    ),
+)  # fmt: skip
+FORMATS: Mapping[str, Format] = {format.type.name: format for format in (F32, F64)}

@@ -1,0 +1,93 @@
+"""Multiplies by the reciprocal of what all iterations divide by."""
+
+from __future__ import annotations
+
+from math import prod
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import arith
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import rewrite, walk
+from affdsl.ir.types import VectorType
+from passes.legality.refusal import refusal
+from passes.legality.words import name
+from passes.transforms.loops.nests import any_loop_of
+
+
+def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Func:
+    """Divide once by what is divided by everywhere in a loop, and multiply by the result instead.
+
+        for i: A[i] = A[i] / x   ->   r = 1 / x; for i: A[i] = A[i] * r
+
+    The results round in another way: they are at most 1.5 ulp away from the exact quotients where the reciprocal and
+    the quotient are normal numbers, and may be infinite, zero or NaN where one of them is too large or small for that.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of the loop.
+    module
+        What the function stands in. Nothing is asked of it here.
+
+    Raises
+    ------
+    IllegalTransform
+        If nothing in the loop is divided by a constant, or by what is known before it.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<8xf32>, %x: f32) {
+    ...   affine.for %i = 0 to 8 {
+    ...     %a = affine.load %A[%i] : memref<8xf32>
+    ...     %q = arith.divf %a, %x : f32
+    ...     affine.store %q, %A[%i] : memref<8xf32>
+    ...   }
+    ...   return
+    ... }''').functions[0]
+    >>> print(reciprocal(f, f.body[0].iv))
+    func.func @f(%A: memref<8xf32>, %x: f32) {
+      %cst = arith.constant 1.000000e+00 : f32
+      %0 = arith.divf %cst, %x : f32
+      affine.for %i = 0 to 8 {
+        %a = affine.load %A[%i] : memref<8xf32>
+        %q = arith.mulf %a, %0 : f32
+        affine.store %q, %A[%i] : memref<8xf32>
+      }
+      return
+    }
+    """
+    what = f"multiply by reciprocals in loop {name(iv)}"
+    loop = any_loop_of(function, iv, what)
+    inside = {v: op for op in walk(loop) for v in (*op.defines(), *op.binds())}
+    before: dict[Value, list[Op]] = {}
+
+    def rule(op: Op) -> tuple[Op, ...] | None:
+        if not isinstance(op, arith.Binary) or op.kind != "divf":
+            return None
+        divisor, maker = op.right, inside.get(op.right)
+        if maker is not None and not isinstance(maker, arith.Constant):
+            return None
+        if divisor not in before:
+            before[divisor] = _inverse(divisor, maker, loop)
+        (factor,) = before[divisor][-1].defines()
+        return (arith.Binary(op.result, "mulf", op.left, factor, location=op.location),)
+
+    changed = rewrite(loop, rule)
+    if not before:
+        raise refusal(
+            loop, what, "nothing in it is divided by a constant, or by a value that is known before it", "hoist"
+        )
+    made = (*(op for ops in before.values() for op in ops), changed)
+    return rewrite(function, lambda op: made if op is loop else None)
+
+
+def _inverse(divisor: Value, constant: Op | None, loop: Op) -> list[Op]:
+    """1 / divisor; a constant of the loop is made again before it."""
+    type = divisor.type
+    ones = (1.0,) * prod(type.shape) if isinstance(type, VectorType) else 1.0
+    one = arith.Constant(Value(type), ones, location=loop.location)
+    made: list[Op] = [one]
+    if isinstance(constant, arith.Constant):
+        divisor = Value(type)
+        made.append(arith.Constant(divisor, constant.value, location=constant.location))
+    return [*made, arith.Binary(Value(type), "divf", one.result, divisor, location=loop.location)]

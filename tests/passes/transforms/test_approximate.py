@@ -1,0 +1,155 @@
+"""Exponentials and logarithms as arithmetic: how far they are off, and that they are the same wherever they run."""
+
+from decimal import Decimal, getcontext
+from math import factorial
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import math
+from affdsl.ir.traverse import walk
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.approximate import approximate
+from passes.transforms.approximate.formats import F32, F64
+from tests.three_ways import agree
+
+N = af.symbols("N")
+FUNCTIONS = ("exp", "exp2", "log", "log2", "log10")
+MOST = {"exp": 1.5, "exp2": 1.5, "log": 1.5, "log2": 3, "log10": 3}
+"""How many ulp a result may be away from the exact one."""
+TYPES = {"f32": (af.f32, np.float32), "f64": (af.f64, np.float64)}
+SPECIAL = (
+    0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 5e-324, -5e-324, 1e-310, 1e-40, 1e-45, 88.7, 88.8, -87.4, -103.9,
+    -104.1, 127.99, 128.0, -149.0, -150.0, -151.0, 709.7, 709.8, -745.1, -745.2, 1024.0, -1074.0,
+)  # fmt: skip
+
+
+def kernel(function, type):
+    """y = function(x), element by element."""
+    kind = TYPES[type][0]
+
+    @af.kernel
+    def of(x: kind[N], y: kind[N]):
+        with af.for_(N) as i:
+            y[i] = getattr(af, function)(x[i])
+
+    return af.Schedule(of).approximate("i")
+
+
+def arguments(type):
+    """Numbers of all sizes, those near 1, and special ones."""
+    random, dtype = np.random.default_rng(0), TYPES[type][1]
+    if type == "f32":
+        found = np.arange(0, 2**32, 99_991, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    else:
+        found = random.integers(0, 2**64, 30_000, np.uint64).view(np.float64)
+    parts = [random.uniform(-750, 720, 30_000), 1 + random.uniform(-0.5, 0.7, 30_000), np.array(SPECIAL)]
+    with np.errstate(over="ignore"):
+        return np.concatenate([found, *(part.astype(dtype) for part in parts)])
+
+
+@pytest.mark.parametrize("contracted", [False, True])
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_are_as_near_as_is_said(function, type, contracted):
+    s = kernel(function, type)
+    x, dtype = arguments(type), TYPES[type][1]
+    y = np.empty_like(x)
+    (s.contract("i") if contracted else s).kernel()(x, y)
+    with np.errstate(all="ignore"):
+        exact = getattr(np, function)(x.astype(np.longdouble))
+        rounded = exact.astype(dtype)
+    is_finite = np.isfinite(rounded)
+    np.testing.assert_array_equal(y[~is_finite], rounded[~is_finite])
+    step = np.spacing(np.abs(rounded[is_finite])).astype(np.longdouble)
+    assert np.max(np.abs(y[is_finite].astype(np.longdouble) - exact[is_finite]) / step) <= MOST[function]
+
+
+PROGRAM = """func.func @f(%A: memref<?xT>, %B: memref<?xT>, %n: index) {
+  affine.for %i = 0 to %n {
+    %a = affine.load %A[%i] : memref<?xT>
+    %e = math.KIND %a : T
+    affine.store %e, %B[%i] : memref<?xT>
+  }
+  return
+}"""
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_interpreter_c_and_mlir_agree_to_the_bit(function, type, tmp_path):
+    f = parse(PROGRAM.replace("KIND", function).replace("T", type)).functions[0]
+    made = approximate(f, f.body[0].iv)
+    assert not any(isinstance(op, math.Unary) for op in walk(made))
+    dtype = TYPES[type][1]
+    with np.errstate(over="ignore"):
+        x = np.array([*SPECIAL, 0.7, 3.5, 100.25, -3.75], dtype)
+    after, _ = agree(print_op(made), tmp_path, x, np.zeros_like(x), x.size)
+    s = kernel(function, type)
+    for width in (2, 4, 8, 16):
+        y = np.empty_like(x)
+        s.__copy__().vectorize("i", width, tail="masked").kernel()(x, y)
+        assert y.tobytes() == after[1].tobytes()
+
+
+def test_loops_without_such_functions_are_refused():
+    for text in (
+        PROGRAM.replace("KIND", "sqrt").replace("T", "f32"),
+        PROGRAM.replace("KIND", "exp").replace("T", "f16"),
+    ):
+        f = parse(text).functions[0]
+        with pytest.raises(IllegalTransform, match="no exp, exp2, log, log2, log10 of f32 or f64 is computed in it"):
+            approximate(f, f.body[0].iv)
+
+
+# The coefficients
+
+
+def cosine(x):
+    term = total = Decimal(1)
+    k = 0
+    while abs(term) > Decimal(10) ** -58:
+        k += 2
+        term *= -x * x / (k * (k - 1))
+        total += term
+    return total
+
+
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494")
+
+
+def interpolated(term, low, high, count):
+    """The polynomial that has the values of a series at the Chebyshev points of an interval."""
+    points = [(low + high) / 2 + (high - low) / 2 * cosine(PI * (2 * k + 1) / (2 * count)) for k in range(count)]
+    rows = [[x**j for j in range(count)] + [sum(term(k) * x**k for k in range(60))] for x in points]
+    for i in range(count):
+        pivot = max(range(i, count), key=lambda r: abs(rows[r][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        for r in range(count):
+            if r != i:
+                factor = rows[r][i] / rows[i][i]
+                rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i], strict=True)]
+    return tuple(float(rows[i][count] / rows[i][i]) for i in range(count))
+
+
+@pytest.mark.parametrize("format", [F32, F64], ids=lambda format: format.type.name)
+def test_the_coefficients_are_what_they_are_said_to_be(format):
+    getcontext().prec = 60
+    ln2, half = Decimal(2).ln(), Decimal(2).ln() / 2
+    tiny = Decimal(10) ** -40  # a middle of exactly 0 has no powers
+    assert format.exp == interpolated(lambda k: Decimal(1) / factorial(k + 2), -half + tiny, half, len(format.exp))
+    most = (3 - 2 * Decimal(2).sqrt()) ** 2
+    assert format.log == interpolated(lambda k: Decimal(2) / (2 * k + 3), Decimal(0), most, len(format.log))
+    for parts, exact in ((format.ln2, ln2), (format.log10_2, ln2 / Decimal(10).ln())):
+        high, low = map(Decimal, parts)
+        assert abs(high + low - exact) < Decimal(2) ** (-format.fraction - 20)
+        for exponent in range(-format.bias - format.fraction, format.bias + 2, 7):
+            assert float(high) * exponent == high * exponent
+            assert Decimal(float(format_of(format)(float(high) * exponent))) == high * exponent
+
+
+def format_of(format):
+    return np.float32 if format is F32 else np.float64

@@ -1,0 +1,40 @@
+"""Divisions by what all iterations divide by become products."""
+
+import numpy as np
+import pytest
+
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.mlir.readers import parse
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.reciprocal import reciprocal
+
+DIVISION = """func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
+  affine.for %i = 0 to %n {
+    %three = arith.constant 3.0 : f32
+    %a = affine.load %A[%i] : memref<?xf32>
+    %p = arith.divf %a, %x : f32
+    %q = arith.divf %p, %three : f32
+    %r = arith.divf %q, %a : f32
+    affine.store %r, %A[%i] : memref<?xf32>
+  }
+  return
+}"""
+
+
+def test_what_all_iterations_divide_by_is_divided_by_once():
+    f = parse(DIVISION).functions[0]
+    made = reciprocal(f, f.body[0].iv)
+    assert [op.kind for op in walk(made) if getattr(op, "kind", "") in ("divf", "mulf")] == [
+        "divf", "divf", "mulf", "mulf", "divf",
+    ]  # fmt: skip
+    a, b = (np.array([1.5, 7, -3, 1e30], np.float32) for _ in "ab")
+    run(f, a, np.float32(7), 4)
+    run(made, b, np.float32(7), 4)
+    np.testing.assert_allclose(a, b, rtol=4 * 2.0**-24)
+
+
+def test_a_division_by_what_changes_is_refused():
+    f = parse(DIVISION.replace("%a, %x", "%a, %a").replace("%p, %three", "%p, %a")).functions[0]
+    with pytest.raises(IllegalTransform, match="nothing in it is divided by a constant"):
+        reciprocal(f, f.body[0].iv)
