@@ -131,8 +131,9 @@ def _address(c: Context, operand: Value | Mask, kind: ScalarType, lanes: int) ->
     else:
         kind = IntegerType(width_of(kind))
         value = operand.shown
-        is_variable = isinstance(value, Value) and c.masks.get(value, NARROWEST) == kind.width
         shown = mask_of(c, value, kind.width) if isinstance(value, Value) else value
+        has_width = isinstance(value, Value) and c.masks.get(value, NARROWEST) == kind.width
+        is_variable = has_width and not shown.function
     if not is_variable:
         shown = c.lines.keep("", c.values.temporary, _named(c, kind, lanes), shown)
     return code(f"&{shown.at(UNARY)}", UNARY, shown)

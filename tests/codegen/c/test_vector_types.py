@@ -191,3 +191,16 @@ def test_c_reads_as_written_by_hand(golden):
     source = emit(parse(text), "keep").source
     assert "lane" not in source
     golden(source, "keep.c")
+
+
+def test_a_mask_of_which_all_lanes_are_set_has_an_address(tmp_path):
+    text = """func.func @f(%A: memref<8xf64>, %B: memref<8xf64>) {
+      %i = arith.constant 2 : index
+      %true = arith.constant true
+      %mask = vector.broadcast %true : i1 to vector<4xi1>
+      %none = arith.constant dense<1.0> : vector<4xf64>
+      %v = vector.maskedload %A[%i], %mask, %none : memref<8xf64>, vector<4xi1>, vector<4xf64> into vector<4xf64>
+      vector.maskedstore %B[%i], %mask, %v : memref<8xf64>, vector<4xi1>, vector<4xf64>
+      return
+    }"""
+    assert_as_interpreted(text, [np.arange(8.0), np.zeros(8)], tmp_path)
