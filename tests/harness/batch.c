@@ -1,6 +1,6 @@
 /* Runs the cases that stand on the standard input, each buffer on memory of exactly its size, and prints what they leave.
 
-   First the length of a red zone. Then each case: the number of the program; the buffers, each with a count of bytes
+   First the length of a red zone, or -1 or -2: then each buffer ends where memory does, or begins there. Then each case: the number of the program; the buffers, each with a count of bytes
    and the bytes, with a red zone before and after; the sizes; the sizes that the array results must have. All counts
    and numbers are int64_t. The answer: the status, -1 where the sizes of the results are wrong; the bytes of all
    buffers. A case that runs too long ends the process with SIGALRM. */
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { SECONDS = 10 };
@@ -24,6 +25,25 @@ static char *take(size_t bytes)
     if ((memory == NULL && bytes != 0) || fread(memory, 1, bytes, stdin) != bytes)
         exit(3);
     return memory;
+}
+
+/* Bytes between two pages that nobody may touch, right behind the first one or right before the second one. */
+static char *take_guarded(size_t bytes, int is_first)
+{
+    const size_t page = 4096, inner = (bytes + page - 1) / page * page;
+    char *memory = mmap(NULL, inner + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED || (inner != 0 && mprotect(memory + page, inner, PROT_READ | PROT_WRITE) != 0))
+        exit(3);
+    char *place = memory + page + (is_first ? 0 : inner - bytes);
+    if (fread(place, 1, bytes, stdin) != bytes)
+        exit(3);
+    return place;
+}
+
+static void release(char *buffer, size_t bytes, int is_first)
+{
+    const size_t page = 4096, inner = (bytes + page - 1) / page * page;
+    munmap(buffer - page - (is_first ? 0 : inner - bytes), inner + 2 * page);
 }
 
 static size_t take_count(void)
@@ -63,7 +83,8 @@ static int64_t call(size_t program, void *const *pointers, const int64_t *sizes,
 
 int main(void)
 {
-    size_t zone = take_count();
+    const int64_t asked = (int64_t)take_count();
+    const size_t zone = asked < 0 ? 0 : (size_t)asked;
     for (;;) {
         int64_t program;
         if (fread(&program, sizeof(program), 1, stdin) != 1)
@@ -76,7 +97,7 @@ int main(void)
             return 3;
         for (size_t k = 0; k < count; ++k) {
             bytes[k] = take_count();
-            buffers[k] = take(bytes[k]);
+            buffers[k] = asked < 0 ? take_guarded(bytes[k], asked == -2) : take(bytes[k]);
             pointers[k] = bytes[k] == 0 ? buffers[k] : buffers[k] + zone;
         }
         int64_t *sizes = take_numbers(&size_count);
@@ -87,7 +108,10 @@ int main(void)
         give(&status, sizeof(status));
         for (size_t k = 0; k < count; ++k) {
             give(buffers[k], bytes[k]);
-            free(buffers[k]);
+            if (asked < 0)
+                release(buffers[k], bytes[k], asked == -2);
+            else
+                free(buffers[k]);
         }
         fflush(stdout);
         free(buffers);

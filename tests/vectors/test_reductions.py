@@ -7,7 +7,7 @@ from tests.vectors.reduction_rows import ROWS
 from tests.vectors.reductions import WIDTHS, check, every
 
 
-def test_reductions_are_what_numpy_makes_of_the_numbers():
+def test_reductions_are_what_numpy_makes_of_the_numbers() -> None:
     asked = list(every(ROWS, WIDTHS))
     report = check(asked if TRIES_ALL else asked[::331])
     assert report.wrong == []

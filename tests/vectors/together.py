@@ -5,13 +5,14 @@ from __future__ import annotations
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from affdsl.ir.dialects.func import Call, Func, Module, Return
-from affdsl.ir.expr import Value
+from affdsl.ir.dialects.func import Call, Func, Module, Return, Shapes
+from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.mlir.writers import print_op
@@ -30,21 +31,35 @@ def joined(functions: Sequence[Func]) -> Module:
     renamed = [with_fields(f, symbol=f"f{k}", private=True) for k, f in enumerate(functions)]
     args = [tuple(Value(v.type, f"a{k}_{n}") for n, v in enumerate(f.args)) for k, f in enumerate(functions)]
     calls = [Call((), f.symbol, own) for f, own in zip(renamed, args, strict=True)]
-    entry = Func("all", tuple(v for own in args for v in own), (*calls, Return(())))
+    shapes = [shape for f, own in zip(functions, args, strict=True) for shape in _shapes(f, own)]
+    entry = Func("all", tuple(v for own in args for v in own), (*calls, Return(())), shapes=tuple(shapes))
     return Module((*renamed, entry))
+
+
+def _shapes(f: Func, args: Sequence[Value]) -> Shapes:
+    """What a function says of the sizes of its arrays, of other arguments."""
+    new: dict[Value, Term] = dict(zip(f.args, args, strict=True))
+    shapes = f.shapes or (None,) * len(args)
+    return tuple(None if shape is None else tuple(e.substitute(new) for e in shape) for shape in shapes)
 
 
 def by_c(
     functions: Sequence[Func], runs: Sequence[Sequence[Arguments]], way: C, *, register_bits: int | None = None,
-    zone: bytes = RED_ZONE,
+    guard: str = "",
 ) -> list[list[Left]]:  # fmt: skip
-    """By function and run what C leaves; each of them has as many runs as the others."""
+    """By function and run what C leaves; each of them has as many runs as the others. `guard` as in `execute`."""
 
     def make(functions: Sequence[Func], folder: Path) -> str:
-        text = emit_jit(joined(functions), "all", register_bits=register_bits)
+        text = _emitted(tuple(functions), register_bits)
         return build(folder, [text], [way]).get(0, "")
 
-    return _left(functions, runs, make, zone)
+    return _left(functions, runs, make, guard)
+
+
+@lru_cache(maxsize=4)
+def _emitted(functions: tuple[Func, ...], register_bits: int | None) -> str:
+    """C of functions, which serves all instruction sets with registers of so many bits."""
+    return emit_jit(joined(functions), "all", register_bits=register_bits)
 
 
 def by_mlir(functions: Sequence[Func], runs: Sequence[Sequence[Arguments]], *passes: str) -> list[list[Left]]:
@@ -62,7 +77,7 @@ def by_mlir(functions: Sequence[Func], runs: Sequence[Sequence[Arguments]], *pas
         link(folder, ["stubs.c", "code.o"], {"entry": ["entry_0"], "results": [None]})
         return ""
 
-    return _left(functions, runs, make, RED_ZONE)
+    return _left(functions, runs, make, "")
 
 
 def _lowered(text: str, output: Path, passes: Sequence[str]) -> None:
@@ -83,14 +98,14 @@ def _left(
     functions: Sequence[Func],
     runs: Sequence[Sequence[Arguments]],
     make: Callable[[Sequence[Func], Path], str],
-    zone: bytes,
+    guard: str,
 ) -> list[list[Left]]:
     """What functions leave; where something goes wrong with all of them, the halves are tried."""
     with tempfile.TemporaryDirectory(prefix="vectors-") as name:
         said = make(functions, Path(name))
         if not said:
             cases = [_case([of[k] for of in runs]) for k in range(len(runs[0]))]
-            answers = execute(Path(name), cases, zone)
+            answers = execute(Path(name), cases, RED_ZONE, guard)
             bad = next((a for a in answers if a.crash or a.status or a.spoilt), None)
             if bad is None:
                 found = [_taken(answer.buffers, [of[k] for of in runs]) for k, answer in enumerate(answers)]
@@ -100,8 +115,8 @@ def _left(
         return [[said] * len(runs[0])]
     half = len(functions) // 2
     return [
-        *_left(functions[:half], runs[:half], make, zone),
-        *_left(functions[half:], runs[half:], make, zone),
+        *_left(functions[:half], runs[:half], make, guard),
+        *_left(functions[half:], runs[half:], make, guard),
     ]
 
 
