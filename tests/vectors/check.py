@@ -141,8 +141,10 @@ def _contracted(f: Func, iv: str) -> Func:
         return f
 
 
-def check(seeds: Sequence[int], targets: Sequence[str] = tuple(TARGETS), *, lowered: bool = True) -> Report:
-    """Try the programs of some seeds, all of them at once."""
+def check(
+    seeds: Sequence[int], targets: Sequence[str] = tuple(TARGETS), *, lowered: bool = True, in_turn: int = 1
+) -> Report:
+    """Try the programs of some seeds, all of them at once; each target with one of `in_turn` programs."""
     report = Report()
     ready: list[Ready] = []
     for seed in seeds:
@@ -154,7 +156,7 @@ def check(seeds: Sequence[int], targets: Sequence[str] = tuple(TARGETS), *, lowe
         except (AffdslError, AssertionError, ValueError, TypeError, KeyError, IndexError) as problem:
             report.wrong.append((str(made or f"seed {seed}"), f"{type(problem).__name__}: {problem}"))
     for k, name in enumerate(targets):
-        share = ready[:: SHARES.get(name, 1)]
+        share = ready[k % in_turn :: in_turn * SHARES.get(name, 1)]
         way, bits = TARGETS[name]
         guard = "" if name == "sanitized" else ("end", "start")[k % 2]
         left = _kept(share, partial(by_c, way=way, register_bits=bits, guard=guard))

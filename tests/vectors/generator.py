@@ -126,7 +126,7 @@ class _Writer:
     def program(self, seed: int, nests: int | None) -> Generated:
         random = self.random
         self.known = [{"n": n, "m": m} for n, m in self._sizes()]
-        self.elements = random.sample(sorted(set(ELEMENTS)), random.choice((1, 1, 2, 3)))
+        self.elements = random.sample(sorted(set(ELEMENTS)), random.choice((1, 2, 2, 3)))
         for element in self.elements:
             for rank in random.choices((1, 1, 2), k=random.choice((2, 3, 4))):
                 empty = [[0] * rank for _ in self.known]
@@ -298,8 +298,9 @@ class _Writer:
     def _load(self, element: str) -> str:
         pool = self.read if self.below(0.85) else self.arrays
         known = [a for a in pool if a.element == element]
-        if not known:
-            other = self.random.choice(pool)
+        others = [a for a in pool if a.element != element]
+        if not known or (others and self.below(0.2)):
+            other = self.random.choice(others)
             return self._cast(self._load(other.element), other.element, element)
         if self.below(0.03) and any(a.element == "i32" and a.rank == 1 for a in self.read):
             gathered = next((a for a in known if a.rank == 1), None)

@@ -14,13 +14,14 @@ from tests.harness.processes import Death, answers
 from tests.vectors.check import TARGETS, Report, check, version
 from tests.vectors.generator import generate
 
-BATCH = 25
+BATCH = 50
 
 
 def main() -> None:
     """Try programs, and print what was wrong."""
     made = parser("tests.vectors.run", __doc__, 5000, processes=True)
     made.add_argument("--targets", default=",".join(TARGETS), help="names with commas, of: " + ", ".join(TARGETS))
+    made.add_argument("--in-turn", type=int, default=1, help="compile one of so many programs for each target")
     made.add_argument("--minutes", type=float, default=1e9, help="begin nothing more after so many")
     made.add_argument("--no-mlir", action="store_true", help="without mlir-opt")
     made.add_argument("--show", type=int, help="print the program of a seed, and what becomes of it")
@@ -33,7 +34,7 @@ def main() -> None:
     watch, total = Watch(), Report()
     of = seeds(given)
     batches = [of[k : k + BATCH] for k in range(0, len(of), BATCH)]
-    ask = partial(check, targets=targets, lowered=not given.no_mlir)
+    ask = partial(check, targets=targets, lowered=not given.no_mlir, in_turn=given.in_turn)
     for batch, report in zip(batches, answers(ask, batches, given.processes), strict=False):
         if isinstance(report, Death):
             raise RuntimeError(f"one of the programs of the seeds {batch}: {report}")
