@@ -148,6 +148,7 @@ def _vectorized(
                 lower=loop.lower,
                 units=order.units,
                 may_alias=may_alias,
+                may_idle=not trips.runs,
             )
         main = with_fields(reordered(loop, order), upper=whole, results=between)
         found = [*wide_loop(main, width, how, what, units=order.units, may_alias=may_alias)]

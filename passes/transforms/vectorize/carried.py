@@ -109,16 +109,17 @@ def wide_loop(
     lower: Sequence[Affine] = (),
     units: Sequence[tuple[int, int]] = (),
     may_alias: MayAlias,
+    may_idle: bool = False,
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
     ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
-    have an element in common.
+    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
-    varying = Varying(loop, frozenset(differing))
+    varying = Varying(loop, frozenset(differing), may_idle=may_idle)
     at = Lanes(loop, width, varying, what)
     if not masked:
         alone = {op for first, end in units for op in loop.body[first:end]}

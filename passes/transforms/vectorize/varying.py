@@ -18,14 +18,16 @@ class Varying:
     differing
         Values that differ in any case: those that the loop carries, but for those that it yields as they are, and what
         is made for one iteration after the other.
+    may_idle
+        Whether all lanes may be ones that do not run.
     """
 
-    def __init__(self, loop: affine.For, differing: frozenset[Value]) -> None:
+    def __init__(self, loop: affine.For, differing: frozenset[Value], *, may_idle: bool = False) -> None:
         self._values: set[Value] = {loop.iv, *differing}
         before = -1
         while before != len(self._values):  # what inner loops carry may vary because of what they yield
             before = len(self._values)
-            self._block(loop.body, masked=False)
+            self._block(loop.body, masked=may_idle)
 
     def __contains__(self, value: Value) -> bool:
         return value in self._values

@@ -419,6 +419,20 @@ def test_a_loop_that_begins_at_the_largest_of_several_numbers():
         assert_same(f, vectorize(f, iv(f, "j"), width, tail=tail))
 
 
+def test_a_loop_that_never_runs_loads_nothing_though_it_begins_at_the_largest_of_several_numbers():
+    f = read("""affine.for %i = max affine_map<()[s0] -> (3, s0 - 9)>()[%n] to %n {
+      %a = affine.load %A[%n - 1] : memref<?xf32>
+      affine.store %a, %B[%i] : memref<?xf32>
+    }""")
+    made = vectorize(f, iv(f, "i"), 4)
+    for n in (0, 2, 4, 11):
+        a, b = (np.arange(n, dtype=np.float32) for _ in "ab")
+        wanted, found = ([a, b.copy(), np.zeros((1, 1), np.float32), n, 0.5] for _ in "fm")
+        run(f, *wanted)
+        run(made, *found)
+        assert wanted[1].tolist() == found[1].tolist()
+
+
 def test_a_recurrence_from_the_largest_of_several_numbers_is_refused():
     f = read("""affine.for %j = max affine_map<(d) -> (3, d - 5)>(%n) to %n {
       %a = affine.load %A[%j - 3] : memref<?xf32>
