@@ -144,7 +144,10 @@ def _contracted(f: Func, iv: str) -> Func:
 def check(
     seeds: Sequence[int], targets: Sequence[str] = tuple(TARGETS), *, lowered: bool = True, in_turn: int = 1
 ) -> Report:
-    """Try the programs of some seeds, all of them at once; each target with one of `in_turn` programs."""
+    """Try the programs of some seeds, all of them at once; each target with one of `in_turn` programs.
+
+    LLVM does not say which of two zeros is the larger number: programs that ask are not given to mlir-opt.
+    """
     report = Report()
     ready: list[Ready] = []
     for seed in seeds:
@@ -162,7 +165,8 @@ def check(
         left = _kept(share, partial(by_c, way=way, register_bits=bits, guard=guard))
         _compare(name, share, left, report)
     if lowered:
-        _compare("mlir-opt", ready, _kept(ready, by_mlir), report)
+        certain = [each for each in ready if not re.search("(max|min)numf", each[0].program.text)]
+        _compare("mlir-opt", certain, _kept(certain, by_mlir), report)
     return report
 
 
@@ -190,9 +194,9 @@ def difference(wanted: Arguments, found: Arguments) -> str:
     """Where arrays differ; one NaN is as good as another."""
     for k, (a, b) in enumerate(zip(wanted, found, strict=True)):
         if not same_but_nan(a, b):
-            places = np.argwhere(~((a == b) | ((a != a) & (b != b))))
-            at = tuple(places[0]) if len(places) else ()
-            return f"argument {k}{[*map(int, at)]} is {np.asarray(b)[at]} instead of {np.asarray(a)[at]}"
+            is_same = (a == b) & (np.signbit(a) == np.signbit(b)) if np.asarray(a).dtype.kind == "f" else a == b
+            at = tuple(np.argwhere(~(is_same | ((a != a) & (b != b))))[0])
+            return f"argument {k}{[*map(int, at)]} is {np.asarray(b)[at]} instead of {np.asarray(a)[at]}"[:500]
     return ""
 
 
