@@ -196,7 +196,12 @@ class Schedule(ShownAsText):
         return self._take("unroll_jam", loop, factor, reassociate=reassociate)
 
     def vectorize(
-        self, loop: str, width: int, *, tail: Literal["scalar", "masked"] = "scalar", reassociate: bool = False
+        self,
+        loop: str,
+        width: int,
+        *,
+        tail: Literal["scalar", "masked", "overlapped"] = "scalar",
+        reassociate: bool = False,
     ) -> Schedule:
         """Run several iterations of a loop at once, as lanes of vectors, in the order of the text.
 
@@ -205,7 +210,8 @@ class Schedule(ShownAsText):
         width
             How many lanes the vectors have.
         tail
-            How iterations run that are left over: one by one, or as lanes of which not all run.
+            How iterations run that are left over: one by one, as lanes of which not all run, or overlapped: in a last
+            vector with iterations that ran before, where that changes nothing.
         reassociate
             Allow sums and products of floats that the loop carries to be rounded in another way.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
 from typing import Any, TypeAlias
@@ -26,7 +26,7 @@ from tests.harness.reading import by_name
 from tests.vectors.generator import Generated, function_of, generate
 from tests.vectors.together import Arguments, Left, by_c, by_mlir
 
-TAILS: tuple[Tail, ...] = ("scalar", "masked")
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "overlapped")
 SANITIZED = C(
     "gcc", ("-O1", "-march=native", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *UNREACHABLE)
 )
@@ -110,16 +110,17 @@ def version(program: Generated, report: Report) -> Version:
             before, after = (_contracted(f, nest[0]) for f in (before, after))
         first = IllegalTransform(before, "")
         order = (*reversed(nest),) if random.random() < 0.8 else nest
-        for k, iv in enumerate(order):
+        tails: tuple[Tail, ...] = ("overlapped", "masked") if each.tail == "overlapped" else (each.tail,)
+        for k, (tail, iv) in enumerate((tail, iv) for tail in tails for iv in order):
             try:
-                after = vectorize(after, by_name(after, iv), each.width, tail=each.tail, reassociate=each.reassociate)
+                after = vectorize(after, by_name(after, iv), each.width, tail=tail, reassociate=each.reassociate)
             except IllegalTransform as error:
                 first = error if not k else first
                 continue
             report.vectorized += 1
             report.outer += iv != nest[-1]
-            report.asked.update((f"by {each.width}", each.tail))
-            asked.append((iv, each))
+            report.asked.update((f"by {each.width}", tail))
+            asked.append((iv, replace(each, tail=tail)))
             break
         else:
             report.reasons[reason(first)] += 1

@@ -25,9 +25,11 @@ from passes.transforms.vectorize.branches import without_branches
 from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
 from passes.transforms.vectorize.counters import without_counters
 from passes.transforms.vectorize.loads import loaded_once
+from passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from passes.transforms.vectorize.statements import Order, orders, reordered
 
-Tail = Literal["scalar", "masked"]
+Tail = Literal["scalar", "masked", "overlapped"]
+TAILS = ("scalar", "masked", "overlapped")
 
 
 def vectorize(
@@ -59,8 +61,10 @@ def vectorize(
     width
         How many lanes the vectors have, at least 2.
     tail
-        How iterations run that are left over: "scalar", one by one, or "masked", as lanes of vectors of which not all
-        run. Where the loop begins at the largest of several numbers, every vector has a mask.
+        How iterations run that are left over: "scalar", one by one; "masked", as lanes of vectors of which not all
+        run; or "overlapped", with some before them a second time, where that changes nothing and there are so many
+        iterations, and else one by one. Where the loop begins at the largest of several numbers, every vector has a
+        mask.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
@@ -102,8 +106,10 @@ def vectorize(
     """
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
-    if width < 2 or tail not in ("scalar", "masked"):
-        raise ValueError(f'a vector has 2 lanes or more, and a tail is "scalar" or "masked": got {width}, {tail!r}')
+    if width < 2 or tail not in TAILS:
+        raise ValueError(
+            f"a vector has 2 lanes or more, and a tail is one of {', '.join(TAILS)}: got {width}, {tail!r}"
+        )
     dependences = Dependences(function, module)
     if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
         plain = without_counters(without_branches(loaded_once(loop)))
@@ -121,13 +127,15 @@ def _vectorized(
     trips = trip_count(loop, loop.iv, dependences.accesses)
     if len(loop.lower) > 1 and loop.step > 1:
         raise refusal(loop, what, f"{name(loop.iv)} begins at the largest of several numbers, and its step is not 1")
-    if tail == "scalar" and trips.high is not None and trips.high < width:
+    if tail != "masked" and trips.high is not None and trips.high < width:
         raise refusal(loop, what, f"it runs at most {trips.high} times", "fewer lanes")
     is_whole = not trips.unknown and trips.divisor % width == 0
     is_aligned = len(loop.lower) > 1
     splits = (None,) * len(loop.upper) if is_whole or is_aligned else splits_of(loop, width)
     how = ways(loop, dependences, reassociate=reassociate)
     chain = chain_of(loop, how, what)
+    if tail == "overlapped":
+        require_repeatable(loop, dependences, what)
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
@@ -154,14 +162,17 @@ def _vectorized(
         found = [*wide_loop(main, width, how, what, units=order.units, may_alias=may_alias)]
         for rest in rests:
             again = reordered(rest, order)
-            found += (
-                [rest]
-                if tail == "scalar"
-                else wide_loop(again, width, how, what, masked=True, units=order.units, may_alias=may_alias)
-            )
+            if tail == "scalar":
+                found.append(rest)
+            elif tail == "masked":
+                found += wide_loop(again, width, how, what, masked=True, units=order.units, may_alias=may_alias)
+            else:
+                last = last_vector(again, width)
+                made = wide_loop(last, width, how, what, units=order.units, may_alias=may_alias)
+                found += overlapped(loop, rest, made, width)
         return tuple(found)
 
-    groups = splits if tail == "scalar" else (None,) * len(splits)
+    groups = (None,) * len(splits) if tail == "masked" else splits
     return _first_legal(
         loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
     )

@@ -1,0 +1,101 @@
+"""The last vector of a loop over iterations that ran before: the same numbers, or a refusal that says why."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.traverse import walk
+
+N, M = af.symbols("N M")
+
+
+@af.kernel
+def means(x: af.f32[N, M], y: af.f32[N, M]):
+    with af.for_(N) as i, af.for_(1, M - 1) as j:
+        y[i, j] = x[i, j - 1] + x[i, j + 1]
+
+
+@af.kernel
+def through_another(x: af.f32[N], y: af.f32[N], t: af.f32[N]):
+    with af.for_(N) as i:
+        t[i] = x[i]
+        y[i] = t[i] * 2.0
+
+
+@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("kernel", [means, through_another])
+def test_any_number_of_iterations(kernel, width):
+    s = af.Schedule(kernel, validate=True).vectorize("j" if kernel is means else "i", width, tail="overlapped")
+    made = s.kernel()
+    for n in range(3 * width + 3):
+        shape = (2, n) if kernel is means else (n,)
+        x = np.random.default_rng(n).random(shape, np.float32)
+        wanted, found = np.zeros_like(x), np.zeros_like(x)
+        others = () if kernel is means else (np.zeros_like(x),)
+        kernel(x, wanted, *others)
+        made(x, found, *others)
+        assert wanted.tobytes() == found.tobytes()
+
+
+def test_one_more_vector_runs_what_is_left_over():
+    made = af.Schedule(means).vectorize("j", 8, tail="overlapped").kernel().func
+    assert not any(isinstance(op, vector.CreateMask) for op in walk(made))
+    (alone,) = [op for op in walk(made) if isinstance(op, affine.If) and op.orelse]
+    assert sum(isinstance(op, affine.VectorStore) for op in walk(alone)) == 1
+
+
+def test_fixed_sizes_need_no_condition():
+    @af.kernel
+    def fixed(x: af.f32[21], y: af.f32[21]):
+        with af.for_(21) as i:
+            y[i] = x[i]
+
+    made = af.Schedule(fixed).vectorize("i", 8, tail="overlapped").kernel().func
+    assert not any(isinstance(op, affine.If) for op in walk(made))
+    x, y = np.arange(21, dtype=np.float32), np.zeros(21, np.float32)
+    af.Schedule(fixed).vectorize("i", 8, tail="overlapped").kernel()(x, y)
+    assert x.tobytes() == y.tobytes()
+
+
+@af.kernel
+def in_place(x: af.f32[N]):
+    with af.for_(N) as i:
+        x[i] = x[i] * 2.0
+
+
+@af.kernel
+def last(x: af.f32[N], r: af.f32[1]):
+    with af.for_(N) as i:
+        r[0] = x[i]
+
+
+@af.kernel
+def total(x: af.f32[N], r: af.f32[1]):
+    with af.for_(N, iter_args=r[0]) as (i, s):
+        af.yield_(s + x[i])
+    r[0] = s
+
+
+@af.kernel
+def every_second(x: af.f32[N]):
+    with af.for_(0, N, 2) as i:
+        x[i] = 0.0
+
+
+@pytest.mark.parametrize(
+    ("kernel", "reason"),
+    [
+        (in_place, r"would run twice, and the store x\[i\] at line \d+ changes what is read by the load x\[i\]"),
+        (last, r"some iterations would run twice, and the store r\[0\] at line \d+ comes after the store r\[0\]"),
+        (total, "it carries values, which would be combined twice"),
+        (every_second, "its last vector has no place: it has several bounds, or a step"),
+    ],
+)  # fmt: skip
+def test_refusals(kernel, reason):
+    before = str(af.Schedule(kernel).kernel())
+    s = af.Schedule(kernel)
+    with pytest.raises(af.IllegalTransform, match=reason) as caught:
+        s.vectorize("i", 4, tail="overlapped")
+    assert 'legal: tail="masked"' in str(caught.value)
+    assert str(s.kernel()) == before
