@@ -35,6 +35,10 @@ TOOLS = {
     "clang-22": ("22", "clang-22"),
     "gcc": (None, "gcc"),
     "g++": (None, "g++"),
+    "aarch64-linux-gnu-gcc": (None, "gcc-aarch64-linux-gnu"),
+    "qemu-aarch64": (None, "qemu-user"),
+    "qemu-riscv64": (None, "qemu-user"),
+    "qemu-x86_64": (None, "qemu-user"),
 }
 COMPILERS = ("clang-22", "gcc", "g++")
 

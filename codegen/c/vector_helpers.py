@@ -13,12 +13,16 @@ from affdsl.errors import InternalError
 from codegen.c.helpers import Helper
 from codegen.targets.avx2 import AVX2
 from codegen.targets.avx512 import AVX512, AVX512VNNI
-from codegen.targets.x86 import HEADERS
+from codegen.targets.neon import NEON
+from codegen.targets.portable import LOAD, STORE
+from codegen.targets.rvv import RVV
+from codegen.targets.sse42 import SSE42
+from codegen.targets.sve import SVE
 
-TARGETS = (AVX512VNNI, AVX512, AVX2)
-"""The best one first."""
+TARGETS = (AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
+"""The best one of each machine first."""
 
-GUARDED: Mapping[str, str] = {**HEADERS}
+GUARDED: Mapping[str, str] = {target.header: target.condition for target in (SSE42, NEON, SVE, RVV)}
 """The headers of instruction sets, and where they are needed."""
 
 INLINED = """\
@@ -32,10 +36,6 @@ INLINED = """\
 
 # In what follows V is the type of the vectors, T that of their lanes, N the number of these, M the type of masks: as
 # many integers as wide as T, -1 or 0 each. Vectors are handed in by pointers: gcc has notes about all others.
-_LOAD = (
-    "V found = *otherwise;\nfor (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        found[k] = at[k];\nreturn found;"
-)
-_STORE = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        at[k] = (*value)[k];"
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
 _CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
 _FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
@@ -72,8 +72,8 @@ _PORTABLE = (
     | {
         "scaled": ("V", "const V *a, const M *n", _SCALED),
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
-        "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", _LOAD),
-        "masked_store": ("void", "T *at, const M *mask, const V *value", _STORE),
+        "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", LOAD),
+        "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
         "first": ("V", "int64_t count", _FIRST),

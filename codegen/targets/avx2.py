@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, dots, loaded, packed, register, register_type, widening
+from codegen.targets.target import LANE_BITS, Row, Target
+from codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
 
 _POINTER = {"f32": "float *", "f64": "double *", "i32": "int *", "i64": "long long *"}
 
@@ -17,9 +17,6 @@ def _rows() -> Iterator[tuple[Row, str]]:
             if element in ("f32", "f64"):
                 operands = ", ".join(f"({register_type(element, bits)})*{name}" for name in "abc")
                 yield ("fma", element, lanes), f"return (V){mm}_fmadd_{end}({operands});"
-                pair = ", ".join(f"({register_type(element, bits)})*{name}" for name in "ab")
-                yield ("lesser", element, lanes), f"return (V){mm}_min_{end}({pair});"
-                yield ("greater", element, lanes), f"return (V){mm}_max_{end}({pair});"
             mask, integers, kind = f"(__m{bits}i)*mask", f"__m{bits}i", register_type(element, bits)
             load = f"const {integers} found = ({integers}){mm}_maskload_{end}((const {pointer})at, {mask});\n"
             chosen = f"return (V){mm}_blendv_epi8(({integers})*otherwise, found, {mask});"
@@ -35,5 +32,12 @@ AVX2 = Target(
     registers=16,
     has_fma=True,
     has_masks=False,
-    rows={**dict(_rows()), **dict(loaded(256)), **dict(dots(256)), **dict(widening(256))},
+    rows={
+        **dict(_rows()),
+        **dict(extremes(128)),
+        **dict(extremes(256)),
+        **dict(loaded(256)),
+        **dict(dots(256)),
+        **dict(widening(256)),
+    },
 )

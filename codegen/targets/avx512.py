@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.targets.target import Row, Target
-from codegen.targets.x86 import LANE_BITS, dots, loaded, packed, register, register_type, widening
+from codegen.targets.target import LANE_BITS, Row, Target
+from codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -18,9 +18,6 @@ def _rows() -> Iterator[tuple[Row, str]]:
             if element in ("f32", "f64"):
                 operands = ", ".join(f"({kind})*{name}" for name in "abc")
                 yield ("fma", element, lanes), f"return (V){mm}_fmadd_{end}({operands});"
-                pair = ", ".join(f"({kind})*{name}" for name in "ab")
-                yield ("lesser", element, lanes), f"return (V){mm}_min_{end}({pair});"
-                yield ("greater", element, lanes), f"return (V){mm}_max_{end}({pair});"
                 exponents = f"{mm}_cvtepi{lane}_{end}((__m{bits}i)*n)"
                 yield ("scaled", element, lanes), f"return (V){mm}_scalef_{end}(({kind})*a, {exponents});"
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
@@ -45,6 +42,9 @@ AVX512 = Target(
     has_masks=True,
     rows={
         **dict(_rows()),
+        **dict(extremes(128)),
+        **dict(extremes(256)),
+        **dict(extremes(512)),
         **dict(loaded(512)),
         **dict(dots(512)),
         **dict(dots(256)),

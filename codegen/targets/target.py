@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 Row = tuple[str, str, int]
 """An operation of `codegen.c.vector_helpers`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
+LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Target:
     """Whether every instruction takes a mask."""
     rows: Mapping[Row, str]
     """The C statements of an operation in terms of its parameters, which mean what its portable form means."""
+    is_scalable: bool = False
+    """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
 
     def lanes(self, bits: int) -> int:
         """How many numbers of so many bits a register has."""

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import Row
-
-HEADERS = {"immintrin.h": "defined(__AVX2__)"}
-"""The header of the functions, and where it is needed."""
-LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
+from codegen.targets.target import LANE_BITS, Row
 
 
 def widening(width: int) -> Iterator[tuple[Row, str]]:
@@ -22,6 +18,15 @@ def widening(width: int) -> Iterator[tuple[Row, str]]:
             for sign, end in (("i", f"epi{source}"), ("u", f"epu{source}")):
                 call = f"{register(width)}_cvt{end}_epi{target}({given})"
                 yield (f"from_{sign}{source}", f"i{target}", lanes), f"return (V){call};"
+
+
+def extremes(width: int) -> Iterator[tuple[Row, str]]:
+    """The lesser and the greater of two numbers: the second one where one of them is NaN, or both are zero."""
+    for element in ("f32", "f64"):
+        kind, end = register_type(element, width), packed(element)
+        for stem, name in (("lesser", "min"), ("greater", "max")):
+            call = f"{register(width)}_{name}_{end}(({kind})*a, ({kind})*b)"
+            yield (stem, element, width // LANE_BITS[element]), f"return (V){call};"
 
 
 def register(bits: int) -> str:

@@ -26,9 +26,18 @@ class C:
     flags: tuple[str, ...]
     checked: bool = False
     """Whether every access is checked."""
+    runner: tuple[str, ...] = ()
+    """What runs programs that are compiled for another machine."""
 
     def __str__(self) -> str:
         return f"{self.compiler} {' '.join(self.flags)}{' with checks' if self.checked else ''}"
+
+    def path(self) -> str:
+        """Where the compiler is; the test is skipped where it, or what runs its programs, is missing."""
+        if not self.runner:
+            return require(self.compiler, self.flags)
+        require(self.runner[0])
+        return require(self.compiler)
 
 
 # Warnings that gcc makes up where it optimizes, about paths that no call takes.
@@ -63,7 +72,7 @@ def build(folder: Path, texts: Sequence[str], ways: Sequence[C]) -> dict[int, st
     said = ""
     for share, way in enumerate(ways):
         if units := [f"p{k}.c" for k in range(len(texts))][share :: len(ways)]:
-            command = [require(way.compiler, way.flags), *STRICT, *way.flags, "-c", *units]
+            command = [way.path(), *STRICT, *way.flags, "-c", *units]
             said += subprocess.run(command, cwd=folder, capture_output=True, timeout=TIME_LIMIT, text=True).stderr
     refused = {}
     for k in range(len(texts)):
@@ -87,7 +96,7 @@ def link(folder: Path, objects: Sequence[str], tables: dict[str, list[str | None
         table = f"static {part}_function *const {name}[] = {{{', '.join(s or 'NULL' for s in symbols) or 'NULL'}}};\n"
         driver = driver.replace(f"extern {part}_function *const {name}[];\n", declared + table)
     (folder / "batch.c").write_text(driver)
-    command = [require(way.compiler, way.flags), *way.flags, "-o", "batch", "batch.c", *objects, "-lm"]
+    command = [way.path(), *way.flags, "-o", "batch", "batch.c", *objects, "-lm"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=TIME_LIMIT)
 
 
@@ -124,10 +133,10 @@ GUARDS = {"end": -1, "start": -2}
 """Which end of each buffer lies where memory ends, so that one byte outside ends the process."""
 
 
-def execute(folder: Path, cases: Sequence[Case], zone: bytes = b"", guard: str = "") -> list[Answer]:
+def execute(folder: Path, cases: Sequence[Case], zone: bytes = b"", guard: str = "", way: C = GCC) -> list[Answer]:
     """Run folder/batch on cases. Behind one that ends the process it is started anew.
 
-    With a `guard` there is no red zone.
+    With a `guard` there is no red zone. `way` is how it was linked.
     """
     zone = b"" if guard else zone
     first = GUARDS.get(guard, len(zone))
@@ -135,7 +144,9 @@ def execute(folder: Path, cases: Sequence[Case], zone: bytes = b"", guard: str =
     while len(answers) < len(cases):
         left = cases[len(answers) :]
         given = struct.pack("<q", first) + b"".join(case.packed(zone) for case in left)
-        done = subprocess.run([str(folder / "batch")], input=given, capture_output=True, timeout=TIME_LIMIT)
+        done = subprocess.run(
+            [*way.runner, str(folder / "batch")], input=given, capture_output=True, timeout=TIME_LIMIT
+        )
         output = io.BytesIO(done.stdout)
         for case in left:
             sizes = [8, *(len(data) + 2 * len(zone) for data in case.buffers)]

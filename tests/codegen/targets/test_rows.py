@@ -1,121 +1,146 @@
 """Each row of each instruction set, executed, does what the portable form does, and touches nothing else."""
 
-import ctypes
+import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from codegen.c.vector_helpers import LANE_TYPES, TARGETS, vector_helper, vector_helper_name
-from tests.codegen.c.compare import compile_silently
-from tests.harness.guarded import guarded
-from tests.oracles import require
+from codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, TARGETS, vector_helper, vector_helper_name
+from tests.harness.batch import Case, build, execute
+from tests.harness.machines import MACHINES, optimized, runnable
 
-FLAGS = {
-    "avx512vnni": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma", "-mavx512vnni"),
-    "avx512": ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma"),
-    "avx2": ("-mavx2", "-mfma"),
-}
 DTYPES = {"f32": np.float32, "f64": np.float64} | {f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)}
+ROWS = list(dict.fromkeys(row for target in TARGETS for row in target.rows))
+"""Of each function that has a row anywhere, all machines compile and run what they have, be it the portable body."""
+TRIES = 8
 
 
-def has(flags):
-    """Whether this machine has what some flags of gcc ask for."""
-    known = Path("/proc/cpuinfo").read_text().split()
-    return all(flag.removeprefix("-m").replace("vnni", "_vnni") in known for flag in flags)
+def sources(stem, element, lanes):
+    """The type of lanes that a function takes where it gives others, and their number."""
+    narrow = stem.partition("_")[2] if stem.startswith(("from_", "dot_")) else element
+    return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
 
 
-def wrapped(rows):
-    """C with a function for each row that takes all vectors by their addresses."""
-    parts = ["#include <math.h>\n#include <stdint.h>\n#if defined(__AVX2__)\n#include <immintrin.h>\n#endif\n"]
-    for k, (stem, element, lanes) in enumerate(rows):
-        narrow = stem.partition("_")[2] if stem.startswith(("from_", "dot_")) else element
-        count = lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
-        unsigned = {f"u{element[1:]}": lanes} if stem == "scaled" else {}
-        for kind, size in {element: lanes, f"i{element[1:]}": lanes, narrow: count, **unsigned}.items():
+def body(stem, element, lanes):
+    """C that calls a function with what lies at `at`, the mask m and the vectors v and w."""
+    name = vector_helper_name(stem, element, lanes)
+    narrow, count = sources(stem, element, lanes)
+    source = f"{narrow}x{count}"
+    match stem.partition("_")[0]:
+        case "loaded":
+            return f"*found = {name}(at);"
+        case "masked":
+            return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
+        case "fma":
+            return f"*found = {name}(&v, &w, &v);"
+        case "lesser" | "greater":
+            return f"*found = {name}(&v, &w);"
+        case "scaled":
+            return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
+        case "dot":
+            taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
+            return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
+        case "from":
+            return f"*found = {name}((const {source} *)(const void *)at);"
+        case _:
+            raise AssertionError(f"how is {stem} called?")
+
+
+def text():
+    """C with a function for each row, and an entry that calls the one whose number is the first size."""
+    types, parts = {}, []
+    for k, (stem, element, lanes) in enumerate(ROWS):
+        narrow, count = sources(stem, element, lanes)
+        for kind, n in ((element, lanes), (f"i{element[1:]}", lanes), (f"u{element[1:]}", lanes), (narrow, count)):
             type = LANE_TYPES.get(kind) or f"uint{kind[1:]}_t"
-            parts.append(f"typedef {type} {kind}x{size} __attribute__((vector_size({size} * sizeof({type}))));\n")
+            types[kind, n] = f"typedef {type} {kind}x{n} __attribute__((vector_size({n} * sizeof({type}))));\n"
         vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
-        name = vector_helper_name(stem, element, lanes)
+        takes = f"{type} *at = pointers[0];\n    const {mask} m = *(const {mask} *)pointers[1];\n"
+        takes += f"    {vector} *found = pointers[3];\n"
+        takes += f"    const {vector} v = *(const {vector} *)pointers[2], w = *found;\n"
+        unused = "".join(f"    (void){name};\n" for name in ("at", "m", "v", "w"))
         parts.append(f"{vector_helper(stem, element, lanes).text}\n")
-        body = {
-            "loaded": f"(void)m;\n    (void)v;\n    *found = {name}(at);",
-            "masked_load": f"*found = {name}(at, &m, &v);",
-            "masked_store": f"{name}(at, &m, &v);",
-            "fma": f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w, &v);",
-        }.get(stem)
-        if stem in ("lesser", "greater"):
-            body = f"(void)at;\n    (void)m;\n    const {vector} w = *found;\n    *found = {name}(&v, &w);"
-        elif stem == "scaled":
-            body = f"(void)m;\n    {mask} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
-        elif stem.startswith("dot_"):
-            source = f"{narrow}x{count}"
-            body = f"(void)m;\n    {source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
-            body += f"    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
-        elif stem.startswith("from_"):
-            body = f"(void)m;\n    (void)v;\n    *found = {name}((const {stem[5:]}x{lanes} *)(const void *)at);"
-        head = f"void row{k}({type} *at, const {mask} *mask, const {vector} *given, {vector} *found)"
-        parts.append(
-            f"{head};\n{head}\n{{\n    const {mask} m = *mask;\n    const {vector} v = *given;\n    {body}\n}}\n"
-        )
-    return "\n".join(parts)
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang-22"])
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_every_row_means_its_portable_form(target, compiler, tmp_path):
-    flags = FLAGS[target.name]
-    if not has(flags):
-        pytest.skip(f"this machine has no {target.name}")
-    rows = list(target.rows)
-    source = wrapped(rows)
-    path = require(compiler)
-    chosen, portable = (
-        ctypes.CDLL(
-            str(compile_silently(source, tmp_path / name, path, "-O2", "-Wno-psabi", "-Wno-unused-parameter", *given))
-        )
-        for name, given in (("chosen", flags), ("portable", ()))
+        called = body(stem, element, lanes)
+        parts.append(f"static void row{k}(void *const *pointers)\n{{\n    {takes}{unused}    {called}\n}}\n")
+    headers = "".join(f"#if {condition}\n#include <{name}>\n#endif\n" for name, condition in GUARDED.items())
+    head = "int32_t affdsl_entry(void *const *pointers, const int64_t *sizes)"
+    table = ", ".join(f"row{k}" for k in range(len(ROWS)))
+    entry = f"static void (*const rows[])(void *const *) = {{{table}}};\n{head};\n{head}\n{{\n"
+    entry += "    rows[sizes[0]](pointers);\n    return 0;\n}\n"
+    return "".join(
+        ["#include <math.h>\n#include <stdint.h>\n", headers, *types.values(), INLINED, "\n".join(parts), entry]
     )
+
+
+@cache
+def cases():
+    """Calls of all rows, with memory that ends where a mask does."""
     random = np.random.default_rng(0)
-    for k, (stem, element, lanes) in enumerate(rows):
-        dtype, integer = np.dtype(DTYPES[element]), np.dtype(f"i{int(element[1:]) // 8}")
-        for case in range(8):
-            mask = -random.integers(0, 2, lanes).astype(integer)
-            mask[lanes - case % lanes :] = 0  # the memory ends there
-            reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
-            if stem.startswith("from_"):
-                reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
-            reached = {"loaded": lanes, "scaled": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
-            at, given, before = (random.uniform(-100, 100, n).astype(dtype) for n in (reached, lanes, lanes))
-            if stem == "scaled":
-                most = 130 if element == "f32" else 1026
-                at = random.integers(-most - 30, most, lanes).astype(integer).view(dtype)
-                given = random.choice([1.0, 0.7071068, 1.4142135, 1.1, np.nan], lanes).astype(dtype)
-            if stem.startswith("dot_"):
-                full = np.iinfo(np.int32)
-                at, given = (random.integers(full.min, full.max, n, dtype, endpoint=True) for n in (reached, lanes))
-                at[: case % 2 * lanes], at[lanes : lanes + case % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
-            if stem in ("lesser", "greater"):
-                given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
-            ends = []
-            for library in (chosen, portable):
-                memory, found = guarded(at, "end"), aligned(dtype, lanes, before)
-                vectors = [aligned(x.dtype, lanes, x) for x in (mask, given)]
-                pointers = [ctypes.c_void_p(x.ctypes.data) for x in (memory, *vectors, found)]
-                getattr(library, f"row{k}")(*pointers)
-                ends.append((memory.copy(), found.copy()))
-            for a, b in zip(*ends, strict=True):
-                np.testing.assert_array_equal(a, b, err_msg=f"{stem}_{element}x{lanes}")
-                assert stem.startswith("from_") or np.array_equal(np.signbit(a), np.signbit(b))
+    return [Case(0, [x.tobytes() for x in arguments(random, *row, n)], [k])
+            for k, row in enumerate(ROWS) for n in range(TRIES)]  # fmt: skip
 
 
-def aligned(dtype, lanes, values):
-    """A vector's memory, aligned as vectors are."""
-    raw = np.zeros(lanes * dtype.itemsize + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    made = raw[start : start + lanes * dtype.itemsize].view(dtype)
-    made[:] = values
-    return made
+def arguments(random, stem, element, lanes, n):
+    """What lies in memory, a mask and two vectors."""
+    dtype, integer = np.dtype(DTYPES[element]), np.dtype(f"i{int(element[1:]) // 8}")
+    mask = -random.integers(0, 2, lanes).astype(integer)
+    mask[lanes - n % lanes :] = 0  # the memory ends there
+    if n == 0:
+        mask[:] = -1
+    reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
+    if stem.startswith("from_"):
+        reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
+    reached = {"loaded": lanes, "scaled": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
+    at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
+    if stem == "scaled":
+        most = 130 if element == "f32" else 1026
+        at = random.integers(-most - 30, most, lanes).astype(integer).view(dtype)
+        given = random.choice([1.0, 0.7071068, 1.4142135, 1.1, np.nan], lanes).astype(dtype)
+    if stem.startswith("dot_"):
+        full = np.iinfo(np.int32)
+        at, given = (random.integers(full.min, full.max, count, dtype, endpoint=True) for count in (reached, lanes))
+        at[: n % 2 * lanes], at[lanes : lanes + n % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
+    if stem in ("lesser", "greater"):
+        given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
+    return at, mask, given, before
+
+
+def left(way, folder):
+    """What all calls leave in memory and give."""
+    folder.mkdir()
+    assert build(folder, [text()], [way]) == {}
+    return execute(folder, cases(), guard="end", way=way)
+
+
+@pytest.fixture(scope="session")
+def portable(tmp_path_factory):
+    """What the portable bodies leave."""
+    return left(optimized(MACHINES["baseline"][0], "-O1"), tmp_path_factory.mktemp("rows") / "portable")
+
+
+@pytest.mark.parametrize(("name", "which"), [(name, k) for name, ways in MACHINES.items() for k in range(len(ways))])
+def test_every_row_means_its_portable_form(name, which, portable, tmp_path):
+    way = runnable(name, optimized(MACHINES[name][which], "-O1"))
+    for case, wanted, found in zip(cases(), portable, left(way, tmp_path / "chosen"), strict=True):
+        stem, element, lanes = ROWS[case.sizes[0]]
+        assert (found.crash, found.status) == ("", 0), ROWS[case.sizes[0]]
+        for a, b in zip(wanted.buffers, found.buffers, strict=True):
+            a, b = (np.frombuffer(x, DTYPES[element]) for x in (a, b))
+            same = (a == b) & (np.signbit(a) == np.signbit(b))
+            assert np.all(same | ((a != a) & (b != b))), (stem, element, lanes, a, b)
+
+
+def test_each_instruction_set_is_the_one_that_is_compiled_for():
+    assert {target.name for target in TARGETS} | {"baseline"} == set(MACHINES)
+    for name, ways in MACHINES.items():
+        for way in ways:
+            command = [way.path(), *way.flags, "-dM", "-E", "-x", "c", "/dev/null"]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            defined = {line.split()[1] for line in said.splitlines()}
+            best = next((target.name for target in TARGETS if defined.issuperset(target.macros)), "baseline")
+            assert best == name, way
 
 
 def test_rows_are_of_the_width_of_a_register():
@@ -123,7 +148,7 @@ def test_rows_are_of_the_width_of_a_register():
         assert target.rows
         for _, element, lanes in target.rows:
             assert int(element[1:]) * lanes in (128, 256, 512)
-            assert int(element[1:]) * lanes <= target.width
+            assert target.is_scalable or int(element[1:]) * lanes <= target.width
 
 
 def test_the_page_names_all_instruction_sets_and_operations():
@@ -131,7 +156,7 @@ def test_the_page_names_all_instruction_sets_and_operations():
     for target in TARGETS:
         (row,) = [line for line in page.splitlines() if line.startswith(f"| `{target.name}` |")]
         assert all(macro in row or f"`{macro.strip('_')[6:]}`" in row for macro in target.macros)
-        assert f"| {target.width}, " in row
+        assert f"| {target.width}{', ' if target.width > 128 else ' |'}" in row
         assert f"| {target.registers} |" in row
     for stem in {
         f"{stem[:4]}_*".replace("__", "_") if stem[:4] in ("from", "dot_") else stem

@@ -2,8 +2,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#if defined(__AVX2__)
+#if defined(__SSE4_2__)
 #include <immintrin.h>
+#endif
+#if defined(__AARCH64EL__) && defined(__ARM_FEATURE_SVE)
+#include <arm_sve.h>
+#endif
+#if defined(__riscv_v) && defined(__riscv_v_intrinsic)
+#include <riscv_vector.h>
 #endif
 
 #if defined(__clang__)
@@ -31,6 +37,28 @@ static inline __attribute__((always_inline)) f32x8 masked_load_f32x8(const float
 #elif defined(__AVX2__) && defined(__FMA__)
     const __m256i found = (__m256i)_mm256_maskload_ps((const float *)at, (__m256i)*mask);
     return (f32x8)_mm256_blendv_epi8((__m256i)*otherwise, found, (__m256i)*mask);
+#elif defined(__AARCH64EL__) && defined(__ARM_FEATURE_SVE)
+    f32x8 found;
+    for (int k = 0; k < 8; k += (int)svcntw()) {
+        const svbool_t inside = svwhilelt_b32_s32(k, 8);
+        const svint32_t given = svld1_s32(inside, (const int32_t *)(const void *)mask + k);
+        const svbool_t wanted = svcmpne_n_s32(inside, given, 0);
+        const svfloat32_t other = svld1_f32(inside, (const float *)(const void *)otherwise + k);
+        svst1_f32(inside, (float *)(void *)&found + k, svsel_f32(wanted, svld1_f32(wanted, at + k), other));
+    }
+    return found;
+#elif defined(__riscv_v) && defined(__riscv_v_intrinsic)
+    f32x8 found;
+    size_t n;
+    for (int k = 0; k < 8; k += (int)n) {
+        n = __riscv_vsetvl_e32m1((size_t)(8 - k));
+        const vint32m1_t given = __riscv_vle32_v_i32m1((const int32_t *)(const void *)mask + k, n);
+        const vbool32_t wanted = __riscv_vmsne_vx_i32m1_b32(given, 0, n);
+        const vfloat32m1_t other = __riscv_vle32_v_f32m1((const float *)(const void *)otherwise + k, n);
+        const vfloat32m1_t loaded = __riscv_vle32_v_f32m1_mu(wanted, other, at + k, n);
+        __riscv_vse32_v_f32m1((float *)(void *)&found + k, loaded, n);
+    }
+    return found;
 #else
     f32x8 found = *otherwise;
     for (int k = 0; k < 8; ++k)
@@ -56,6 +84,22 @@ static inline __attribute__((always_inline)) void masked_store_f32x8(float *at, 
     _mm256_mask_storeu_ps(at, _mm256_movepi32_mask((__m256i)*mask), (__m256)*value);
 #elif defined(__AVX2__) && defined(__FMA__)
     _mm256_maskstore_ps((float *)at, (__m256i)*mask, (__m256)*value);
+#elif defined(__AARCH64EL__) && defined(__ARM_FEATURE_SVE)
+    for (int k = 0; k < 8; k += (int)svcntw()) {
+        const svbool_t inside = svwhilelt_b32_s32(k, 8);
+        const svint32_t given = svld1_s32(inside, (const int32_t *)(const void *)mask + k);
+        const svbool_t wanted = svcmpne_n_s32(inside, given, 0);
+        svst1_f32(wanted, at + k, svld1_f32(inside, (const float *)(const void *)value + k));
+    }
+#elif defined(__riscv_v) && defined(__riscv_v_intrinsic)
+    size_t n;
+    for (int k = 0; k < 8; k += (int)n) {
+        n = __riscv_vsetvl_e32m1((size_t)(8 - k));
+        const vint32m1_t given = __riscv_vle32_v_i32m1((const int32_t *)(const void *)mask + k, n);
+        const vbool32_t wanted = __riscv_vmsne_vx_i32m1_b32(given, 0, n);
+        const vfloat32m1_t stored = __riscv_vle32_v_f32m1((const float *)(const void *)value + k, n);
+        __riscv_vse32_v_f32m1_m(wanted, at + k, stored, n);
+    }
 #else
     for (int k = 0; k < 8; ++k)
         if ((*mask)[k])

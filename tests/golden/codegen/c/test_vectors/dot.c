@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <stdint.h>
-#if defined(__AVX2__)
+#if defined(__SSE4_2__)
 #include <immintrin.h>
 #endif
 

@@ -1,0 +1,31 @@
+"""SSE4.2, which every x86-64 machine since 2009 has: no masks in memory, but all lanes at once where all are set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.targets.portable import all_or_each
+from codegen.targets.target import LANE_BITS, Row, Target
+from codegen.targets.x86 import extremes, widening
+
+
+def _rows() -> Iterator[tuple[Row, str]]:
+    are_set = "_mm_movemask_epi8((__m128i)*mask) == 0xFFFF"
+    for element, bits in LANE_BITS.items():
+        load = "return (V)_mm_loadu_si128((const __m128i *)(const void *)at);"
+        store = "_mm_storeu_si128((__m128i *)(void *)at, (__m128i)*value);"
+        yield from all_or_each(element, 128 // bits, are_set, load, store)
+    yield from extremes(128)
+    yield from widening(128)
+
+
+SSE42 = Target(
+    "sse4.2",
+    ("__SSE4_2__",),
+    "immintrin.h",
+    width=128,
+    registers=16,
+    has_fma=False,
+    has_masks=False,
+    rows=dict(_rows()),
+)
