@@ -82,12 +82,22 @@ def _block(n: int) -> af.Schedule:
     return af.Schedule(product).unroll_jam("i", 4).unroll_jam("j", n // 4)
 
 
+def _rows(n: int) -> af.Schedule:
+    return af.Schedule(product).unroll_jam("i", 6).unroll_jam("j", n)
+
+
+def _wide_rows(n: int) -> af.Schedule:
+    return af.Schedule(product).vectorize("j", 8).unroll_jam("i", 6).unroll_jam("j", n)
+
+
 def _unrolled(n: int) -> af.Schedule:
     return af.Schedule(smooth).unroll("j", n)
 
 
 STEPS: Mapping[str, tuple[Callable[[int], af.Schedule], Callable[[af.Schedule], object], int]] = {
     "scalar_replace of n sums": (_block, lambda s: s.scalar_replace("k"), 16),
+    "scalar_replace of 6 x n sums": (_rows, lambda s: s.scalar_replace("k"), 4),
+    "scalar_replace of 6 x n vectors": (_wide_rows, lambda s: s.scalar_replace("k"), 2),
     "parallel after unrolling by n": (_unrolled, lambda s: s.parallel("j"), 8),
     "interchange after unrolling by n": (_unrolled, lambda s: s.interchange("i", "j"), 8),
 }
@@ -112,7 +122,7 @@ def main() -> None:
             def once(n: int, text: Callable[[int], str] = program.text, run: Task = run) -> float:
                 made = text(n)
                 module = parse(made)
-                return _timed(lambda: run(module, made))
+                return timed(lambda: run(module, made))
 
             marked += report(name, task, program.start, once, given.seconds)
             rows += 1
@@ -122,7 +132,7 @@ def main() -> None:
             n: int, make: Callable[[int], af.Schedule] = make, take: Callable[[af.Schedule], object] = take
         ) -> float:
             schedule = make(n)
-            return _timed(lambda: take(schedule))
+            return timed(lambda: take(schedule))
 
         marked += report("schedule", step, start, taken, given.seconds)
         rows += 1
@@ -152,7 +162,7 @@ def _until(limit: float, size: int, once: Callable[[int], float]) -> Iterator[fl
         size *= 2
 
 
-def _timed(do: Callable[[], object]) -> float:
+def timed(do: Callable[[], object]) -> float:
     """Seconds of one run with nothing remembered; a refusal is an answer too."""
     forget()
     start = process_time()

@@ -98,18 +98,23 @@ class Report(Counts):
     wrong: list[tuple[str, str]] = field(default_factory=list)
 
 
-def version(program: Generated, report: Report) -> Version:
-    """The program with a loop of each nest on vectors: the inner one, or the next one around it that may be."""
+def version(program: Generated, report: Report, width: int | None = None) -> Version:
+    """The program with a loop of each nest on vectors: the inner one, or the next one around it that may be.
+
+    With a `width`, nothing is drawn at random: it is that width, with scalar tails, and each operation stays as it is.
+    """
     random = Random(program.seed)
     before = after = function_of(program)
     asked: list[tuple[str, Asked]] = []
     for nest in program.nests:
         report.nests += 1
         each = Asked(random.randint(2, 16), random.choice(TAILS), random.random() < 0.15, random.random() < 0.3)
+        if width is not None:
+            each = Asked(width, "scalar", reassociate=False, is_contracted=False)
         if each.is_contracted:
             before, after = (_contracted(f, nest[0]) for f in (before, after))
         first = IllegalTransform(before, "")
-        order = (*reversed(nest),) if random.random() < 0.8 else nest
+        order = nest if random.random() < 0.2 and width is None else (*reversed(nest),)
         tails: tuple[Tail, ...] = ("overlapped", "masked") if each.tail == "overlapped" else (each.tail,)
         for k, (tail, iv) in enumerate((tail, iv) for tail in tails for iv in order):
             try:
@@ -189,6 +194,16 @@ def _interpreted(made: Version, report: Report) -> list[Arrays]:
         left.append([np.asarray(x) for x in (wanted if made.keeps_order else found)])
     report.judged["interpreter"] += made.keeps_order
     return left
+
+
+def reference(f: Func, program: Generated) -> list[Arrays]:
+    """What a function leaves by the interpreter, by run."""
+    found = []
+    for arguments in program.runs:
+        given = copied(arguments)
+        run(f, *given)
+        found.append([np.asarray(x) for x in given])
+    return found
 
 
 def difference(wanted: Arguments, found: Arguments) -> str:

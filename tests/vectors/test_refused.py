@@ -68,7 +68,7 @@ def test_a_schedule_stays_as_it_was() -> None:
     schedule = af.Schedule(running)
     done = schedule.vectorize("j", 4)
     for before in (schedule, done):
-        text, steps = str(before.kernel), str(before)
+        text, steps = str(before.kernel()), str(before)
         with pytest.raises(af.IllegalTransform):
             before.vectorize("i", 4)
-        assert (str(before.kernel), str(before)) == (text, steps)
+        assert (str(before.kernel()), str(before)) == (text, steps)
