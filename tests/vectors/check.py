@@ -22,6 +22,7 @@ from passes.transforms.vectorize import Tail, vectorize
 from tests.harness.batch import UNREACHABLE, C
 from tests.harness.counts import Counts
 from tests.harness.judges import copied, same_but_nan
+from tests.harness.machines import MACHINES, optimized
 from tests.harness.reading import by_name
 from tests.vectors.generator import Generated, function_of, generate
 from tests.vectors.together import Arguments, Left, by_c, by_mlir
@@ -30,13 +31,13 @@ TAILS: tuple[Tail, ...] = ("scalar", "masked", "overlapped")
 SANITIZED = C(
     "gcc", ("-O1", "-march=native", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *UNREACHABLE)
 )
+_BITS = {"baseline": 128, "sse4.2": 128, "avx2": 256, "avx512": 512, "neon": 128, "sve": 128, "rvv": 128}
+_NATIVE = ("-march=native",)
 TARGETS: dict[str, tuple[C, int | None]] = {
-    "baseline": (C("gcc", ("-O0", "-march=x86-64", *UNREACHABLE)), 128),
-    "SSE4.2": (C("gcc", ("-O0", "-march=x86-64-v2", *UNREACHABLE)), 128),
-    "AVX2": (C("gcc", ("-O0", "-march=x86-64-v3", *UNREACHABLE)), 256),
-    "native": (C("gcc", ("-O0", "-march=native", *UNREACHABLE)), 512),
-    "optimized": (C("gcc", ("-O2", "-march=native", *UNREACHABLE)), 512),
-    "clang": (C("clang-22", ("-O0", "-march=native")), None),
+    **{name: (optimized(MACHINES[name][0], "-O0"), bits) for name, bits in _BITS.items()},
+    "native": (C("gcc", ("-O0", *_NATIVE, *UNREACHABLE)), 512),
+    "optimized": (C("gcc", ("-O2", *_NATIVE, *UNREACHABLE)), 512),
+    "clang": (C("clang-22", ("-O0", *_NATIVE)), None),
     "sanitized": (SANITIZED, None),
 }
 """How C is compiled, and how wide the registers are into which vectors are split."""

@@ -17,7 +17,7 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.mlir.writers import print_op
 from codegen.c.emit import emit_jit
-from tests.harness.batch import RED_ZONE, TIME_LIMIT, C, Case, build, execute, link
+from tests.harness.batch import GCC, RED_ZONE, TIME_LIMIT, C, Case, build, execute, link
 from tests.oracles import LOWERING, require
 
 Arguments: TypeAlias = Sequence[Any]
@@ -53,7 +53,7 @@ def by_c(
         text = _emitted(tuple(functions), register_bits)
         return build(folder, [text], [way]).get(0, "")
 
-    return _left(functions, runs, make, guard)
+    return _left(functions, runs, make, guard, way)
 
 
 @lru_cache(maxsize=4)
@@ -77,7 +77,7 @@ def by_mlir(functions: Sequence[Func], runs: Sequence[Sequence[Arguments]], *pas
         link(folder, ["stubs.c", "code.o"], {"entry": ["entry_0"], "results": [None]})
         return ""
 
-    return _left(functions, runs, make, "")
+    return _left(functions, runs, make, "", GCC)
 
 
 def _lowered(text: str, output: Path, passes: Sequence[str]) -> None:
@@ -99,13 +99,14 @@ def _left(
     runs: Sequence[Sequence[Arguments]],
     make: Callable[[Sequence[Func], Path], str],
     guard: str,
+    way: C,
 ) -> list[list[Left]]:
     """What functions leave; where something goes wrong with all of them, the halves are tried."""
     with tempfile.TemporaryDirectory(prefix="vectors-") as name:
         said = make(functions, Path(name))
         if not said:
             cases = [_case([of[k] for of in runs]) for k in range(len(runs[0]))]
-            answers = execute(Path(name), cases, RED_ZONE, guard)
+            answers = execute(Path(name), cases, RED_ZONE, guard, way)
             bad = next((a for a in answers if a.crash or a.status or a.spoilt), None)
             if bad is None:
                 found = [_taken(answer.buffers, [of[k] for of in runs]) for k, answer in enumerate(answers)]
@@ -115,8 +116,8 @@ def _left(
         return [[said] * len(runs[0])]
     half = len(functions) // 2
     return [
-        *_left(functions[:half], runs[:half], make, guard),
-        *_left(functions[half:], runs[half:], make, guard),
+        *_left(functions[:half], runs[:half], make, guard, way),
+        *_left(functions[half:], runs[half:], make, guard, way),
     ]
 
 
