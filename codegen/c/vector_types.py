@@ -189,6 +189,8 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
         return _shifted(c, op)
     if kind in EXTREMES and isinstance(element, FloatType):
         return _helped(c, kind, op.result, op.left, op.right)
+    if kind in _BETTER and op.left is op.right:
+        return whole(c, op.left)
     if kind in _BETTER:
         better = _ordered(c, _BETTER[kind], op.left, whole(c, op.left), whole(c, op.right))
         return on_vectors(c, "choose", element, lanes, Mask(better), op.left, op.right)
@@ -224,12 +226,20 @@ def _compare(c: Context, op: arith.Compare) -> Code | None:
     kind = lane_kind(c, op.left)
     if is_mask(op.left) or op.predicate in ("true", "false"):
         return None
+    if op.left is op.right and not isinstance(kind, FloatType):
+        return _with_itself(c, op)
     left, right = whole(c, op.left), whole(c, op.right)
     if not isinstance(kind, FloatType):
         shown = _ordered(c, op.predicate, op.left, left, right)
     else:
         shown = _compared_floats(op.predicate, left, right)
     return shown if width_of(kind) == c.masks[op.result] else converted(type_name(c, op.result), shown)
+
+
+def _with_itself(c: Context, op: arith.Compare) -> Code:
+    """Integers compared with themselves, which compilers warn of."""
+    none = code(f"({type_name(c, op.result)}){{0}}", UNARY)
+    return _inverted(none) if op.predicate in ("eq", "sle", "sge", "ule", "uge") else none
 
 
 def _compared_floats(predicate: str, left: Code, right: Code) -> Code:

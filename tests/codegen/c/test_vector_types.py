@@ -204,3 +204,21 @@ def test_a_mask_of_which_all_lanes_are_set_has_an_address(tmp_path):
       return
     }"""
     assert_as_interpreted(text, [np.arange(8.0), np.zeros(8)], tmp_path)
+
+
+@pytest.mark.parametrize("type", ["vector<4xi32>", "vector<8xi8>", "i32"])
+def test_integers_beside_themselves(type, tmp_path):
+    lines = [f"%m{k} = arith.cmpi {p}, %a, %a : {type}" for k, p in enumerate(INTEGERS)]
+    lines += [f"%r{k} = arith.{kind} %a, %a : {type}" for k, kind in enumerate(("maxsi", "minui", "xori", "subi"))]
+    mask = type.replace("i32", "i1").replace("i8", "i1")
+    lines += [f"%s{k} = arith.select %m{k}, %r0, %r2 : {mask}, {type}" for k in range(len(INTEGERS))]
+    count, element = len(INTEGERS) + 4, type.strip(">").rpartition("x")[2]
+    store = "affine.vector_store {}, %B[{}, 0] : {}, {}" if type[0] == "v" else "affine.store {}, %B[{}, 0] : {}"
+    load = "affine.vector_load %A[0] : {}, {}" if type[0] == "v" else "affine.load %A[0] : {}"
+    memory = f"memref<{count}x8x{element}>"
+    stored = [*(f"%s{k}" for k in range(len(INTEGERS))), *(f"%r{k}" for k in range(4))]
+    lines += [store.format(value, k, memory, type) for k, value in enumerate(stored)]
+    head = f"%a = {load.format(f'memref<8x{element}>', type)}"
+    text = "\n".join((f"func.func @f(%A: memref<8x{element}>, %B: {memory}) {{", head, *lines, "return", "}"))
+    dtype = np.dtype(f"i{int(element[1:]) // 8}")
+    assert_as_interpreted(text, [edges(element, 8, 0), np.zeros((count, 8), dtype)], tmp_path)
