@@ -197,8 +197,8 @@ class Schedule(ShownAsText):
 
     def vectorize(
         self,
-        loop: str,
-        width: int,
+        loop: str | Sequence[str],
+        width: int | Sequence[int],
         *,
         tail: Literal["scalar", "masked", "overlapped"] = "scalar",
         reassociate: bool = False,
@@ -207,8 +207,10 @@ class Schedule(ShownAsText):
 
         Parameters
         ----------
+        loop
+            One loop; or perfectly nested ones, which are the dimensions of the vectors in this order.
         width
-            How many lanes the vectors have.
+            How many lanes the vectors have; for several loops, as many numbers.
         tail
             How iterations run that are left over: one by one, as lanes of which not all run, or overlapped: in a last
             vector with iterations that ran before, where that changes nothing.

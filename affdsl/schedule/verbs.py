@@ -196,6 +196,15 @@ def _with_number(primitive: str, what: str, least: int | None = None, *, data: b
     return read
 
 
+def _vectorize(at: Place, loop: object, width: object, **options: Argument) -> Step:
+    if isinstance(loop, str):
+        return _with_number("vectorize", "a width", 2)(at, loop, width, **options)
+    ivs = at.loops(loop)
+    if not isinstance(width, Sequence) or len(width) != len(ivs):
+        raise problem(ScheduleError, f"cannot {at.call}: each of {len(ivs)} loops has one width, got {literal(width)}")
+    return Step("vectorize", (ivs, tuple(at.number(each, "a width", 2) for each in width)), tuple(options.items()))
+
+
 def _interchange(at: Place, outer: object, inner: object, *, reassociate: bool) -> Step:
     return Step("interchange", at.loops((outer, inner), data=True), (("reassociate", reassociate),))
 
@@ -221,7 +230,7 @@ VERBS: Mapping[str, Verb] = {
     "peel": Verb(_peel, settles=True),
     "unroll": Verb(_unroll, settles=True),
     "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, opens=True),
-    "vectorize": Verb(_with_number("vectorize", "a width", 2), settles=True),
+    "vectorize": Verb(_vectorize, settles=True),
     "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
     "contract": Verb(_of_loop("contract", data=True)),
     "approximate": Verb(_of_loop("approximate", data=True)),

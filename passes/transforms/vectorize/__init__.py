@@ -25,8 +25,9 @@ from passes.transforms.vectorize.branches import without_branches
 from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
 from passes.transforms.vectorize.counters import without_counters
 from passes.transforms.vectorize.loads import loaded_once
+from passes.transforms.vectorize.nests import vectorize_nest
 from passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
-from passes.transforms.vectorize.statements import Order, orders, reordered
+from passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 
 Tail = Literal["scalar", "masked", "overlapped"]
 TAILS = ("scalar", "masked", "overlapped")
@@ -34,8 +35,8 @@ TAILS = ("scalar", "masked", "overlapped")
 
 def vectorize(
     function: Func,
-    iv: Value,
-    width: int,
+    iv: Value | Sequence[Value],
+    width: int | Sequence[int],
     *,
     tail: Tail = "scalar",
     reassociate: bool = False,
@@ -54,17 +55,22 @@ def vectorize(
     those that need what the iteration before has made run for one iteration after the other, if anything else is
     left.
 
+    Several perfectly nested loops together are the dimensions of vectors, in the order in which they are given: a box
+    of iterations runs at once. Accesses are transfers, along the dimensions of the array that the loops run along:
+    also transposed, and with one element for all lanes of a dimension. Loops inside may carry values; those that are
+    vectorized may not.
+
     Parameters
     ----------
     iv
-        The induction variable of the loop, which counts the first lane.
+        The induction variable of the loop, which counts the first lane; or those of perfectly nested loops.
     width
-        How many lanes the vectors have, at least 2.
+        How many lanes the vectors have, at least 2; for several loops, as many numbers.
     tail
         How iterations run that are left over: "scalar", one by one; "masked", as lanes of vectors of which not all
         run; or "overlapped", with some before them a second time, where that changes nothing and there are so many
         iterations, and else one by one. Where the loop begins at the largest of several numbers, every vector has a
-        mask.
+        mask. Several loops together are not overlapped, and run "scalar" only where nothing is left over.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
@@ -104,6 +110,8 @@ def vectorize(
       return
     }
     """
+    if isinstance(iv, Sequence) or isinstance(width, Sequence):
+        return vectorize_nest(function, iv, width, tail=tail, module=module)
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     if width < 2 or tail not in TAILS:
@@ -212,7 +220,7 @@ def _require_order(
     around = len(dependences.accesses.domains[loop].ivs)
     places: dict[Op, tuple[Term, ...]] = {}
     body = reordered(loop, order).body
-    _number(body, (), places)
+    numbered(body, (), places)
     units = {op: first for first, end in order.units for each in body[first:end] for op in walk(each)}
 
     def within(access: Access) -> Sequence[Term]:
@@ -242,11 +250,3 @@ def _require_order(
 def _aligned(loop: affine.For, width: int) -> affine.For:
     """A loop whose lower bounds are multiples of the width, up to so many iterations earlier."""
     return with_fields(loop, lower=tuple(bound // width * width for bound in loop.lower), written=None)
-
-
-def _number(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
-    """Where each operation runs: the loops around it that all lanes share, and its places in their bodies."""
-    for k, op in enumerate(block):
-        places[op] = (*before, k)
-        for number, inner in enumerate(op.blocks()):
-            _number(inner, (*before, k, op.iv if isinstance(op, affine.For) else number), places)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from affdsl.ir.core import Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import walk, with_fields
 from passes.analysis.dependence import Dependences
 
@@ -173,3 +173,11 @@ def _sorted(
             units.append((len(found), len(found) + len(ready)))
         found += [place[op] for op in ready]
     return Order(tuple(found), tuple(units))
+
+
+def numbered(block: Block, before: tuple[Term, ...], places: dict[Op, tuple[Term, ...]]) -> None:
+    """Where each operation runs: the loops around it that all lanes share, and its places in their bodies."""
+    for k, op in enumerate(block):
+        places[op] = (*before, k)
+        for number, inner in enumerate(op.blocks()):
+            numbered(inner, (*before, k, op.iv if isinstance(op, affine.For) else number), places)
