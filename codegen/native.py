@@ -1,6 +1,10 @@
-"""The vector registers of this machine, as the compiler at hand knows them."""
+"""The vector registers of this machine, as the compiler at hand knows them, and its caches."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from codegen.c.vector_helpers import TARGETS
 from codegen.cache import default_cache
@@ -9,9 +13,13 @@ from codegen.targets.baseline import BASELINE
 from codegen.targets.target import Target
 from codegen.toolchain import macros
 
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+"""Where Linux says which caches a core has."""
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
 
 def native_target() -> Target:
-    """The best instruction set that kernels compiled here may use: how wide its registers are, and how many.
+    """The best instruction set that kernels compiled here may use: its registers, and the caches of this machine.
 
     The baseline of 128 bits where none is known, or where there is no compiler to ask.
 
@@ -24,4 +32,19 @@ def native_target() -> Target:
         known = macros(compiler, ("-march=native",)) if compiler.has_native else frozenset[str]()
     except ToolchainError:
         return BASELINE
-    return next((target for target in TARGETS if known.issuperset(target.macros)), BASELINE)
+    found = next((target for target in TARGETS if known.issuperset(target.macros)), BASELINE)
+    return replace(found, caches=caches(CACHES))
+
+
+@cache
+def caches(folder: Path) -> tuple[int, ...]:
+    """Bytes of the caches for data that a folder of Linux describes, the nearest first: as many as it describes."""
+    levels: dict[int, int] = {}
+    for index in folder.glob("index*"):
+        try:
+            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+            if kind in ("Data", "Unified"):
+                levels[int(level)] = int(size.rstrip("KMG")) * _UNITS.get(size[-1], 1)
+        except (OSError, ValueError, IndexError):
+            continue
+    return tuple(size for _, size in sorted(levels.items()))

@@ -32,6 +32,7 @@ AVX2 = Target(
     registers=16,
     has_fma=True,
     has_masks=False,
+    streams=True,
     rows={
         **dict(_rows()),
         **dict(extremes(128)),

@@ -40,6 +40,7 @@ AVX512 = Target(
     registers=32,
     has_fma=True,
     has_masks=True,
+    streams=True,
     rows={
         **dict(_rows()),
         **dict(extremes(128)),

@@ -27,5 +27,6 @@ SSE42 = Target(
     registers=16,
     has_fma=False,
     has_masks=False,
+    streams=True,
     rows=dict(_rows()),
 )

@@ -29,6 +29,10 @@ class Target:
     """Whether every instruction takes a mask."""
     rows: Mapping[Row, str]
     """The C statements of an operation in terms of its parameters, which mean what its portable form means."""
+    streams: bool = False
+    """Whether stores that go past the caches pay for arrays that are larger than these; False where nobody measured."""
+    caches: tuple[int, ...] = ()
+    """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
     is_scalable: bool = False
     """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
 
