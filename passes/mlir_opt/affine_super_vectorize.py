@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import starmap
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, vector
@@ -14,7 +15,11 @@ from passes.transforms.vectorize import vectorize
 
 _WIDE = (
     affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore,
+    vector.TransferRead, vector.TransferWrite,
 )  # fmt: skip
+
+MOST_DIMENSIONS = 3
+"""As many as mlir-opt has patterns for."""
 
 
 def affine_super_vectorize(
@@ -27,18 +32,19 @@ def affine_super_vectorize(
 ) -> Module:
     """The same program with loops that run so many iterations at once, as lanes of vectors.
 
-    Of loops inside of each other the innermost is taken that may be vectorized and then loads or stores vectors.
-    Iterations that are left over run one by one. No sum of floats is made in another order: the products of
+    Of loops inside of each other the innermost is taken that may be vectorized and then loads or stores vectors; with
+    several sizes, the innermost so many that are perfectly nested. Iterations of one loop that are left over run one by
+    one, those of several as lanes of which not all run. No sum of floats is made in another order: the products of
     a sum are made in all lanes, and added from lane to lane.
 
     Parameters
     ----------
     virtual_vector_size
-        The number of lanes; none: nothing is vectorized.
+        The number of lanes; none: nothing is vectorized. Up to three of them are for as many loops, outermost first.
     test_fastest_varying
-        Which dimension of the arrays the loop must run along, the last one being 0; any, if it is not given or -1.
+        Which dimension of the arrays each loop must run along, the last one being 0; any, if it is not given or -1.
     vectorize_reductions
-        Whether loops that carry values are vectorized too.
+        Whether loops that carry values are vectorized too; several of them together are not.
     context
         What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
         stands around it.
@@ -46,32 +52,31 @@ def affine_super_vectorize(
     Raises
     ------
     OptionError
-        For a size below 2, or several of them.
+        For a size below 2, or more than three of them.
     """
     if not virtual_vector_size:
         return module
     sizes, dimensions = map(_numbers, (virtual_vector_size, test_fastest_varying))
-    if len(sizes) > 1 or sizes[0] < 2:
+    if len(sizes) > MOST_DIMENSIONS or min(sizes) < 2:
         raise OptionError(
-            "affine-super-vectorize: option virtual-vector-size is one number of at least 2, "
+            f"affine-super-vectorize: option virtual-vector-size is at most {MOST_DIMENSIONS} numbers of at least 2, "
             f"got {','.join(map(str, sizes))}"
         )
-    (width,) = sizes
-    along = next(iter(dimensions), -1)
 
     def vectorized(function: Func) -> Func:
         done: set[object] = set()
-        for loop in list(_innermost_first(function)):
-            inside = {op.iv for op in walk(loop) if isinstance(op, affine.For)}
-            if inside & done or (loop.results and not vectorize_reductions) or not _runs_along(loop, along):
+        for loops in list(_innermost_first(function, len(sizes))):
+            inside = {op.iv for op in walk(loops[0]) if isinstance(op, affine.For)}
+            carries = any(loop.results for loop in loops) and not vectorize_reductions
+            if inside & done or carries or not all(starmap(_runs_along, zip(loops, dimensions, strict=False))):
                 continue
             try:
-                made = vectorize(function, loop.iv, width, module=module if context is None else context)
+                made = _vectorized(function, loops, sizes, module if context is None else context)
             except IllegalTransform:
                 continue
             if sum(isinstance(op, _WIDE) for op in walk(made)) > sum(isinstance(op, _WIDE) for op in walk(function)):
                 function = made
-                done.add(loop.iv)
+                done.update(loop.iv for loop in loops)
         return function
 
     body = tuple(vectorized(op) if isinstance(op, Func) and not op.external else op for op in module.body)
@@ -85,12 +90,21 @@ def _numbers(given: Sequence[int | str]) -> tuple[int, ...]:
         raise OptionError(f"affine-super-vectorize: sizes are numbers, got {','.join(map(str, given))}") from None
 
 
-def _innermost_first(op: Op) -> Iterator[affine.For]:
+def _vectorized(function: Func, loops: Sequence[affine.For], sizes: Sequence[int], module: Module) -> Func:
+    if len(loops) == 1:
+        return vectorize(function, loops[0].iv, sizes[0], module=module)
+    return vectorize(function, tuple(loop.iv for loop in loops), tuple(sizes), tail="masked", module=module)
+
+
+def _innermost_first(op: Op, count: int, around: tuple[affine.For, ...] = ()) -> Iterator[tuple[affine.For, ...]]:
+    """So many loops of which each holds the next one and nothing else, for all of them; `around` are those here."""
+    nest = (*around, op)[-count:] if isinstance(op, affine.For) else ()
     for block in op.blocks():
         for inner in block:
-            yield from _innermost_first(inner)
-    if isinstance(op, affine.For):
-        yield op
+            is_alone = all(other is inner or other.is_terminator for other in block)
+            yield from _innermost_first(inner, count, nest if is_alone else ())
+    if isinstance(op, affine.For) and len(nest) == count:
+        yield nest
 
 
 def _runs_along(loop: affine.For, along: int) -> bool:

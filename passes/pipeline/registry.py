@@ -119,7 +119,7 @@ PASSES: tuple[Pass, ...] = (
          "Run several iterations of loops at once, as lanes of vectors", _in("mlir_opt.affine_super_vectorize"),
          (Option("test-fastest-varying", "list", (), "Which dimension of arrays the loops run along, from the last"),
           Option("vectorize-reductions", "bool", False, "Also loops that carry values"),
-          Option("virtual-vector-size", "list", (), "How many lanes vectors have; none is no vectors")),
+          Option("virtual-vector-size", "list", (), "How many lanes vectors have in each dimension, if any")),
          sees_around=True),
     Pass("affine-scalrep", "AffineScalarReplacement", "func",
          "Take values from stores and loads before, and leave out stores that nobody reads",
