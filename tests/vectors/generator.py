@@ -466,7 +466,10 @@ class _Writer:
         return self.new(f"arith.{kind} {value} : {given} to {wanted}")
 
     def _rounded(self, value: str, given: str, wanted: str) -> str:
-        """An integer of a float: of its bits, since not every float has one."""
+        """An integer of a float: of its bits, since not every float has one. Those of NaN differ between machines."""
         bits = f"i{BITS[given]}"
-        made = self.new(f"arith.bitcast {value} : {given} to {bits}")
+        is_number = self.new(f"arith.cmpf ord, {value}, {value} : {given}")
+        other = self.new(f"arith.constant 0.0 : {given}")
+        number = self.new(f"arith.select {is_number}, {value}, {other} : {given}")
+        made = self.new(f"arith.bitcast {number} : {given} to {bits}")
         return self._cast(made, bits, wanted)
