@@ -233,7 +233,11 @@ def _compare(c: Context, op: arith.Compare) -> Code | None:
         shown = _ordered(c, op.predicate, op.left, left, right)
     else:
         shown = _compared_floats(op.predicate, left, right)
-    return shown if width_of(kind) == c.masks[op.result] else converted(type_name(c, op.result), shown)
+    if (bits := width_of(kind)) == c.masks[op.result]:
+        return shown
+    if bits == 8:  # clang says char, which has no sign on some machines
+        shown = cast(_integers(c, "i8", prod(_vector(op.left).shape)), shown)
+    return converted(type_name(c, op.result), shown)
 
 
 def _with_itself(c: Context, op: arith.Compare) -> Code:

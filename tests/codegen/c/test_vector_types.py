@@ -12,7 +12,9 @@ from codegen.c.emit import emit, emit_jit
 from tests.codegen.c.compare import call, check, compile_silently, run_c
 from tests.harness.guarded import guarded
 from tests.harness.judges import copied
+from tests.harness.machines import MACHINES
 from tests.oracles import require
+from tests.vectors.together import by_c
 
 FLAGS = (("-O1", "-fopenmp"), ("-O3", "-march=native"), ("-O2", "-mavx2", "-mno-avx512f"))
 FLOATS = "oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno".split()
@@ -222,3 +224,21 @@ def test_integers_beside_themselves(type, tmp_path):
     text = "\n".join((f"func.func @f(%A: memref<8x{element}>, %B: {memory}) {{", head, *lines, "return", "}"))
     dtype = np.dtype(f"i{int(element[1:]) // 8}")
     assert_as_interpreted(text, [edges(element, 8, 0), np.zeros((count, 8), dtype)], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["neon", "rvv"])
+def test_bytes_that_are_compared_choose_wider_numbers_where_char_has_no_sign(name):
+    text = """func.func @f(%A: memref<4xi8>, %B: memref<4xi64>, %C: memref<4xi64>) {
+      %a = affine.vector_load %A[0] : memref<4xi8>, vector<4xi8>
+      %b = affine.vector_load %B[0] : memref<4xi64>, vector<4xi64>
+      %c = arith.constant dense<3> : vector<4xi8>
+      %none = arith.constant dense<0> : vector<4xi64>
+      %less = arith.cmpi slt, %a, %c : vector<4xi8>
+      %chosen = arith.select %less, %b, %none : vector<4xi1>, vector<4xi64>
+      affine.vector_store %chosen, %C[0] : memref<4xi64>, vector<4xi64>
+      return
+    }"""
+    given = [np.arange(1, 5, dtype=np.int8), np.arange(1000, 1004), np.zeros(4, np.int64)]
+    for way in MACHINES[name]:
+        ((left,),) = by_c(list(parse(text).functions), [[given]], way)
+        assert left[2].tolist() == [1000, 1001, 0, 0]
