@@ -21,6 +21,7 @@ from codegen.c.prototype import Prototype, prototype
 from codegen.c.sites import Sites
 from codegen.c.unit import Unit
 from codegen.c.vector_types import NAMES as VECTOR_TYPES
+from passes.lowering.rows_of_vectors import rows_of_vectors
 from passes.lowering.split_vectors import split_vectors
 
 
@@ -93,7 +94,7 @@ def emit_jit(
     `vector_types` as in `emit`; vectors of more than `register_bits` are several.
     """
     if register_bits is not None:
-        module = split_vectors(module, register_bits)
+        module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=sites is not None)
     unit = Unit(sites, has_vector_types=vector_types)
     bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)

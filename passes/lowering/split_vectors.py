@@ -60,8 +60,8 @@ def _split(function: Func, width: int) -> Func:
     if not counts:
         return function
     try:
-        return map_blocks(function, _Splitter(counts, between).block)
-    except _WholeError:
+        return map_blocks(function, Splitter(counts, between).block)
+    except WholeError:
         return function
 
 
@@ -93,12 +93,12 @@ def _is_in_rows(op: vector.Contract) -> bool:
     return row and op.iterators == ("parallel", "reduction") and op.combine == "add"
 
 
-class _WholeError(Exception):
+class WholeError(Exception):
     """An operation takes a vector as a whole."""
 
 
 @dataclass
-class _Splitter:
+class Splitter:
     """Rewrites blocks in the order of the text."""
 
     counts: dict[int, int]
@@ -164,7 +164,7 @@ class _Splitter:
             case Nested() | affine.Yield() | scf.Yield():
                 yield self.around(op)
             case _:
-                raise _WholeError
+                raise WholeError
 
     def copies(self, op: OpT, **fields: object) -> Iterator[OpT]:
         """The operation on each part; a field may be given for all of them, or as a list with one for each."""
@@ -184,7 +184,7 @@ class _Splitter:
     ) -> Iterator[Op]:
         """An access to consecutive elements, whose parts begin further on."""
         if not op.indices:
-            raise _WholeError
+            raise WholeError
         last = [self.shifted(op.indices[-1], start) for start in self.starts(value)]
         yield from (made for made, _ in last if made)
         yield from self.copies(op, indices=[(*op.indices[:-1], index) for _, index in last])
@@ -205,7 +205,7 @@ class _Splitter:
         (start,), (lanes,) = op.offsets, op.sizes
         count = self.count(op.result) if self.is_wide(op.result) else 1
         if start % each or lanes != each * count:
-            raise _WholeError
+            raise WholeError
         taken = parts[start // each : start // each + count]
         if count > 1:
             self.parts[op.result] = taken
@@ -215,11 +215,11 @@ class _Splitter:
     def shuffled(self, op: vector.Shuffle) -> Iterator[Op]:
         """Lanes of two vectors: each part takes its own from those parts of them that have any."""
         if not (self.is_wide(op.left) and self.is_wide(op.right) and self.is_wide(op.result)):
-            raise _WholeError
+            raise WholeError
         sources = self.parts[op.left] + self.parts[op.right]
         each = _lanes(op.left) // self.count(op.left)
         if each != _lanes(op.result) // self.count(op.result):
-            raise _WholeError
+            raise WholeError
         found: list[Value] = []
         for rows in self.sliced(op.result, op.mask):
             places = [divmod(row, each) for row in rows if isinstance(row, int)]
@@ -247,7 +247,7 @@ class _Splitter:
         op = self.between.get(value)
         if op is None:
             if (self.count(value) if self.is_wide(value) else 1) != count:
-                raise _WholeError
+                raise WholeError
             return self.parts[value][k] if count > 1 else value
         assert isinstance(value.type, VectorType)
         size = value.type.shape[0] // count

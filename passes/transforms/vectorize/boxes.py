@@ -252,7 +252,7 @@ def _access(box: Box, op: affine.Load | affine.Store) -> None:
     dims = vector.mask_dims(map)
     found = box.mask(dims)
     mask = () if found is None else (found,)
-    in_bounds = tuple(p is None or box.loops[d].iv not in box.parts for d, p in enumerate(along))
+    in_bounds = (True,) * len(along)
     if isinstance(op, affine.Store):
         value = box.vector(op, op.value)
         box.emit(vector.TransferWrite(value, op.memref, indices, map, in_bounds, mask, location=op.location))

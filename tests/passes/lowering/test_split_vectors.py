@@ -92,8 +92,10 @@ def test_compiled_kernels_have_no_vectors_wider_than_registers():
 def test_an_operation_on_all_lanes_keeps_its_function_whole():
     text = """func.func @f(%A: memref<16xf32>) {
       %v = affine.vector_load %A[0] : memref<16xf32>, vector<16xf32>
-      %w = vector.shuffle %v, %v [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0] : vector<16xf32>, vector<16xf32>
-      affine.vector_store %w, %A[0] : memref<16xf32>, vector<16xf32>
+      %w = vector.shape_cast %v : vector<16xf32> to vector<4x4xf32>
+      %t = vector.transpose %w, [1, 0] : vector<4x4xf32> to vector<4x4xf32>
+      %u = vector.shape_cast %t : vector<4x4xf32> to vector<16xf32>
+      affine.vector_store %u, %A[0] : memref<16xf32>, vector<16xf32>
       return
     }"""
     module = parse(text)
