@@ -114,6 +114,12 @@ def version(program: Generated, report: Report, width: int | None = None) -> Ver
             each = Asked(width, "scalar", reassociate=False, is_contracted=False)
         if each.is_contracted:
             before, after = (_contracted(f, nest[0]) for f in (before, after))
+        if width is None and len(nest) > 1 and random.random() < 0.3:
+            made = _boxes(after, nest, random, report)
+            if made is not None:
+                after = made
+                asked.append((nest[-1], replace(each, tail="masked", reassociate=False)))
+                continue
         first = IllegalTransform(before, "")
         order = nest if random.random() < 0.2 and width is None else (*reversed(nest),)
         tails: tuple[Tail, ...] = ("overlapped", "masked") if each.tail == "overlapped" else (each.tail,)
@@ -132,6 +138,21 @@ def version(program: Generated, report: Report, width: int | None = None) -> Ver
             report.reasons[reason(first)] += 1
     verify(after)
     return Version(program, before, after, tuple(asked))
+
+
+def _boxes(f: Func, nest: Sequence[str], random: Random, report: Report) -> Func | None:
+    """The innermost loops of a nest on vectors of as many dimensions, in any order; None where that is refused."""
+    loops = list(nest[-random.randint(2, 3) :])
+    random.shuffle(loops)
+    widths = tuple(random.randint(2, 16 if k == len(loops) - 1 else 4) for k in range(len(loops)))
+    try:
+        made = vectorize(f, [by_name(f, iv) for iv in loops], widths, tail="masked")
+    except IllegalTransform as error:
+        report.reasons[f"{len(loops)} dimensions: {reason(error)}"] += 1
+        return None
+    report.vectorized += 1
+    report.asked.update((f"{len(loops)} dimensions", "masked"))
+    return made
 
 
 def reason(error: IllegalTransform) -> str:
