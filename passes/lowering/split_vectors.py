@@ -199,7 +199,12 @@ class Splitter:
             acc = (result,)
 
     def cut(self, op: vector.ExtractStridedSlice) -> Iterator[Op]:
-        """Lanes next to one another, where these are whole parts."""
+        """Lanes next to one another: whole parts, or cut out of a vector that is none."""
+        if not self.is_wide(op.source):
+            (start,) = op.offsets
+            each = self.starts(op.result).step
+            yield from self.copies(op, offsets=[(start + k,) for k in self.starts(op.result)], sizes=(each,))
+            return
         parts = self.parts[op.source]
         each = _lanes(op.source) // len(parts)
         (start,), (lanes,) = op.offsets, op.sizes

@@ -100,3 +100,21 @@ def test_an_operation_on_all_lanes_keeps_its_function_whole():
     }"""
     module = parse(text)
     assert split_vectors(module, 128).functions[0] is module.functions[0]
+
+
+def test_lanes_of_a_vector_that_stays_whole_are_cut_out_part_by_part():
+    text = """func.func @f(%A: memref<24xf32>, %B: memref<16xf64>) {
+      %v = affine.vector_load %A[0] : memref<24xf32>, vector<24xf32>
+      %w = vector.extract_strided_slice %v {offsets = [4], sizes = [16], strides = [1]} : VECTORS
+      %x = arith.extf %w : vector<16xf32> to vector<16xf64>
+      affine.vector_store %x, %B[0] : memref<16xf64>, vector<16xf64>
+      return
+    }"""
+    module = parse(text.replace("VECTORS", "vector<24xf32> to vector<16xf32>"))
+    split = split_vectors(module, 512)
+    verify(split)
+    assert "vector<8xf64>" in str(split)
+    assert "vector<16xf64>" not in str(split)
+    given = np.arange(24, dtype=np.float32), np.zeros(16)
+    run(split.functions[0], *given)
+    assert given[1].tolist() == list(range(4, 20))
