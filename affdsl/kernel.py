@@ -23,7 +23,7 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
 from affdsl.shown import Text
-from codegen.c.emit import CSource, emit
+from codegen.c.emit import REGISTER_BITS, CSource, emit
 from codegen.jit import compile_program, interpret_program
 from codegen.native import native_target as native_target
 from passes.analysis.bounds import Bounds
@@ -289,30 +289,39 @@ class Kernel(_Called):
         verify(self.module)
         return Text(self.module)
 
-    def c(self) -> str:
+    def c(self, *, width: int = 512) -> str:
         """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.
+
+        Vectors of more than `width` bits are several: give 128 or 256 for machines whose registers are so wide. The
+        text serves other machines, too, with vectors of several registers or parts of them.
 
         Of a kernel with `boundscheck=True` it is C with the checks, as it runs here: the function takes one more
         pointer, to where a check that fails is noted, and gives a status, as the header says. What the environment says
         changes nothing of it: what is shipped does not depend on where it was printed.
         """
-        return Text(self._c_source().whole)
+        return Text(self._c_source(width).whole)
 
     def header(self) -> str:
         """The header that goes with `c()`, for C and C++."""
         return self._c_source().header
 
-    def save_c(self, folder: str | Path) -> tuple[Path, Path]:
-        """Write <name>.c, which includes its header, and <name>.h into a folder that exists, and give their paths."""
-        made = self._c_source()
+    def save_c(self, folder: str | Path, *, width: int = 512) -> tuple[Path, Path]:
+        """Write <name>.c, which includes its header, and <name>.h into a folder that exists, and give their paths.
+
+        `width` as in `c()`.
+        """
+        made = self._c_source(width)
         paths = Path(folder, f"{made.name}.c"), Path(folder, f"{made.name}.h")
         for path, text in zip(paths, (made.source, made.header), strict=True):
             path.write_text(text, encoding="utf-8")
         return paths
 
-    def _c_source(self) -> CSource:
+    def _c_source(self, width: int = REGISTER_BITS[-1]) -> CSource:
+        if width not in REGISTER_BITS:
+            raise problem(ProgramTypeError, f"width is {width!r}", "it is one of the bits of a register: 128, 256, 512")
         verify(self.module)
-        return emit(self.module, self.func.symbol, sizes=len(self.program.sizes), checked=self.boundscheck)
+        sizes = len(self.program.sizes)
+        return emit(self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width)
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""

@@ -15,6 +15,7 @@ import pytest
 
 import affdsl as af
 import codegen.errors
+from affdsl.errors import ProgramTypeError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
@@ -587,3 +588,22 @@ def test_passes_keep_what_a_kernel_calls_and_its_constants():
 def test_a_pipeline_that_is_no_text():
     with pytest.raises(TypeError, match=r"apply takes the text of a pipeline, got \['cse'\]"):
         axpy.apply(["cse"])
+
+
+def test_c_has_vectors_as_wide_as_registers(tmp_path):
+    n = af.symbols("n")
+
+    @af.kernel
+    def dot(x: af.f32[n], y: af.f32[n], r: af.f32[1]):
+        with af.for_(n) as i:
+            r[0] += x[i] * y[i]
+
+    kernel = af.Schedule(dot).scalar_replace("i").vectorize("i", 64, reassociate=True).kernel()
+    lanes = {
+        width: {int(each) for each in re.findall(r"f32x(\d+)", kernel.c(width=width))} for width in (128, 256, 512)
+    }
+    assert [max(each) for each in lanes.values()] == [4, 8, 16]
+    assert kernel.c() == kernel.c(width=512)
+    assert "f32x8" not in kernel.save_c(tmp_path, width=128)[0].read_text()
+    with pytest.raises(ProgramTypeError, match=r"width is 100\n.*128, 256, 512"):
+        kernel.c(width=100)

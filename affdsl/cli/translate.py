@@ -15,7 +15,7 @@ from affdsl.cli.text import Style, read, show
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
-from codegen.c.emit import emit
+from codegen.c.emit import REGISTER_BITS, emit
 
 FLAGS = (
     Flag("to", "value", "What to make of the text", choices=("c", "mlir")),
@@ -23,6 +23,7 @@ FLAGS = (
          "name"),
     Flag("o", "value", "Write the result to a file (default: -, the standard output)", "file"),
     Flag("header", "value", "Write the C header to a file of its own, which the C file includes", "file"),
+    Flag("width", "value", "The bits of a register in C: wider vectors are several", choices=("128", "256", "512")),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
     Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
@@ -37,8 +38,10 @@ def main(arguments: Sequence[str]) -> int:
     target = line.given("to")
     if target is None:
         raise UsageError("affdsl translate: say what to translate to: --to=c or --to=mlir")
-    if target == "mlir" and (line.given("header") is not None or line.given("entry") is not None):
-        raise UsageError("affdsl translate: --entry and --header are for --to=c; --to=mlir prints the whole text")
+    if target == "mlir" and any(line.given(name) is not None for name in ("header", "entry", "width")):
+        raise UsageError(
+            "affdsl translate: --entry, --header and --width are for --to=c; --to=mlir prints the whole text"
+        )
     text, file = read_input(line.only_word())
     at: Location | None = None
     try:
@@ -73,7 +76,8 @@ flags:
 def _c(module: Module, line: CommandLine) -> dict[str, str]:
     """The files to write, by their names."""
     entry = entry_of(module, line.given("entry"), "translate")
-    made = emit(with_sizes(module)[0], entry.symbol)
+    width = int(line.given("width") or REGISTER_BITS[-1])
+    made = emit(with_sizes(module)[0], entry.symbol, register_bits=width)
     output, header = line.given("o") or "-", line.given("header")
     if header is None:
         return {output: made.whole}

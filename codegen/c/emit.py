@@ -24,6 +24,9 @@ from codegen.c.vector_types import NAMES as VECTOR_TYPES
 from passes.lowering.rows_of_vectors import rows_of_vectors
 from passes.lowering.split_vectors import split_vectors
 
+REGISTER_BITS = (128, 256, 512)
+"""How wide vector registers are."""
+
 
 @dataclass(frozen=True)
 class CSource:
@@ -56,6 +59,7 @@ def emit(
     checked: bool = False,
     rows: Rows = STRICT_C,
     vector_types: bool = True,
+    register_bits: int = REGISTER_BITS[-1],
 ) -> CSource:
     """Standalone C of the function `entry` and all that it calls, which becomes static.
 
@@ -63,8 +67,10 @@ def emit(
     those that are a dimension of an array. `comments` are written above the statements of operations.
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
     `rows` is what writes each operation, see codegen.c.operations. Without `vector_types` vectors are arrays and loops
-    over their lanes, as C11 has them, and not values of the vector types of gcc and clang.
+    over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more than
+    `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
     """
+    module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if checked else None, has_vector_types=vector_types)

@@ -65,7 +65,9 @@ def test_to_mlir_prints_what_mlir_opt_accepts(cli):
         (["--to=cc"], "'cc' is none of c, mlir"),
         (["--to=c"], "say which function with --entry=<name>: the text has @row, @ones, @add"),
         (["--to=c", "--entry=one"], "there is no function @one; did you mean 'ones'?; the text has @row, @ones, @add"),
-        (["--to=mlir", "--entry=add"], "--entry and --header are for --to=c"),
+        (["--to=mlir", "--entry=add"], "--entry, --header and --width are for --to=c"),
+        (["--to=mlir", "--width=128"], "--entry, --header and --width are for --to=c"),
+        (["--to=c", "--width=100"], "'100' is none of 128, 256, 512"),
         (["--to=c", "--entry=add", "--header=-"], "--header=-: it must be a file of its own"),
         (["--to=c", "--entry=add", '--header=a"b.h'], "it must be a file of its own, called like matmul.h"),
         (["--too=c"], "unknown command line argument '--too=c'; did you mean '--to'?"),
@@ -91,3 +93,15 @@ def test_what_c_cannot_say_is_an_error_and_writes_nothing(cli, tmp_path):
 
 def test_help_says_what_it_takes(cli):
     assert "--header=<file>" in cli("translate", "--help").out
+
+
+def test_vectors_are_as_wide_as_registers(cli):
+    text = """func.func @double(%A: memref<16xf32>) {
+      %v = affine.vector_load %A[0] : memref<16xf32>, vector<16xf32>
+      %w = arith.addf %v, %v : vector<16xf32>
+      affine.vector_store %w, %A[0] : memref<16xf32>, vector<16xf32>
+      return
+    }"""
+    for width, has in ((None, "f32x16"), (512, "f32x16"), (256, "f32x8"), (128, "f32x4")):
+        made = cli("translate", "--to=c", *([] if width is None else [f"--width={width}"]), text=text).out
+        assert {each for each in ("f32x16", "f32x8", "f32x4") if each in made} == {has}
