@@ -14,10 +14,10 @@ from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.dialects.opaque import Opaque, symbol_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType
-from passes.validation.claims import NOT_ASKED
+from passes.proof.claims import NOT_ASKED
+from passes.proof.polyhedral import Reference, race_of
 from passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
 from passes.validation.outcome import Subject, TooLongError, difference
-from passes.validation.polyhedral import Reference, race_of
 from passes.validation.report import Checked, Failure, Report
 
 __all__ = ["Checked", "Failure", "Report", "Validator", "still_fails", "validate"]

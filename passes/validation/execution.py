@@ -12,7 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.ir.types import MemRefType
-from passes.validation.claims import Answer
+from passes.proof.claims import Answer
 from passes.validation.inputs import (
     SIZES,
     Elements,

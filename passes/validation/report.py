@@ -8,7 +8,7 @@ import numpy as np
 
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.interpreter import Argument, Order
-from passes.validation.claims import NOT_ASKED, Answer
+from passes.proof.claims import NOT_ASKED, Answer
 from passes.validation.inputs import names_of
 from passes.validation.outcome import Fresh, Outcome
 

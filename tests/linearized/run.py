@@ -33,7 +33,7 @@ from passes.analysis.bounds.size_conditions import holds
 from passes.analysis.dependence import Dependences, dependences
 from passes.analysis.parallelism import of_loops
 from passes.analysis.region import Region, footprints
-from passes.validation.polyhedral import Reference
+from passes.proof.polyhedral import Reference
 from tests.harness.command import Watch, parser, seeds
 from tests.linearized.kernels import Recipe, build, changed, recipe
 from tests.passes.analysis.brute import ROLES, Brute

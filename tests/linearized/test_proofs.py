@@ -6,7 +6,7 @@ import pytest
 
 import affdsl as af
 from passes.analysis.flow import Flow
-from passes.validation.polyhedral import Reference
+from passes.proof.polyhedral import Reference
 
 N, M, K, L = af.symbols("N M K L")
 

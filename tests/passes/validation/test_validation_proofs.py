@@ -9,7 +9,8 @@ import pytest
 
 from affdsl.mlir.readers import parse
 from passes.pipeline.language import run_pipeline
-from passes.validation import equivalence, still_fails, validate
+from passes.proof import equivalence
+from passes.validation import still_fails, validate
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
 from tests.passes.analysis.programs import generate as generate_small

@@ -19,8 +19,8 @@ from passes.analysis.linearized import Chain
 from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, space_of, spending
 from passes.analysis.relations import domain_of, iterator, last_of, map_from
 from passes.analysis.storage import Buffer
-from passes.validation.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
-from passes.validation.symbols import Symbols, signature
+from passes.proof.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
+from passes.proof.symbols import Symbols, signature
 
 BUDGET = 3_000_000
 """How many operations isl may spend on one step, and on the writers of one read: up to half a second."""

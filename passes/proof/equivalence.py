@@ -19,10 +19,10 @@ from affdsl.ir.expr import Value
 from passes.analysis.polyhedral import Map, Set, UnknownError, spending
 from passes.analysis.relations import some_point
 from passes.analysis.storage import Buffer
-from passes.validation.claims import Answer, DiffersError, Equality, parts_of, require_among, simpler, wider
-from passes.validation.dataflow import BUDGET, Dataflow
-from passes.validation.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
-from passes.validation.sums import Sum, matched, sum_of
+from passes.proof.claims import Answer, DiffersError, Equality, parts_of, require_among, simpler, wider
+from passes.proof.dataflow import BUDGET, Dataflow
+from passes.proof.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
+from passes.proof.sums import Sum, matched, sum_of
 
 PATIENCE = 20
 """For so many seconds of the processor claims are proved: most functions need less than one."""

@@ -15,7 +15,7 @@ from passes.analysis.dependence import AnalysisWarning, Dependence
 from passes.analysis.domain import Domain
 from passes.analysis.polyhedral import Dim, Set, set_of, spending
 from passes.analysis.relations import elements_of, iterator, map_from, some_point
-from passes.validation.dataflow import BUDGET, Dataflow
+from passes.proof.dataflow import BUDGET, Dataflow
 
 
 @dataclass(frozen=True)

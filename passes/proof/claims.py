@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from passes.analysis.polyhedral import Map, Set, UnknownError
-from passes.validation.nodes import Cases, FlowNode, Meaning
+from passes.proof.nodes import Cases, FlowNode, Meaning
 
 MOST_PARTS = 24
 """Of more parts it would take longer to make fewer than it helps."""

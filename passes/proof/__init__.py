@@ -1,0 +1,1 @@
+"""What is proved of two functions for all sizes: that they do the same, by where every value comes from."""
