@@ -16,6 +16,7 @@ import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.lang.builder import active
 from affdsl.lang.calls import call, is_traced
@@ -38,12 +39,28 @@ if TYPE_CHECKING:
 
 
 @overload
-def kernel(function: Callable[..., object], /, *, boundscheck: bool = False) -> Kernel: ...
+def kernel(
+    function: Callable[..., object],
+    /,
+    *,
+    boundscheck: bool = False,
+    contract: bool = False,
+    reciprocal: bool = False,
+    approximate: bool = False,
+) -> Kernel: ...
 @overload
-def kernel(*, boundscheck: bool = False) -> Callable[[Callable[..., object]], Kernel]: ...
+def kernel(
+    *, boundscheck: bool = False, contract: bool = False, reciprocal: bool = False, approximate: bool = False
+) -> Callable[[Callable[..., object]], Kernel]: ...
 @plain_traceback
 def kernel(
-    function: Callable[..., object] | None = None, /, *, boundscheck: bool = False
+    function: Callable[..., object] | None = None,
+    /,
+    *,
+    boundscheck: bool = False,
+    contract: bool = False,
+    reciprocal: bool = False,
+    approximate: bool = False,
 ) -> Kernel | Callable[[Callable[..., object]], Kernel]:
     """Make a kernel of a Python function: its body runs once, now, and builds the loops.
 
@@ -58,6 +75,11 @@ def kernel(
         holds for the kernels that this one calls, for kernels that call it, and for what schedules and passes make of
         it. The variable AFFDSL_BOUNDSCHECK of the environment, 1 or 0 at the first call, decides for all kernels,
         whatever is written here; but `c()` and `save_c()` look only at what is written here.
+    contract, reciprocal, approximate
+        What may round in another way in all loops of this kernel, as the steps of schedules of the same names: products
+        and sums as one operation, factors for divisors that loops do not change, and polynomials for exponentials and
+        logarithms. It stands in the IR, so the interpreter, C and MLIR round alike. Kernels that this one calls have
+        their own.
 
     Raises
     ------
@@ -80,16 +102,21 @@ def kernel(
     >>> y
     array([1., 3., 5.])
     """
-    if not isinstance(boundscheck, bool):
-        raise problem(ProgramTypeError, f"boundscheck is {boundscheck!r}", "it is True or False")
+    allowed = {"contract": contract, "reciprocal": reciprocal, "approximate": approximate}
+    for option, value in {"boundscheck": boundscheck, **allowed}.items():
+        if not isinstance(value, bool):
+            raise problem(ProgramTypeError, f"{option} is {value!r}", "it is True or False")
+    rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
     if function is None:
         namespace = _names_around(user_frame())
-        return partial(_kernel, namespace=namespace, boundscheck=boundscheck)
-    return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck)
+        return partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding)
+    return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck, rounding=rounding)
 
 
 @plain_traceback
-def _kernel(function: Callable[..., object], namespace: Mapping[str, object], *, boundscheck: bool) -> Kernel:
+def _kernel(
+    function: Callable[..., object], namespace: Mapping[str, object], *, boundscheck: bool, rounding: frozenset[str]
+) -> Kernel:
     if isinstance(function, staticmethod):
         raise problem(
             ProgramTypeError,
@@ -98,7 +125,7 @@ def _kernel(function: Callable[..., object], namespace: Mapping[str, object], *,
         )
     if not isinstance(function, FunctionType):
         raise problem(ProgramTypeError, f"kernel takes a function defined with def, got {function!r}")
-    return Kernel(function, namespace, boundscheck=boundscheck)
+    return Kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
 
 
 class _Called:
@@ -129,6 +156,7 @@ class Kernel(_Called):
         program: Program | None = None,
         written: Kernel | None = None,
         boundscheck: bool = False,
+        rounding: frozenset[str] = frozenset(),
     ) -> None:
         update_wrapper(self, function)
         self._function = function
@@ -138,6 +166,7 @@ class Kernel(_Called):
         self._program = program
         self._written = written
         self._boundscheck = boundscheck
+        self._rounding = rounding
         self._bounds: Bounds | None = None
         if program is not None:
             return
@@ -146,6 +175,8 @@ class Kernel(_Called):
             self._program = trace(function, own, (owner,), checked=boundscheck)
         elif not _is_method(function):
             self._program = trace(function, parameters_of(function, namespace), checked=boundscheck)
+        if self._program is not None:
+            self._program = _rounded(self._program, rounding)
         self._bounds = _bounds(self._program) if self._program is not None else None
 
     def _first_call(self, /, *arguments: object, **keywords: object) -> object:
@@ -187,7 +218,7 @@ class Kernel(_Called):
 
     def _of(self, owner: object) -> Kernel:
         """The kernel, a method, built for an object."""
-        return Kernel(self._function, self._namespace, owner, boundscheck=self._boundscheck)
+        return Kernel(self._function, self._namespace, owner, boundscheck=self._boundscheck, rounding=self._rounding)
 
     @property
     def name(self) -> str:
@@ -445,6 +476,15 @@ def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: st
     pack = import_module("affdsl.lang.packed")
     written = Kernel(function, {}, program=pack.unpacked(packed))
     return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
+
+
+def _rounded(program: Program, allowed: frozenset[str]) -> Program:
+    """The program with what may round in another way, if anything may."""
+    if not allowed:
+        return program
+    rounded: Callable[[Func, frozenset[str]], Func] = import_module("passes.transforms.rounding").rounded
+    body = tuple(rounded(op, allowed) if op is program.func else op for op in program.module.body)
+    return derived(program, with_fields(program.module, body=body))
 
 
 def _bounds(program: Program) -> Bounds:

@@ -163,9 +163,9 @@ def _parallel(at: Place, loop: object, *, reassociate: bool) -> Step:
     return Step("parallelize", (iv,), (("reassociate", reassociate),))
 
 
-def _of_loop(primitive: str, *, data: bool = False) -> Reader:
-    """A step that is given one loop, whose bounds may come from data, and options as they are."""
-    return lambda at, loop, **options: Step(primitive, (at.loop(loop, data=data),), tuple(options.items()))
+def _of_loop(primitive: str, *, data: bool = False, any: bool = False) -> Reader:
+    """A step that is given one loop, whose bounds may come from data, or or which is `any`, and options as they are."""
+    return lambda at, loop, **options: Step(primitive, (at.loop(loop, data=data, any=any),), tuple(options.items()))
 
 
 def _of_pair(primitive: str, *, data: bool = False) -> Reader:
@@ -232,9 +232,9 @@ VERBS: Mapping[str, Verb] = {
     "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, opens=True),
     "vectorize": Verb(_vectorize, settles=True),
     "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
-    "contract": Verb(_of_loop("contract", data=True)),
-    "approximate": Verb(_of_loop("approximate", data=True)),
-    "reciprocal": Verb(_of_loop("reciprocal", data=True)),
+    "contract": Verb(_of_loop("contract", any=True)),
+    "approximate": Verb(_of_loop("approximate", any=True)),
+    "reciprocal": Verb(_of_loop("reciprocal", any=True)),
     "normalize": Verb(_of_loop("normalize"), opens=True),
     "make_perfect": Verb(_of_pair("make_perfect"), opens=True),
     "sink": Verb(_of_loop("sink"), opens=True),

@@ -11,7 +11,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from passes.legality.refusal import refusal
 from passes.legality.words import name
-from passes.transforms.loops.nests import any_loop_of
+from passes.transforms.loops.nests import loop_of_any_kind
 
 
 def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func:
@@ -25,7 +25,7 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
     Parameters
     ----------
     iv
-        The induction variable of the loop.
+        The induction variable of the loop, which may be parallel.
     module
         What the function stands in. Nothing is asked of it here.
 
@@ -57,7 +57,7 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
     }
     """
     what = f"contract products and sums in loop {name(iv)}"
-    loop = any_loop_of(function, iv, what)
+    loop = loop_of_any_kind(function, iv, what)
     uses = Counter(v for op in walk(function) for v in op.reads())
     products = {
         op.result: op

@@ -12,7 +12,7 @@ from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import VectorType
 from passes.legality.refusal import refusal
 from passes.legality.words import name
-from passes.transforms.loops.nests import any_loop_of
+from passes.transforms.loops.nests import loop_of_any_kind
 
 
 def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Func:
@@ -26,7 +26,7 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
     Parameters
     ----------
     iv
-        The induction variable of the loop.
+        The induction variable of the loop, which may be parallel.
     module
         What the function stands in. Nothing is asked of it here.
 
@@ -57,7 +57,7 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
     }
     """
     what = f"multiply by reciprocals in loop {name(iv)}"
-    loop = any_loop_of(function, iv, what)
+    loop = loop_of_any_kind(function, iv, what)
     inside = {v: op for op in walk(loop) for v in (*op.defines(), *op.binds())}
     before: dict[Value, list[Op]] = {}
 

@@ -13,7 +13,7 @@ from passes.legality.words import name
 from passes.transforms.approximate.formats import FORMATS
 from passes.transforms.approximate.functions import FUNCTIONS
 from passes.transforms.approximate.maker import Maker
-from passes.transforms.loops.nests import any_loop_of
+from passes.transforms.loops.nests import loop_of_any_kind
 
 
 def approximate(function: Func, iv: Value, *, module: Module | None = None) -> Func:
@@ -27,7 +27,7 @@ def approximate(function: Func, iv: Value, *, module: Module | None = None) -> F
     Parameters
     ----------
     iv
-        The induction variable of the loop.
+        The induction variable of the loop, which may be parallel.
     module
         What the function stands in. Nothing is asked of it here.
 
@@ -55,7 +55,7 @@ def approximate(function: Func, iv: Value, *, module: Module | None = None) -> F
     0
     """
     what = f"approximate functions in loop {name(iv)}"
-    loop = any_loop_of(function, iv, what)
+    loop = loop_of_any_kind(function, iv, what)
     if not any(_is_known(op) for op in walk(loop)):
         raise refusal(loop, what, f"no {', '.join(FUNCTIONS)} of f32 or f64 is computed in it")
 

@@ -37,6 +37,14 @@ def any_loop_of(function: func.Func, iv: Value, what: str) -> affine.For | scf.F
     return loop_of(function, iv, what) if found is None else found
 
 
+def loop_of_any_kind(
+    function: func.Func, iv: Value, what: str
+) -> affine.For | affine.Parallel | scf.For | scf.Parallel:
+    """The loop with an induction variable, which may be parallel. Raises IllegalTransform as `loop_of`."""
+    parallel = (op for op in walk(function) if isinstance(op, affine.Parallel | scf.Parallel))
+    return next((op for op in parallel if iv in op.ivs), None) or any_loop_of(function, iv, what)
+
+
 def band_of(
     function: func.Func,
     ivs: Sequence[Value],
