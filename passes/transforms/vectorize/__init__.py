@@ -24,6 +24,7 @@ from passes.transforms.loops.nests import loop_of, replaced
 from passes.transforms.vectorize.branches import without_branches
 from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
 from passes.transforms.vectorize.counters import without_counters
+from passes.transforms.vectorize.crossings import crossings, split_at
 from passes.transforms.vectorize.loads import loaded_once
 from passes.transforms.vectorize.nests import vectorize_nest
 from passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
@@ -54,6 +55,9 @@ def vectorize(
     else go from lane to lane as they did. Statements of the body change places where dependences ask for that;
     those that need what the iteration before has made run for one iteration after the other, if anything else is
     left.
+
+    Where an element that one iteration stores is accessed by others, the loop is split at that iteration, if it is one:
+    those before it and those behind it are two loops on vectors.
 
     Several perfectly nested loops together are the dimensions of vectors, in the order in which they are given: a box
     of iterations runs at once. Accesses are transfers, along the dimensions of the array that the loops run along:
@@ -112,21 +116,59 @@ def vectorize(
     """
     if isinstance(iv, Sequence) or isinstance(width, Sequence):
         return vectorize_nest(function, iv, width, tail=tail, module=module)
-    what = f"vectorize loop {name(iv)} by {width}"
-    loop = loop_of(function, iv, what)
     if width < 2 or tail not in TAILS:
         raise ValueError(
             f"a vector has 2 lanes or more, and a tail is one of {', '.join(TAILS)}: got {width}, {tail!r}"
         )
+    try:
+        return _of_loop(function, iv, width, tail, module, reassociate=reassociate)
+    except IllegalTransform as error:
+        made = _of_parts(function, iv, width, tail, module, reassociate=reassociate)
+        if made is None:
+            raise error from None
+        return made
+
+
+def _of_parts(
+    function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool
+) -> Func | None:
+    """The iterations before and behind one at which accesses meet, on vectors; None where that does not help."""
+    dependences = Dependences(function, module)
+    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    for at in crossings(loop, dependences) if loop is not None else ():
+        try:
+            made, ivs = split_at(function, iv, at, module)
+            count = 0
+            for each in ivs:
+                around = module if module is None else _instead(module, function, made)
+                part = loop_of(made, each, "vectorize a part")
+                high = trip_count(part, each, Dependences(made, around).accesses).high
+                if tail == "masked" or high is None or high >= width:
+                    made = _of_loop(made, each, width, tail, around, reassociate=reassociate)
+                    count += 1
+        except IllegalTransform:
+            continue
+        if count:
+            return made
+    return None
+
+
+def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool) -> Func:
+    what = f"vectorize loop {name(iv)} by {width}"
+    loop = loop_of(function, iv, what)
     dependences = Dependences(function, module)
     if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
         plain = without_counters(without_branches(loaded_once(loop)))
         if plain is not loop:
             before, function, loop = function, replaced(function, loop, plain), plain
-            if module is not None:
-                module = with_fields(module, body=tuple(function if op is before else op for op in module.body))
+            module = module if module is None else _instead(module, before, function)
             dependences = Dependences(function, module)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
+
+
+def _instead(module: Module, before: Func, function: Func) -> Module:
+    """A module with another function in the place of one."""
+    return with_fields(module, body=tuple(function if op is before else op for op in module.body))
 
 
 def _vectorized(

@@ -1,0 +1,109 @@
+"""Loops that reach an element which others of their iterations access: they are split there, and are right."""
+
+from itertools import product
+from random import Random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.vectorize import vectorize
+from tests.oracles import mlir_opt
+
+N = af.symbols("N")
+
+
+@af.kernel
+def paths(D: af.f32[N, N]):
+    with af.for_(N) as k, af.for_(N) as i, af.for_(N) as j:
+        D[i, j] = af.min(D[i, j], D[i, k] + D[k, j])
+
+
+@af.kernel
+def middle(a: af.f32[N]):
+    with af.for_(N) as j:
+        a[j] = a[N // 2] + a[j]
+
+
+@af.kernel
+def mirrored(a: af.f32[N]):
+    with af.for_(N) as j:
+        a[j] = a[N - 1 - j] + 1.0
+
+
+@af.kernel
+def first(a: af.f32[N]):
+    with af.for_(N) as j:
+        a[j] = a[0] * 0.5 + a[j]
+
+
+def arguments(kernel, n):
+    return np.random.default_rng(n).random((n, n) if kernel is paths else n, "f4")
+
+
+@pytest.mark.parametrize("tail", ["scalar", "masked"])
+@pytest.mark.parametrize("width", [3, 8])
+@pytest.mark.parametrize("kernel", [paths, middle, mirrored, first], ids=lambda k: k.name)
+def test_the_iterations_on_both_sides_are_vectors(kernel, width, tail):
+    made = af.Schedule(kernel, validate=tail == "masked" and width == 3).vectorize("j", width, tail=tail).kernel()
+    mlir_opt(made.mlir())
+    wide = [op for op in walk(made.func) if isinstance(op, affine.For) and op.step == width]
+    assert len(wide) >= (1 if kernel is first else 2)
+    for n in (1, 2, 5, 8, 9, 33, 50):
+        wanted, found = (arguments(kernel, n) for _ in "ab")
+        kernel(wanted)
+        made(found)
+        assert wanted.tobytes() == found.tobytes(), n
+
+
+def test_what_is_in_the_way_beside_it_is_said():
+    @af.kernel
+    def f(a: af.f32[N]):
+        with af.for_(1, N) as j:
+            a[j] = a[j - 1] * 0.5 + a[N // 2]
+
+    with pytest.raises(IllegalTransform, match=r"feeds the load"):
+        af.Schedule(f).vectorize("j", 4)
+
+
+def random_loop(seed):
+    """The function of a loop that stores elements and loads others, and its least number of iterations."""
+    random = Random(seed)
+    rate, offset, of_size = random.choice((-1, 0, 2)), random.randint(70, 100), random.randint(-2, 2)
+    low, count = random.randint(0, 3), random.randint(4, 20)
+    text = f"""func.func @f(%A: memref<200xi32>, %n: index, %m: index) {{
+      affine.for %j = {low} to %n {{
+        %x = affine.load %A[{rate} * %j + {of_size} * symbol(%m) + {offset}] : memref<200xi32>
+        %y = affine.load %A[%j + 80] : memref<200xi32>
+        %z = arith.addi %x, %y : i32
+        affine.store %z, %A[%j + 80] : memref<200xi32>
+      }}
+      return
+    }}"""
+    return parse(text).functions[0], low, count
+
+
+def test_random_subscripts():
+    """Each loop is refused, or does the same; most are not refused."""
+    vectorized = 0
+    for seed in range(80):
+        f, low, count = random_loop(seed)
+        for tail, width in product(("scalar", "masked"), (2, 4)):
+            try:
+                made = vectorize(f, f.body[0].iv, width, tail=tail)
+            except IllegalTransform:
+                continue
+            vectorized += 1
+            verify(made)
+            for n, m in ((low + count, 2), (low + 1, 0), (low, 3), (30, 9), (17, -4)):
+                wanted, found = (np.arange(200, dtype=np.int32) for _ in "ab")
+                run(f, wanted, n, m)
+                run(made, found, n, m)
+                assert wanted.tobytes() == found.tobytes(), (seed, tail, width, n, m)
+    assert vectorized >= 160
