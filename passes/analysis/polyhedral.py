@@ -145,6 +145,29 @@ def map_of(
     return isl.Map.from_multi_aff(function).intersect_domain(domain)
 
 
+def hull_of(points: Set, dims: Sequence[Value], params: Sequence[Value]) -> list[Constraint]:
+    """Constraints over dims and params that hold for all points, and that no others of their directions make tighter.
+
+    They are those of the points themselves where these are convex and have no gaps. Other parameters may be any.
+    """
+    names = {name_of(value) for value in params}
+    for k in reversed(range(points.dim(isl.dim_type.param))):
+        if points.get_dim_name(isl.dim_type.param, k) not in names:
+            points = points.project_out(isl.dim_type.param, k, 1)
+    space = space_of((), params).params()
+    hull = points.remove_divs().align_params(space).coalesce().simple_hull()
+    found = []
+    for constraint in hull.get_constraints():
+        expr = Affine.of(constraint.get_constant_val().to_python())
+        for k in range(hull.dim(isl.dim_type.param)):
+            value = next(v for v in params if name_of(v) == hull.get_dim_name(isl.dim_type.param, k))
+            expr += value * constraint.get_coefficient_val(isl.dim_type.param, k).to_python()
+        for k, value in enumerate(dims):
+            expr += value * constraint.get_coefficient_val(isl.dim_type.set, k).to_python()
+        found.append(Constraint(expr, constraint.is_equality()))
+    return found
+
+
 def ast_of(points: Set) -> Ast:
     """Loops that visit the points of a set in the order of its dimensions. Raises isl's errors: see `spending`."""
     order = isl.UnionMap.from_map(isl.Map.identity(points.get_space().map_from_set()).intersect_domain(points))

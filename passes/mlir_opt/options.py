@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Literal, TypeAlias
 
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.messages import nearest
 
-OptionValue: TypeAlias = "bool | int | str | tuple[str, ...]"
-Kind: TypeAlias = Literal["bool", "int", "uint", "ulong", "choice", "text", "list"]
+OptionValue: TypeAlias = "bool | int | float | str | tuple[str, ...]"
+Kind: TypeAlias = Literal["bool", "int", "uint", "ulong", "number", "choice", "text", "list"]
 
 _TRUE, _FALSE = ("true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 _RANGES = {"int": (-(2**63), 2**63 - 1), "uint": (0, 2**32 - 1), "ulong": (0, 2**64 - 1)}
@@ -85,7 +86,8 @@ def print_options(options: Sequence[Option], values: Mapping[str, OptionValue]) 
 def describe_options(options: Sequence[Option]) -> list[tuple[str, str]]:
     """For each option `name=<what it takes>` and its meaning with the default, for a list that people read."""
     natural = "<integer, not negative>"
-    takes = {"bool": "<true|false>", "int": "<integer>", "uint": natural, "ulong": natural, "text": "<text>"}
+    takes = {"bool": "<true|false>", "int": "<integer>", "uint": natural, "ulong": natural, "text": "<text>",
+             "number": "<number>"}  # fmt: skip
     return [
         (
             f"{o.name}={'|'.join(o.choices) if o.kind == 'choice' else takes.get(o.kind, '<name,...>')}",
@@ -161,6 +163,8 @@ def _value(option: Option, text: str | None, owner: str) -> OptionValue:
     match option.kind:
         case "int" | "uint" | "ulong":
             return _integer(option, text, what)
+        case "number":
+            return _number(text, what)
         case "choice":
             if text not in option.choices:
                 raise OptionError(
@@ -184,6 +188,16 @@ def _integer(option: Option, text: str, what: str) -> int:
     return number
 
 
+def _number(text: str, what: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise OptionError(f"{what} '{text}' value invalid for floating point argument!") from None
+    if not isfinite(number):
+        raise OptionError(f"{what} '{text}' is no finite number")
+    return number
+
+
 def _assignment(name: str, value: OptionValue) -> str:
     if isinstance(value, tuple):
         return f"{name}={{{','.join(value)}}}" if value else ""
@@ -196,5 +210,7 @@ def _shown(value: OptionValue) -> str:
             return str(value).lower()
         case tuple():
             return ",".join(value)
+        case float():
+            return f"{value:e}"
         case _:
             return str(value)

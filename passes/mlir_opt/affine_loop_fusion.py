@@ -1,0 +1,214 @@
+"""mlir-opt's choice of what to fuse: producers into their consumers, as deep as redundant computation allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import rewrite, walk
+from affdsl.mlir.naming import names_of
+from passes.analysis.dependence import Dependences
+from passes.analysis.graph import MemRefDependenceGraph
+from passes.analysis.polyhedral import UnknownError
+from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
+from passes.transforms.fuse.private import FastMemory
+from passes.transforms.fuse.producers import Candidate, Fused, Pair
+
+
+def affine_loop_fusion(
+    module: Module,
+    *,
+    compute_tolerance: float = 0.3,
+    fast_mem_space: int = 0,
+    local_buf_threshold: int = 0,
+    maximal: bool = False,
+    mode: str = "greedy",
+    context: Module | None = None,
+) -> Module:
+    """The same program with loop nests fused into the nests that read what they store.
+
+        for i: { B[i] = P(i) }; for j: { C(B[j]) }      ->      for j: { b = P(j); C(b) }
+
+    Parameters
+    ----------
+    compute_tolerance
+        How much more may be computed: 0.3 is 30 %.
+    fast_mem_space, local_buf_threshold
+        The memory space of the buffers that a fused nest has for itself, where they have at most so many KiB.
+    maximal
+        Fuse as deep as it is legal, whatever it costs.
+    mode
+        "producer": nests into those that read what they store; "sibling": nests that read the same, which is not done
+        yet; "greedy": both.
+    context
+        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
+        stands around it.
+    """
+    policy = Policy(compute_tolerance, FastMemory(fast_mem_space, local_buf_threshold * 1024), maximal)
+    if mode == "sibling":
+        return module
+    around = module if context is None else context
+
+    def rule(op: Op) -> Op | None:
+        if not isinstance(op, Func) or op.external:
+            return None
+        found, _ = fused(op, around, policy)
+        return None if found is op else found
+
+    return rewrite(module, rule)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What may be fused: the options of the pass."""
+
+    tolerance: float = 0.3
+    fast: FastMemory | None = None
+    maximal: bool = False
+
+
+@dataclass(eq=False)
+class Attempt:
+    """What came of one producer and one consumer.
+
+    Attributes
+    ----------
+    source, sink
+        Their numbers in the graph, and what their outermost induction variables are called.
+    evaluations
+        The figures of each depth, the deepest first.
+    refusals
+        Of depths without figures, or that were not taken: why.
+    chosen
+        The fusion, if it was done.
+    """
+
+    source: str
+    sink: str
+    costs: Costs
+    evaluations: list[Evaluation] = field(default_factory=list)
+    refusals: dict[int, str] = field(default_factory=dict)
+    chosen: Fused | None = None
+
+    def __str__(self) -> str:
+        parts = [str(evaluation) for evaluation in self.evaluations]
+        parts += [f"depth {depth}: {reason}" for depth, reason in self.refusals.items()]
+        return "\n".join([*parts, self._result()])
+
+    def _result(self) -> str:
+        names = f"src loop {self.source} into dst loop {self.sink}"
+        if self.chosen is None:
+            return f"not fused: {names}"
+        best = next(e for e in self.evaluations if e.depth == self.chosen.candidate.depth)
+        return (
+            "LoopFusion fusion stats:\n"
+            f"  best loop depth: {best.depth}\n"
+            f"  src loop nest compute cost: {self.costs.source}\n"
+            f"  dst loop nest compute cost: {self.costs.sink}\n"
+            f"  fused loop nest compute cost: {best.cost}\n"
+            f"fusion is most profitable at depth {best.depth} with {100 * best.additional_compute:.0f}% redundant "
+            f"computation\nFused {names} at depth {best.depth}"
+            f"{'' if self.chosen.variant.is_removed else ', and the src loop stays'}"
+        )
+
+
+def fused(function: Func, module: Module, policy: Policy) -> tuple[Func, list[Attempt]]:
+    """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried."""
+    fusions = _Fusions(function, module, policy)
+    for owner in [*_owners(function), None]:
+        for most_users in (1, None):
+            fusions.fuse_in(owner, most_users)
+    return fusions.function, fusions.attempts
+
+
+class _Fusions:
+    """A function that is fused step by step."""
+
+    def __init__(self, function: Func, module: Module, policy: Policy) -> None:
+        self.function = function
+        self.module = module
+        self.policy = policy
+        self.attempts: list[Attempt] = []
+        self._tried: set[tuple[Op, Op, int]] = set()
+        self._graphs: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
+
+    def fuse_in(self, owner: Value | None, most_users: int | None) -> None:
+        """Fuse into all nests of the body of a loop, or of the function, the last one first.
+
+        `most_users` is how many consumers a buffer has at most that a producer stores to.
+        """
+        for sink in [op.iv for op in reversed(self._block(owner)) if isinstance(op, affine.For)]:
+            while self._fuse_into(owner, sink, most_users):
+                pass
+
+    def _fuse_into(self, owner: Value | None, iv: Value, most_users: int | None) -> bool:
+        """Fuse one producer into a nest, the last one for which that is legal and pays; whether there was one."""
+        loops = [op for op in self._block(owner) if isinstance(op, affine.For)]
+        if len(loops) < 2 or not any(loop.iv is iv for loop in loops):
+            return False
+        graph = self._graph(owner)
+        sink = graph.node(iv)
+        for source in reversed(graph.producers(sink)):
+            users = max((len(graph.consumers(source, b)) for b in source.writes if b in sink.reads), default=0)
+            key = source.op, sink.op, len(graph.consumers(source))
+            if key in self._tried or (most_users is not None and users > most_users):
+                continue
+            self._tried.add(key)
+            pair = Pair(graph, source, sink, self.module, self.policy.fast)
+            if pair.obstacle:
+                continue
+            self.attempts.append(attempted(pair, self.policy))
+            if (chosen := self.attempts[-1].chosen) is not None:
+                self.function = chosen.function
+                return True
+        return False
+
+    def _graph(self, owner: Value | None) -> MemRefDependenceGraph:
+        """The graph of a block of the function as it is now."""
+        key = self.function, owner
+        if key not in self._graphs:
+            self._graphs = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(owner))}
+        return self._graphs[key]
+
+    def _block(self, owner: Value | None) -> Block:
+        """The body of the function, or of a loop in it; empty where the loop is gone."""
+        if owner is None:
+            return self.function.body
+        loops = (op for op in walk(self.function) if isinstance(op, affine.For))
+        return next((loop.body for loop in loops if loop.iv is owner), ())
+
+
+def attempted(pair: Pair, policy: Policy) -> Attempt:
+    """What comes of a producer and a consumer: the most profitable fusion that is legal, if there is one."""
+    costs = costs_of(pair)
+    source, sink = (f"{n.id} (%{names_of(pair.function)[n.ivs[0]]})" for n in (pair.source, pair.sink))
+    attempt = Attempt(source, sink, costs)
+    candidates: list[tuple[Evaluation, Candidate]] = []
+    for depth in range(len(pair.loops), 0, -1):
+        try:
+            candidate = pair.candidate(depth)
+        except UnknownError as error:
+            attempt.refusals[depth] = str(error)
+            continue
+        evaluation = costs.of(candidate)
+        attempt.evaluations.append(evaluation)
+        candidates.append((evaluation, candidate))
+    if not policy.maximal:
+        candidates = [each for each in candidates if each[0].additional_compute <= policy.tolerance]
+        candidates.sort(key=lambda each: (-each[0].storage_reduction, -each[0].depth))
+    for evaluation, candidate in candidates:
+        for variant in pair.variants:
+            attempt.chosen = pair.fused(candidate, variant)
+            if attempt.chosen is not None:
+                return attempt
+        attempt.refusals[evaluation.depth] = "that nothing changes is not proved"
+    return attempt
+
+
+def _owners(function: Func) -> list[Value]:
+    """The induction variables of the loops with several loops in their bodies, inner ones first."""
+    loops = [op for op in walk(function) if isinstance(op, affine.For)]
+    return [op.iv for op in reversed(loops) if sum(isinstance(inner, affine.For) for inner in op.body) > 1]

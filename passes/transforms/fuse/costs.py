@@ -1,0 +1,171 @@
+"""What a fusion costs and saves, in the terms of MLIR's loop fusion: redundant computation against storage.
+
+The cost of a nest is how many operations its loops run, which are not loops themselves. A size that is known only at
+run time is taken to be `SIZE`, and a loop whose bounds depend on outer ones to run as often as in the middle of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Affine, Value
+from passes.analysis.access import Access
+from passes.analysis.boxes import width_of
+from passes.analysis.region import region_of
+from passes.transforms.fuse.producers import Candidate, Pair
+from passes.transforms.fuse.slices import LoopSlice, Slice
+
+SIZE = 1000
+"""What a size is taken to be that is known only at run time."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The figures of a fusion in the loop of one depth of the consumer.
+
+    Attributes
+    ----------
+    cost
+        Of the fused nest.
+    additional_compute
+        How much more the fused nest computes than both together did: 0.3 is 30 %.
+    source_region, slice_region
+        How many bytes hold what the producer stores, and what its slice stores for one iteration of the consumer. They
+        are the same where somebody else sees the buffer, so that it cannot become smaller.
+    """
+
+    depth: int
+    cost: int
+    additional_compute: float
+    source_region: int
+    slice_region: int
+
+    @property
+    def storage_reduction(self) -> float:
+        """How many times less memory lies between the two."""
+        return self.source_region / max(1, self.slice_region)
+
+    def __str__(self) -> str:
+        return (
+            f"evaluating fusion profitability at depth : {self.depth}\n"
+            f" additional compute fraction: {100 * self.additional_compute:.2f}%\n"
+            f" storage reduction factor: {self.storage_reduction:.2f}x\n"
+            f" fused nest cost: {self.cost}\n"
+            f" src write region size: {self.source_region}\n"
+            f" slice write region size: {self.slice_region}"
+        )
+
+
+@dataclass(frozen=True)
+class Costs:
+    """A producer and its consumer before they are fused."""
+
+    pair: Pair
+    source: int
+    sink: int
+    region: int
+    sizes: Mapping[Value, int] = field(default_factory=dict)
+
+    def of(self, candidate: Candidate) -> Evaluation:
+        """The figures of a fusion."""
+        cost = self._fused(candidate)
+        before = self.source + self.sink
+        slice_region = self.region
+        if candidate.private and not any(b.kind != "local" or b.escapes or b.is_returned for b in self.pair.buffers):
+            slice_region = sum(each.bytes(_Middle(self.sizes)) for each in candidate.private)
+        return Evaluation(candidate.depth, cost, cost / max(1, before) - 1, self.region, slice_region)
+
+    def _fused(self, candidate: Candidate) -> int:
+        skipped: set[Op] = set()
+        if candidate.slice.is_one_iteration:  # what is stored goes to the loads without memory in between
+            skipped = {a.op for a in self.pair.source.stores if a.buffer in self.pair.buffers}
+            skipped |= {read.op for read in self.pair.reads}
+        count = _Count(skipped, {self.pair.loops[candidate.depth - 1]: (self.pair.source.op, candidate.slice)})
+        return count.of((self.pair.sink.op,), _Middle(self.sizes))
+
+
+def costs_of(pair: Pair, sizes: Mapping[Value, int] | None = None) -> Costs:
+    """What a producer and its consumer cost as they are."""
+    known = {} if sizes is None else sizes
+    source, sink = (_Count().of((node.op,), _Middle(known)) for node in (pair.source, pair.sink))
+    region = 0
+    for buffer in pair.buffers:
+        stores = [a for a in pair.source.stores if a.buffer is buffer]
+        region += _bytes(pair, stores, _Middle(known))
+    return Costs(pair, source, sink, region, known)
+
+
+def memory_of(pair: Pair, op: Op) -> int:
+    """How many bytes hold what a nest touches."""
+    grouped: dict[object, list[Access]] = {}
+    for access in pair.accesses.inside(op):
+        grouped.setdefault(access.buffer, []).append(access)
+    return sum(_bytes(pair, group, _Middle({})) for group in grouped.values())
+
+
+def _bytes(pair: Pair, group: Sequence[Access], sizes: _Middle) -> int:
+    """How many bytes the box of some accesses to one buffer takes."""
+    around = len(pair.accesses.domains[pair.source.op].ivs)
+    box = region_of(pair.accesses, group, around).box
+    extents = []
+    for low, high, extent in zip(box.lower, box.upper, box.extents, strict=True):
+        known = extent if extent is not None else SIZE
+        if extent is None and low is not None and high is not None:
+            known = max(0, high.evaluate(sizes) - low.evaluate(sizes))
+        extents.append(known)
+    return prod(extents) * (width_of(group[0].buffer.type.element) or 1)
+
+
+class _Middle(dict[Value, int]):
+    """Numbers for values: of a size that has none, the usual one."""
+
+    def __missing__(self, value: Value) -> int:
+        return SIZE
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Counts operations, but for some, and with slices of other nests at the start of some loops."""
+
+    skipped: Collection[Op] = ()
+    added: Mapping[Op, tuple[Op, Slice]] = field(default_factory=dict)
+    bounds: Mapping[Value, LoopSlice] = field(default_factory=dict)
+
+    def of(self, block: Block, middle: _Middle) -> int:
+        """How many operations a block runs, where outer induction variables have these numbers."""
+        found = 0
+        for op in block:
+            if not any(True for _ in op.blocks()):
+                found += not op.is_terminator and op not in self.skipped
+                continue
+            trips = self._trips(op, middle)
+            if op in self.added:
+                source, slice = self.added[op]
+                found += trips * _Count(self.skipped, bounds=slice.bounds()).of((source,), middle)
+            found += trips * sum(self.of(inner, middle) for inner in op.blocks())
+        return found
+
+    def _trips(self, op: Op, middle: _Middle) -> int:
+        """How often the blocks of an operation run; its induction variables get the numbers in the middle."""
+        trips = 1
+        match op:
+            case affine.For():
+                own = self.bounds.get(op.iv)
+                lower, upper = (op.lower, op.upper) if own is None else (own.lower, own.upper)
+                trips = _range(op.iv, lower, upper, op.step, middle)
+            case affine.Parallel():
+                for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
+                    trips *= _range(iv, lower, upper, step, middle)
+        return trips
+
+
+def _range(iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step: int, middle: _Middle) -> int:
+    low = max(bound.evaluate(middle) for bound in lower)
+    high = min(bound.evaluate(middle) for bound in upper)
+    trips = max(0, -((low - high) // step))
+    middle[iv] = low + step * (trips // 2)
+    return trips

@@ -1,0 +1,243 @@
+"""A producer's slice run inside of its consumer: where it may stand, and the buffer that is left between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.traverse import clone, rewrite, walk, with_fields
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependence
+from passes.analysis.graph import MemRefDependenceGraph, Node
+from passes.analysis.polyhedral import UnknownError
+from passes.analysis.storage import Buffer
+from passes.transforms.fuse.private import FastMemory, PrivateBuffer, private_buffer
+from passes.transforms.fuse.slices import Slice, slice_of
+from passes.transforms.fuse.window import Window
+from passes.transforms.settle import settled
+
+Loop: TypeAlias = affine.For | affine.Parallel
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What becomes of the producer in its own place, and of the buffers between it and its consumer."""
+
+    is_removed: bool
+    is_private: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A fusion in the loop of one depth of the consumer, of which it is not known yet whether it is legal.
+
+    Attributes
+    ----------
+    slice
+        Which iterations of the producer run in each iteration of the consumer.
+    nest
+        The consumer with the slice inside.
+    private
+        The buffers that only this nest could use, with the elements that are live at this depth.
+    """
+
+    depth: int
+    slice: Slice
+    nest: Op
+    private: tuple[PrivateBuffer, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fused:
+    """A function in which a slice of the producer runs inside of its consumer.
+
+    Attributes
+    ----------
+    variant
+        What became of the producer and of the buffers.
+    private
+        The buffers that only the consumer uses now.
+    """
+
+    function: Func
+    candidate: Candidate
+    variant: Variant
+    private: tuple[PrivateBuffer, ...]
+
+
+class Pair:
+    """A producer and one of its consumers in a block, and what a fusion of the two would be at each depth.
+
+        for i: { B[i] = P(i) }; for j: { C(B[j]) }      ->      for j: { for i in slice(j): B[i] = P(i); C(B[j]) }
+
+    Whether a fusion is legal is proved of its result: every value that is left must come from the same values by the
+    same operations.
+    """
+
+    def __init__(
+        self,
+        graph: MemRefDependenceGraph,
+        source: Node,
+        sink: Node,
+        module: Module | None = None,
+        fast: FastMemory | None = None,
+    ) -> None:
+        self.graph = graph
+        self.fast = fast
+        self.source, self.sink = source, sink
+        self.accesses = graph.dependences.accesses
+        self.function = graph.function
+        self.window = Window(graph, source, sink, Module((graph.function,)) if module is None else module)
+
+    @cached_property
+    def _flow(self) -> tuple[Dependence, ...]:
+        edges = [e for e in self.graph.between(self.source, self.sink) if e.kind == "flow" and not e.is_carried]
+        return tuple(d for e in edges for d in e.dependences)
+
+    @cached_property
+    def obstacle(self) -> str:
+        """Why no slice of the producer can run elsewhere; empty if it can."""
+        if not isinstance(self.source.op, affine.For):
+            return "the producer is no affine.for"
+        if self.source.op.results:
+            return "the producer yields values"
+        for node in (self.source, self.sink):
+            if node.barrier:
+                return node.barrier
+        for d in self._flow:
+            if d.source.buffer is not d.sink.buffer:
+                return f"{d.source.buffer.name} and {d.sink.buffer.name} may be one buffer"
+        return "" if self._flow else "the consumer reads nothing that the producer stores"
+
+    @cached_property
+    def reads(self) -> tuple[Access, ...]:
+        """What the consumer loads of what the producer stores."""
+        return tuple(dict.fromkeys(d.sink for d in self._flow))
+
+    @cached_property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """What the producer stores to and the consumer loads from."""
+        return tuple(dict.fromkeys(read.buffer for read in self.reads))
+
+    @cached_property
+    def loops(self) -> tuple[Loop, ...]:
+        """The affine loops of the consumer around all that it does to these buffers."""
+        touching = [a.domain.loops for a in self.sink.accesses if a.buffer in self.buffers]
+        around = len(self.accesses.domains[self.sink.op].ivs)
+        found: dict[Loop, None] = {}
+        for level in zip(*(loops[around:] for loops in touching), strict=False):
+            if any(loop is not level[0] for loop in level) or not isinstance(level[0], affine.For | affine.Parallel):
+                break
+            found[level[0]] = None
+        return tuple(found)
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """What may become of the producer and of the buffers, the best first."""
+        removed, kept = Variant(is_removed=True, is_private=False), Variant(is_removed=False, is_private=True)
+        if all(map(self.window.is_private, self.source.writes)):
+            return (Variant(is_removed=True, is_private=True), removed) if self._can_be_private else (removed,)
+        return (removed, kept) if self._can_be_private else (removed,)
+
+    @cached_property
+    def _can_be_private(self) -> bool:
+        return not set(self.buffers).intersection(self.sink.writes)
+
+    def candidate(self, depth: int) -> Candidate:
+        """The fusion in the loop of this depth of the consumer, from 1 on. Raises UnknownError without a slice."""
+        loop = self.loops[depth - 1]
+        assert isinstance(self.source.op, affine.For)
+        inside = len(self.accesses.domains[loop.body[0]].ivs)
+        path = _path(self.function, loop.body[0])
+        slice = slice_of(self.accesses, self.source.op, self.reads, inside, path)
+        nest = self._nest(loop, slice)
+        private: tuple[PrivateBuffer, ...] = ()
+        if self._can_be_private:
+            made = self.window.changed({self.sink.op: (nest,)})
+            first = next(op for op in walk(nest) if isinstance(op, Loop) and is_like(op, loop)).body[0]
+            with suppress(UnknownError):
+                private = tuple(private_buffer(made, nest, first, b.root, self.fast) for b in self.buffers)
+        return Candidate(depth, slice, nest, private)
+
+    def fused(self, candidate: Candidate, variant: Variant) -> Fused | None:
+        """The function after a fusion; None where it is not proved to leave what the function left before."""
+        if variant.is_private and not candidate.private:
+            return None
+        private = tuple(p for p in candidate.private if p.is_smaller or not variant.is_removed)
+        private = private if variant.is_private else ()
+        try:
+            changes = self._changes(candidate.nest, private, variant)
+            if not self.window.is_same(changes):
+                return None
+        except UnknownError:
+            return None
+        after = rewrite(self.function, lambda op: changes.get(op))
+        return Fused(settled(after, self.function).function, candidate, variant, private)
+
+    def _nest(self, loop: Loop, slice: Slice) -> Op:
+        """The consumer with a copy of the slice at the start of the body of a loop."""
+        bounds = slice.bounds()
+
+        def limited(op: Op) -> Op | None:
+            own = bounds.get(op.iv) if isinstance(op, affine.For) else None
+            if own is None or (own.lower, own.upper) == (own.loop.lower, own.loop.upper):
+                return None
+            return with_fields(op, lower=own.lower, upper=own.upper, written=None)
+
+        copied = clone(rewrite(Module((self.source.op,)), limited).body[0], {})
+
+        def filled(op: Op) -> Op | None:
+            return with_fields(op, body=(copied, *op.body)) if isinstance(op, Loop) and is_like(op, loop) else None
+
+        return rewrite(Module((self.sink.op,)), filled).body[0]
+
+    def _changes(self, nest: Op, private: Sequence[PrivateBuffer], variant: Variant) -> dict[Op, tuple[Op, ...]]:
+        """What stands in the place of which operations. Raises UnknownError where the nest can stand nowhere."""
+        for each in private:
+            nest = each.redirected(nest)
+        made = tuple(op for each in private for op in each.made)
+        freed = () if variant.is_removed else tuple(memref.Dealloc(each.new) for each in private)
+        fused = (*made, nest, *freed)
+        if not variant.is_removed:
+            return {self.sink.op: fused}
+        point = self.graph.insertion_point(self.source, self.sink)
+        if point is None:
+            raise UnknownError("no place is behind all that the consumer needs and before all that needs the producer")
+        place = self.graph.block[point.last]
+        found: dict[Op, tuple[Op, ...]] = {self.source.op: (), self.sink.op: fused}
+        if place is not self.sink.op:
+            found |= {place: (*fused, place), self.sink.op: ()}
+        new = {each.old: each.new for each in private}
+        for op in self.graph.block:
+            if isinstance(op, memref.Allocation) and op.result in new:
+                found[op] = ()
+            elif isinstance(op, memref.Dealloc) and op.memref in new:
+                found[op] = (with_fields(op, memref=new[op.memref]),)
+        return found
+
+
+def is_like(op: Op, loop: Loop) -> bool:
+    """Whether an operation is a loop, perhaps with another body."""
+    return type(op) is type(loop) and [*op.binds()] == [*loop.binds()]
+
+
+def _path(function: Func, inner: Op) -> list[Op]:
+    """The operations around one, from the function on, and itself."""
+
+    def search(op: Op) -> list[Op] | None:
+        if op is inner:
+            return [op]
+        for found in (search(each) for block in op.blocks() for each in block):
+            if found is not None:
+                return [op, *found]
+        return None
+
+    found = search(function)
+    assert found is not None, "the operation stands in the function"
+    return found

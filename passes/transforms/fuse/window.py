@@ -1,0 +1,128 @@
+"""The part of a block that a fusion changes, as a function of its own: what is proved of it holds in the whole one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects.func import Func, Module, Return
+from affdsl.ir.expr import Constraint, Value
+from affdsl.ir.traverse import rewrite, users, walk, with_fields
+from affdsl.ir.types import MemRefType, UnrankedMemRefType
+from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.effects import is_pure
+from passes.analysis.graph import MemRefDependenceGraph, Node
+from passes.analysis.polyhedral import UnknownError
+from passes.analysis.storage import Buffer
+from passes.proof.polyhedral import Reference
+
+Changes = Mapping[Op, tuple[Op, ...]]
+"""What stands in the place of some operations of a block."""
+
+
+class Window:
+    """Two nodes of a block, and those between them that depend on one of them, as a function of its own.
+
+    Other nodes may as well run before or after all of these. Buffers are arguments, so that all that the nodes leave in
+    them counts, but for those that only the two nodes use.
+    """
+
+    def __init__(self, graph: MemRefDependenceGraph, source: Node, sink: Node, module: Module) -> None:
+        self.graph = graph
+        self.module = module
+        nodes = [n for n in graph.nodes if source.id < n.id < sink.id and _is_tied(graph, n, source, sink)]
+        self.nodes = (source, *nodes, sink)
+
+    def is_private(self, buffer: Buffer) -> bool:
+        """Whether nobody but the first and the last node uses a buffer, which the same block makes."""
+        return buffer.root in self._made and self._users[buffer.root] <= self._inside
+
+    @cached_property
+    def _users(self) -> dict[Value, set[Op]]:
+        """What uses each value, but for what frees it."""
+        found = users(self.graph.function)
+        return {v: {op for op in ops if not isinstance(op, memref.Dealloc)} for v, ops in found.items()}
+
+    @cached_property
+    def _inside(self) -> set[Op]:
+        return {op for node in (self.nodes[0], self.nodes[-1]) for op in walk(node.op)}
+
+    @cached_property
+    def _made(self) -> set[Value]:
+        """The buffers that the block makes, and of which nobody else gets hold."""
+        made = {v for op in self.graph.block if isinstance(op, memref.Allocation) for v in op.defines()}
+        buffers = [b for node in self.nodes for b in (*node.reads, *node.writes)]
+        return {b.root for b in buffers if b.root in made and not b.escapes and not b.is_returned}
+
+    @cached_property
+    def before(self) -> Func:
+        """The function. Raises UnknownError where the nodes use a buffer that may be a part of another."""
+        function = self.graph.function
+        makers = {v: op for op in walk(function) for v in op.defines()}
+        inside: dict[Op, None] = dict.fromkeys(op for node in self.nodes for op in walk(node.op))
+        bound = {v for op in inside for v in (*op.defines(), *op.binds())}
+        kept: set[Op] = {node.op for node in self.nodes}
+        args: dict[Value, None] = dict.fromkeys(function.args)
+        waiting = [v for op in inside for v in op.mentions() if v not in bound]
+        while waiting:
+            value = waiting.pop()
+            maker = makers.get(value)
+            if maker is not None and self._is_repeated(maker):
+                if maker not in kept:
+                    kept.add(maker)
+                    waiting += maker.mentions()
+            elif value not in args:
+                if isinstance(value.type, MemRefType | UnrankedMemRefType) and not isinstance(maker, memref.Allocation):
+                    raise UnknownError(f"{value!r} may be a part of another buffer")
+                args[value] = None
+        body = tuple(op for op in _in_order(function, kept))
+        added = tuple(v for v in args if v not in function.args)
+        shapes = (*function.shapes, *[None for _ in added]) if function.shapes else ()
+        facts = (*function.assumes, *(c for c in self._around() if all(v in args for v in c.values())))
+        return with_fields(
+            function, args=(*function.args, *added), body=(*body, Return(())), result_types=(), shapes=shapes,
+            assumes=facts, argument_attributes=(), result_attributes=(), private=False,
+        )  # fmt: skip
+
+    def changed(self, new: Changes) -> Func:
+        """The function with other operations in it."""
+        return rewrite(self.before, lambda op: new.get(op))
+
+    def is_same(self, new: Changes) -> bool:
+        """Whether it is proved that the function with other operations leaves what it left before."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AnalysisWarning)
+            return self._reference.compared(self.changed(new), self.module).verdict == "proved"
+
+    @cached_property
+    def _reference(self) -> Reference:
+        return Reference(self.before, self.module)
+
+    def _is_repeated(self, op: Op) -> bool:
+        """Whether an operation before the nodes gives the same when it is a part of the function."""
+        if isinstance(op, memref.Allocation):
+            return op.result in self._made and self.is_private(self.graph.buffer(op.result))
+        return isinstance(op, memref.GetGlobal) or (is_pure(op) and not any(True for _ in op.blocks()))
+
+    def _around(self) -> Iterator[Constraint]:
+        """What the loops around the block say of their induction variables."""
+        for op in self.graph.dependences.accesses.domains[self.nodes[0].op].loops:
+            if isinstance(op, affine.For):
+                yield from (Constraint(op.iv - e) for e in op.lower)
+                yield from (Constraint(e - 1 - op.iv) for e in op.upper)
+
+
+def _is_tied(graph: MemRefDependenceGraph, node: Node, source: Node, sink: Node) -> bool:
+    """Whether a node depends on one of two others, or may."""
+    ends = source, sink
+    return bool(node.barrier) or any(
+        e.source in ends or e.sink in ends for e in (*graph.in_edges(node), *graph.out_edges(node))
+    )
+
+
+def _in_order(function: Func, kept: Collection[Op]) -> Iterator[Op]:
+    """Operations in the order of the text, which stand in blocks around each other."""
+    return (op for op in walk(function) if op in kept)
