@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
@@ -11,11 +14,11 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
 from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph
+from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
 from passes.transforms.fuse.private import FastMemory
-from passes.transforms.fuse.producers import Candidate, Fused, Pair
+from passes.transforms.fuse.producers import Candidate, Fused, Pair, Siblings
 
 
 def affine_loop_fusion(
@@ -41,15 +44,13 @@ def affine_loop_fusion(
     maximal
         Fuse as deep as it is legal, whatever it costs.
     mode
-        "producer": nests into those that read what they store; "sibling": nests that read the same, which is not done
-        yet; "greedy": both.
+        "producer": nests into those that read what they store; "sibling": nests that read the same; "greedy": both.
     context
         What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
         stands around it.
     """
-    policy = Policy(compute_tolerance, FastMemory(fast_mem_space, local_buf_threshold * 1024), maximal)
-    if mode == "sibling":
-        return module
+    fast = FastMemory(fast_mem_space, local_buf_threshold * 1024)
+    policy = Policy(compute_tolerance, fast, maximal, mode != "sibling", mode != "producer")
     around = module if context is None else context
 
     def rule(op: Op) -> Op | None:
@@ -68,6 +69,8 @@ class Policy:
     tolerance: float = 0.3
     fast: FastMemory | None = None
     maximal: bool = False
+    producers: bool = True
+    siblings: bool = True
 
 
 @dataclass(eq=False)
@@ -119,9 +122,12 @@ def fused(function: Func, module: Module, policy: Policy) -> tuple[Func, list[At
     """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried."""
     fusions = _Fusions(function, module, policy)
     for owner in [*_owners(function), None]:
-        for most_users in (1, None):
-            fusions.fuse_in(owner, most_users)
+        fusions.fuse_in(owner)
     return fusions.function, fusions.attempts
+
+
+Pairs: TypeAlias = Callable[[MemRefDependenceGraph, Node], Iterator[Pair]]
+"""Which pairs of nests may be fused into one of them."""
 
 
 class _Fusions:
@@ -132,39 +138,56 @@ class _Fusions:
         self.module = module
         self.policy = policy
         self.attempts: list[Attempt] = []
-        self._tried: set[tuple[Op, Op, int]] = set()
+        self._tried: set[tuple[type[Pair], Op, Op, int]] = set()
         self._graphs: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
 
-    def fuse_in(self, owner: Value | None, most_users: int | None) -> None:
-        """Fuse into all nests of the body of a loop, or of the function, the last one first.
+    def fuse_in(self, owner: Value | None) -> None:
+        """Fuse what stands in the body of a loop, or of the function: first producers with one consumer of each buffer,
+        then siblings, then all producers."""
+        if self.policy.producers:
+            self._fuse_all(owner, partial(self._producers, most_users=1))
+        if self.policy.siblings:
+            self._fuse_all(owner, self._siblings)
+        if self.policy.producers:
+            self._fuse_all(owner, self._producers)
 
-        `most_users` is how many consumers a buffer has at most that a producer stores to.
-        """
+    def _fuse_all(self, owner: Value | None, pairs: Pairs) -> None:
+        """Fuse into all nests of a block, the last one first."""
         for sink in [op.iv for op in reversed(self._block(owner)) if isinstance(op, affine.For)]:
-            while self._fuse_into(owner, sink, most_users):
+            while self._fuse_into(owner, sink, pairs):
                 pass
 
-    def _fuse_into(self, owner: Value | None, iv: Value, most_users: int | None) -> bool:
-        """Fuse one producer into a nest, the last one for which that is legal and pays; whether there was one."""
+    def _fuse_into(self, owner: Value | None, iv: Value, pairs: Pairs) -> bool:
+        """Fuse one nest into another, the last one for which that is legal and pays; whether there was one."""
         loops = [op for op in self._block(owner) if isinstance(op, affine.For)]
         if len(loops) < 2 or not any(loop.iv is iv for loop in loops):
             return False
         graph = self._graph(owner)
-        sink = graph.node(iv)
-        for source in reversed(graph.producers(sink)):
-            users = max((len(graph.consumers(source, b)) for b in source.writes if b in sink.reads), default=0)
-            key = source.op, sink.op, len(graph.consumers(source))
-            if key in self._tried or (most_users is not None and users > most_users):
+        for pair in pairs(graph, graph.node(iv)):
+            key = type(pair), pair.source.op, pair.sink.op, len(graph.consumers(pair.source))
+            if key in self._tried or pair.obstacle:
                 continue
             self._tried.add(key)
-            pair = Pair(graph, source, sink, self.module, self.policy.fast)
-            if pair.obstacle:
-                continue
             self.attempts.append(attempted(pair, self.policy))
             if (chosen := self.attempts[-1].chosen) is not None:
                 self.function = chosen.function
                 return True
         return False
+
+    def _producers(self, graph: MemRefDependenceGraph, sink: Node, most_users: int | None = None) -> Iterator[Pair]:
+        """A nest with the nests that store what it loads, the last first.
+
+        `most_users` is how many consumers each buffer has at most that such a nest stores to and this one loads from.
+        """
+        for source in reversed(graph.producers(sink)):
+            shared = [b for b in source.writes if b in sink.reads]
+            if most_users is None or all(len(graph.consumers(source, b)) <= most_users for b in shared):
+                yield Pair(graph, source, sink, self.module, self.policy.fast)
+
+    def _siblings(self, graph: MemRefDependenceGraph, sink: Node) -> Iterator[Pair]:
+        """A nest with the nests that load what it loads, the last first."""
+        for source in reversed(graph.siblings(sink)):
+            yield Siblings(graph, source, sink, self.module)
 
     def _graph(self, owner: Value | None) -> MemRefDependenceGraph:
         """The graph of a block of the function as it is now."""
@@ -197,8 +220,10 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
         attempt.evaluations.append(evaluation)
         candidates.append((evaluation, candidate))
     if not policy.maximal:
-        candidates = [each for each in candidates if each[0].additional_compute <= policy.tolerance]
-        candidates.sort(key=lambda each: (-each[0].storage_reduction, -each[0].depth))
+        # To run a sibling more often gains nothing: no buffer becomes smaller.
+        tolerance = 0 if isinstance(pair, Siblings) else policy.tolerance
+        candidates = [each for each in candidates if each[0].additional_compute <= tolerance]
+        candidates.sort(key=lambda each: (-each[0].storage_reduction, each[0].cost, -each[0].depth))
     for evaluation, candidate in candidates:
         for variant in pair.variants:
             attempt.chosen = pair.fused(candidate, variant)

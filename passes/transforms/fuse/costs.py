@@ -16,7 +16,7 @@ from affdsl.ir.expr import Affine, Value
 from passes.analysis.access import Access
 from passes.analysis.boxes import width_of
 from passes.analysis.region import region_of
-from passes.transforms.fuse.producers import Candidate, Pair
+from passes.transforms.fuse.producers import Candidate, Pair, Siblings
 from passes.transforms.fuse.slices import LoopSlice, Slice
 
 SIZE = 1000
@@ -81,9 +81,10 @@ class Costs:
 
     def _fused(self, candidate: Candidate) -> int:
         skipped: set[Op] = set()
-        if candidate.slice.is_one_iteration:  # what is stored goes to the loads without memory in between
+        if candidate.slice.is_one_iteration and not isinstance(self.pair, Siblings):
+            # What is stored goes to the loads without memory in between.
             skipped = {a.op for a in self.pair.source.stores if a.buffer in self.pair.buffers}
-            skipped |= {read.op for read in self.pair.reads}
+            skipped |= {second.op for _, second in self.pair.links}
         count = _Count(skipped, {self.pair.loops[candidate.depth - 1]: (self.pair.source.op, candidate.slice)})
         return count.of((self.pair.sink.op,), _Middle(self.sizes))
 
@@ -93,7 +94,7 @@ def costs_of(pair: Pair, sizes: Mapping[Value, int] | None = None) -> Costs:
     known = {} if sizes is None else sizes
     source, sink = (_Count().of((node.op,), _Middle(known)) for node in (pair.source, pair.sink))
     region = 0
-    for buffer in pair.buffers:
+    for buffer in [b for b in pair.buffers if b in pair.source.writes] or pair.source.writes:
         stores = [a for a in pair.source.stores if a.buffer is buffer]
         region += _bytes(pair, stores, _Middle(known))
     return Costs(pair, source, sink, region, known)

@@ -110,25 +110,30 @@ class Pair:
         for node in (self.source, self.sink):
             if node.barrier:
                 return node.barrier
+        return self._unlinked
+
+    @cached_property
+    def _unlinked(self) -> str:
+        """Why nothing says which iterations belong together; empty if something does."""
         for d in self._flow:
             if d.source.buffer is not d.sink.buffer:
                 return f"{d.source.buffer.name} and {d.sink.buffer.name} may be one buffer"
         return "" if self._flow else "the consumer reads nothing that the producer stores"
 
     @cached_property
-    def reads(self) -> tuple[Access, ...]:
-        """What the consumer loads of what the producer stores."""
-        return tuple(dict.fromkeys(d.sink for d in self._flow))
+    def links(self) -> tuple[tuple[Access, Access], ...]:
+        """The stores of the producer and the loads of the consumer that touch the same elements."""
+        return tuple(dict.fromkeys((d.source, d.sink) for d in self._flow))
 
     @cached_property
     def buffers(self) -> tuple[Buffer, ...]:
         """What the producer stores to and the consumer loads from."""
-        return tuple(dict.fromkeys(read.buffer for read in self.reads))
+        return tuple(dict.fromkeys(read.buffer for _, read in self.links))
 
     @cached_property
     def loops(self) -> tuple[Loop, ...]:
-        """The affine loops of the consumer around all that it does to these buffers."""
-        touching = [a.domain.loops for a in self.sink.accesses if a.buffer in self.buffers]
+        """The affine loops of the consumer around all that it does to the buffers that link the two."""
+        touching = [a.domain.loops for a in self._touching]
         around = len(self.accesses.domains[self.sink.op].ivs)
         found: dict[Loop, None] = {}
         for level in zip(*(loops[around:] for loops in touching), strict=False):
@@ -136,6 +141,10 @@ class Pair:
                 break
             found[level[0]] = None
         return tuple(found)
+
+    @property
+    def _touching(self) -> Sequence[Access]:
+        return [a for a in self.sink.accesses if a.buffer in self.buffers]
 
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
@@ -155,7 +164,7 @@ class Pair:
         assert isinstance(self.source.op, affine.For)
         inside = len(self.accesses.domains[loop.body[0]].ivs)
         path = _path(self.function, loop.body[0])
-        slice = slice_of(self.accesses, self.source.op, self.reads, inside, path)
+        slice = slice_of(self.accesses, self.source.op, self.links, inside, path)
         nest = self._nest(loop, slice)
         private: tuple[PrivateBuffer, ...] = ()
         if self._can_be_private:
@@ -173,7 +182,7 @@ class Pair:
         private = private if variant.is_private else ()
         try:
             changes = self._changes(candidate.nest, private, variant)
-            if not self.window.is_same(changes):
+            if not self.window.is_same(changes, {each.new for each in private}):
                 return None
         except UnknownError:
             return None
@@ -210,9 +219,8 @@ class Pair:
         if point is None:
             raise UnknownError("no place is behind all that the consumer needs and before all that needs the producer")
         place = self.graph.block[point.last]
-        found: dict[Op, tuple[Op, ...]] = {self.source.op: (), self.sink.op: fused}
-        if place is not self.sink.op:
-            found |= {place: (*fused, place), self.sink.op: ()}
+        found: dict[Op, tuple[Op, ...]] = {self.source.op: (), self.sink.op: ()}
+        found[place] = fused if place in found else (*fused, place)
         new = {each.old: each.new for each in private}
         for op in self.graph.block:
             if isinstance(op, memref.Allocation) and op.result in new:
@@ -220,6 +228,35 @@ class Pair:
             elif isinstance(op, memref.Dealloc) and op.memref in new:
                 found[op] = (with_fields(op, memref=new[op.memref]),)
         return found
+
+
+class Siblings(Pair):
+    """Two nests that read the same and do not depend on each other: one runs beside the reads of the other.
+
+    for i: { P(A[i]) }; for j: { Q(A[j]) }      ->      for j: { P(A[j]); Q(A[j]) }
+    """
+
+    @cached_property
+    def links(self) -> tuple[tuple[Access, Access], ...]:
+        """The loads of the two that touch the same elements."""
+        return tuple((a, b) for a in self.source.loads for b in self.sink.loads if a.buffer is b.buffer)
+
+    @cached_property
+    def _unlinked(self) -> str:
+        return "" if self.links else "the two read nothing in common"
+
+    @property
+    def _touching(self) -> Sequence[Access]:
+        return [b for _, b in self.links]
+
+    @cached_property
+    def variants(self) -> tuple[Variant, ...]:
+        """The nest that moves is gone from its place."""
+        return (Variant(is_removed=True, is_private=False),)
+
+    @cached_property
+    def _can_be_private(self) -> bool:
+        return False
 
 
 def is_like(op: Op, loop: Loop) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
@@ -84,7 +85,11 @@ class Slice:
                 yield each.loop.iv
 
 
-def slice_of(accesses: Accesses, source: affine.For, reads: Sequence[Access], depth: int, path: Sequence[Op]) -> Slice:
+Links: TypeAlias = Sequence[tuple[Access, Access]]
+"""Accesses of one nest, each with one of another that touches the same elements."""
+
+
+def slice_of(accesses: Accesses, source: affine.For, links: Links, depth: int, path: Sequence[Op]) -> Slice:
     """The slice of a producer for one iteration of the outer loops of its consumer.
 
     A loop takes all iterations between the first and the last one that stores an element which some read may load; what
@@ -92,10 +97,11 @@ def slice_of(accesses: Accesses, source: affine.For, reads: Sequence[Access], de
 
     Parameters
     ----------
-    reads
-        The reads of the consumer that load what the producer stores.
+    links
+        The stores of the producer, each with a read of the consumer that loads what it stores. For siblings, of which
+        the one is to run where the other reads the same, they are reads.
     depth
-        How many loops around the reads stay in one iteration, with those around the producer.
+        How many loops around the consumer stay in one iteration, with those around the producer.
     path
         From the function to the operation inside of these loops before which the slice is to run.
 
@@ -115,11 +121,11 @@ def slice_of(accesses: Accesses, source: affine.For, reads: Sequence[Access], de
     ...   return
     ... }''').functions[0]
     >>> of = Accesses(f)
-    >>> print(slice_of(of, f.body[0], [of.all[1]], 1, [f, f.body[1], f.body[1].body[0]]))
+    >>> print(slice_of(of, f.body[0], [of.all[:2]], 1, [f, f.body[1], f.body[1].body[0]]))
     lbs[0] : (d0) -> (d0 - 1)
     ubs[0] : (d0) -> (d0)
     """
-    needed = _Needed(accesses, source, reads, depth)
+    needed = _Needed(accesses, source, links, depth)
     context = domain_of(path)
     found: list[LoopSlice] = []
     is_box = True
@@ -132,24 +138,22 @@ def slice_of(accesses: Accesses, source: affine.For, reads: Sequence[Access], de
         lower, upper = simplify_bounds(lower, "max", context), simplify_bounds(upper, "min", context)
         found.append(LoopSlice(loop, lower, upper))
         context = context.knowing(loop_facts(loop.iv, lower, upper, loop.step))
-    return Slice(reads[0].ivs[:depth], tuple(found), is_box)
+    return Slice(needed.ivs, tuple(found), is_box)
 
 
 class _Needed:
-    """The iterations of the stores of a producer that some reads need."""
+    """The iterations of a nest that touch what one iteration of the outer loops of another touches."""
 
-    def __init__(self, accesses: Accesses, source: affine.For, reads: Sequence[Access], depth: int) -> None:
+    def __init__(self, accesses: Accesses, source: affine.For, links: Links, depth: int) -> None:
         self.depth = depth
         self.around = len(accesses.domains[source].ivs)
-        self.ivs = reads[0].ivs[:depth]
+        self.ivs = links[0][1].ivs[:depth]
         self._pairs: dict[Access, list[Map]] = {}
         params: dict[Value, None] = {}
         with spending(BUDGET):
-            for store in (a for a in accesses.inside(source) if a.kind == "write"):
-                for read in reads:
-                    if store.buffer is read.buffer:
-                        self._pairs.setdefault(store, []).append(self._between(store, read))
-                        params |= dict.fromkeys((*store.relation.params, *read.relation.params))
+            for first, second in links:
+                self._pairs.setdefault(first, []).append(self._between(first, second))
+                params |= dict.fromkeys((*first.relation.params, *second.relation.params))
         known = {*accesses.function.args, *(v for op in accesses.function.body for v in op.defines())}
         self._params = tuple(v for v in params if v in known and v not in self.ivs)
 

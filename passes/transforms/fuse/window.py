@@ -12,8 +12,9 @@ from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
-from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.effects import is_pure
+from passes.analysis.flow import Flow
 from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.storage import Buffer
@@ -33,8 +34,9 @@ class Window:
     def __init__(self, graph: MemRefDependenceGraph, source: Node, sink: Node, module: Module) -> None:
         self.graph = graph
         self.module = module
-        nodes = [n for n in graph.nodes if source.id < n.id < sink.id and _is_tied(graph, n, source, sink)]
-        self.nodes = (source, *nodes, sink)
+        first, last = sorted((source, sink), key=lambda node: node.id)
+        nodes = [n for n in graph.nodes if first.id < n.id < last.id and _is_tied(graph, n, source, sink)]
+        self.nodes = (first, *nodes, last)
 
     def is_private(self, buffer: Buffer) -> bool:
         """Whether nobody but the first and the last node uses a buffer, which the same block makes."""
@@ -91,11 +93,16 @@ class Window:
         """The function with other operations in it."""
         return rewrite(self.before, lambda op: new.get(op))
 
-    def is_same(self, new: Changes) -> bool:
-        """Whether it is proved that the function with other operations leaves what it left before."""
+    def is_same(self, new: Changes, made: Collection[Value] = ()) -> bool:
+        """Whether it is proved that the function with other operations leaves what it left before.
+
+        Of the buffers that are `made` for it nothing is read that was not stored there, even if nobody needs it.
+        """
+        after = self.changed(new)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalysisWarning)
-            return self._reference.compared(self.changed(new), self.module).verdict == "proved"
+            is_proved = self._reference.compared(after, self.module).verdict == "proved"
+            return is_proved and (not made or _are_stored_first(Dependences(after, self.module), made))
 
     @cached_property
     def _reference(self) -> Reference:
@@ -113,6 +120,17 @@ class Window:
             if isinstance(op, affine.For):
                 yield from (Constraint(op.iv - e) for e in op.lower)
                 yield from (Constraint(e - 1 - op.iv) for e in op.upper)
+
+
+def _are_stored_first(dependences: Dependences, buffers: Collection[Value]) -> bool:
+    """Whether all that is read of some buffers was certainly stored there before."""
+    flow = Flow(dependences)
+    for read in dependences.compared:
+        if read.kind == "read" and read.buffer.root in buffers:
+            left = flow.live_in(read)
+            if left is None or not left.is_empty():
+                return False
+    return True
 
 
 def _is_tied(graph: MemRefDependenceGraph, node: Node, source: Node, sink: Node) -> bool:

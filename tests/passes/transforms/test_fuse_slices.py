@@ -32,10 +32,11 @@ def slice_at(text: str, depth: int) -> Slice:
     function = parse(text).functions[0]
     source, sink = (op for op in function.body if isinstance(op, affine.For))
     accesses = Accesses(function)
-    stored = {a.buffer for a in accesses.inside(source) if a.kind == "write"}
-    reads = [a for a in accesses.inside(sink) if a.kind == "read" and a.buffer in stored]
-    path = [function, *reads[0].domain.loops[:depth]]
-    return slice_of(accesses, source, reads, depth, [*path, path[-1].body[0]])
+    stores = [a for a in accesses.inside(source) if a.kind == "write"]
+    reads = [a for a in accesses.inside(sink) if a.kind == "read"]
+    links = [(store, read) for store in stores for read in reads if store.buffer is read.buffer]
+    path = [function, *links[0][1].domain.loops[:depth]]
+    return slice_of(accesses, source, links, depth, [*path, path[-1].body[0]])
 
 
 def test_the_maps_of_the_reference_text():
