@@ -20,6 +20,9 @@ from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
 from passes.transforms.fuse.private import FastMemory
 from passes.transforms.fuse.producers import Candidate, Fused, Pair, Siblings
 
+ROUNDING = 1e-9
+"""What 30 % of a whole number may be more than 0.3 of it."""
+
 
 def affine_loop_fusion(
     module: Module,
@@ -222,7 +225,7 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
     if not policy.maximal:
         # To run a sibling more often gains nothing: no buffer becomes smaller.
         tolerance = 0 if isinstance(pair, Siblings) else policy.tolerance
-        candidates = [each for each in candidates if each[0].additional_compute <= tolerance]
+        candidates = [each for each in candidates if each[0].additional_compute <= tolerance + ROUNDING]
         candidates.sort(key=lambda each: (-each[0].storage_reduction, each[0].cost, -each[0].depth))
     for evaluation, candidate in candidates:
         for variant in pair.variants:

@@ -42,14 +42,17 @@ class PrivateBuffer:
         The element of the old one that is the first of the new one, over the loops around.
     sizes
         Of its dimensions; None is the whole dimension, whose size is known only at run time.
+    dynamic
+        Of its dynamic dimensions.
     made
-        The operations that make the new one.
+        The operations that compute these.
     """
 
     old: Value
     new: Value
     offsets: tuple[Affine, ...]
     sizes: tuple[Affine | None, ...]
+    dynamic: tuple[Value, ...]
     made: Block
 
     def bytes(self, sizes: Mapping[Value, int]) -> int:
@@ -65,12 +68,17 @@ class PrivateBuffer:
 
     def placed(self, fast: FastMemory) -> PrivateBuffer:
         """This buffer in a fast memory, if its size is known and it fits."""
-        type, last = self.new.type, self.made[-1]
+        type = self.new.type
         assert isinstance(type, MemRefType)
         if None in type.shape or self.bytes({}) > fast.most_bytes:
             return self
         new = Value(replace(type, space=fast.space), self.new.hint, self.new.location)
-        return replace(self, new=new, made=(*self.made[:-1], with_fields(last, result=new)))
+        return replace(self, new=new)
+
+    def allocated(self, like: Op | None = None) -> Block:
+        """The operations that make it, on the heap or as another allocation does."""
+        cls = memref.Alloca if isinstance(like, memref.Alloca) else memref.Alloc
+        return (*self.made, cls(self.new, self.dynamic))
 
     def redirected(self, nest: Op) -> Op:
         """A nest that uses this buffer instead of the old one."""
@@ -112,12 +120,9 @@ def private_buffer(function: Func, nest: Op, inside: Op, old: Value, fast: FastM
     sizes = tuple(v for v in values if v is not None)
     shape = tuple(e.constant if e is not None and e.is_constant else None for _, e in axes)
     new = Value(replace(type, shape=shape), old.hint, old.location)
-    maker = next((op for op in walk(function) if isinstance(op, memref.Allocation) and op.result is old), None)
-    alloc = memref.Alloca if isinstance(maker, memref.Alloca) else memref.Alloc
     read = {v for op in made for v in op.reads()}.union(sizes)
     needed = tuple(op for op in made if read.intersection(op.defines()))
-    found = PrivateBuffer(old, new, tuple(o for o, _ in axes), tuple(e for _, e in axes),
-                          (*needed, alloc(new, sizes)))  # fmt: skip
+    found = PrivateBuffer(old, new, tuple(o for o, _ in axes), tuple(e for _, e in axes), sizes, needed)
     return found if fast is None else found.placed(fast)
 
 

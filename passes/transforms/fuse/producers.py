@@ -11,6 +11,7 @@ from typing import TypeAlias
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependence
@@ -20,6 +21,7 @@ from passes.analysis.storage import Buffer
 from passes.transforms.fuse.private import FastMemory, PrivateBuffer, private_buffer
 from passes.transforms.fuse.slices import Slice, slice_of
 from passes.transforms.fuse.window import Window
+from passes.transforms.loops.pieces import visible_before
 from passes.transforms.settle import settled
 
 Loop: TypeAlias = affine.For | affine.Parallel
@@ -208,26 +210,47 @@ class Pair:
 
     def _changes(self, nest: Op, private: Sequence[PrivateBuffer], variant: Variant) -> dict[Op, tuple[Op, ...]]:
         """What stands in the place of which operations. Raises UnknownError where the nest can stand nowhere."""
+        found: dict[Op, tuple[Op, ...]] = {}
+        before: list[Op] = []
+        behind: list[Op] = []
         for each in private:
             nest = each.redirected(nest)
-        made = tuple(op for each in private for op in each.made)
-        freed = () if variant.is_removed else tuple(memref.Dealloc(each.new) for each in private)
-        fused = (*made, nest, *freed)
+            there = self._replaced(each) if variant.is_removed else None
+            if there is not None:
+                found |= there
+                continue
+            before += each.allocated()
+            behind.append(memref.Dealloc(each.new))
+            if variant.is_removed:
+                found |= dict.fromkeys(self._makes_or_frees(each.old), ())
+        fused = (*before, nest, *behind)
         if not variant.is_removed:
             return {self.sink.op: fused}
         point = self.graph.insertion_point(self.source, self.sink)
         if point is None:
             raise UnknownError("no place is behind all that the consumer needs and before all that needs the producer")
         place = self.graph.block[point.last]
-        found: dict[Op, tuple[Op, ...]] = {self.source.op: (), self.sink.op: ()}
-        found[place] = fused if place in found else (*fused, place)
-        new = {each.old: each.new for each in private}
-        for op in self.graph.block:
-            if isinstance(op, memref.Allocation) and op.result in new:
-                found[op] = ()
-            elif isinstance(op, memref.Dealloc) and op.memref in new:
-                found[op] = (with_fields(op, memref=new[op.memref]),)
+        found |= {self.source.op: (), self.sink.op: ()}
+        return found | {place: fused if place in found else (*fused, place)}
+
+    def _replaced(self, private: PrivateBuffer) -> dict[Op, tuple[Op, ...]] | None:
+        """A private buffer made and freed where the old one was; None where its sizes are not known there."""
+        found: dict[Op, tuple[Op, ...]] = {}
+        for op in self._makes_or_frees(private.old):
+            if isinstance(op, memref.Dealloc):
+                found[op] = (with_fields(op, memref=private.new),)
+                continue
+            made = private.allocated(op)
+            known = visible_before(self.function, op).union(v for each in made for v in each.defines())
+            if not all(v in known for each in made for v in each.mentions()):
+                return None
+            found[op] = made
         return found
+
+    def _makes_or_frees(self, buffer: Value) -> list[Op]:
+        """The operations that make and free a buffer."""
+        made = [op for op in walk(self.function) if isinstance(op, memref.Allocation) and op.result is buffer]
+        return made + [op for op in walk(self.function) if isinstance(op, memref.Dealloc) and op.memref is buffer]
 
 
 class Siblings(Pair):

@@ -39,29 +39,32 @@ class Window:
         self.nodes = (first, *nodes, last)
 
     def is_private(self, buffer: Buffer) -> bool:
-        """Whether nobody but the first and the last node uses a buffer, which the same block makes."""
-        return buffer.root in self._made and self._users[buffer.root] <= self._inside
+        """Whether nobody but the first and the last node uses a buffer, and nothing in it outlives the two."""
+        return buffer.root in self._private
 
     @cached_property
-    def _users(self) -> dict[Value, set[Op]]:
-        """What uses each value, but for what frees it."""
-        found = users(self.graph.function)
-        return {v: {op for op in ops if not isinstance(op, memref.Dealloc)} for v, ops in found.items()}
-
-    @cached_property
-    def _inside(self) -> set[Op]:
-        return {op for node in (self.nodes[0], self.nodes[-1]) for op in walk(node.op)}
-
-    @cached_property
-    def _made(self) -> set[Value]:
-        """The buffers that the block makes, and of which nobody else gets hold."""
-        made = {v for op in self.graph.block if isinstance(op, memref.Allocation) for v in op.defines()}
-        buffers = [b for node in self.nodes for b in (*node.reads, *node.writes)]
-        return {b.root for b in buffers if b.root in made and not b.escapes and not b.is_returned}
+    def _private(self) -> frozenset[Value]:
+        made = {op.result: op for op in walk(self.graph.function) if isinstance(op, memref.Allocation)}
+        using = users(self.graph.function)
+        inside = {op for node in (self.nodes[0], self.nodes[-1]) for op in walk(node.op)}
+        found = set()
+        for buffer in dict.fromkeys(b for node in self.nodes for b in (*node.reads, *node.writes)):
+            if buffer.root not in made or buffer.escapes or buffer.is_returned:
+                continue
+            if all(op in inside or isinstance(op, memref.Dealloc) for op in using[buffer.root]):
+                found.add(buffer.root)
+        shared = {root for root in found if made[root] not in self.graph.block}
+        if shared and not _are_stored_first(Dependences(self._function(frozenset(found)), self.module), shared):
+            found -= shared  # an iteration of the loops around may read what one before stored
+        return frozenset(found)
 
     @cached_property
     def before(self) -> Func:
         """The function. Raises UnknownError where the nodes use a buffer that may be a part of another."""
+        return self._function(self._private)
+
+    def _function(self, private: frozenset[Value]) -> Func:
+        """The nodes as a function that makes some buffers itself."""
         function = self.graph.function
         makers = {v: op for op in walk(function) for v in op.defines()}
         inside: dict[Op, None] = dict.fromkeys(op for node in self.nodes for op in walk(node.op))
@@ -72,7 +75,7 @@ class Window:
         while waiting:
             value = waiting.pop()
             maker = makers.get(value)
-            if maker is not None and self._is_repeated(maker):
+            if maker is not None and _is_repeated(maker, private):
                 if maker not in kept:
                     kept.add(maker)
                     waiting += maker.mentions()
@@ -108,18 +111,19 @@ class Window:
     def _reference(self) -> Reference:
         return Reference(self.before, self.module)
 
-    def _is_repeated(self, op: Op) -> bool:
-        """Whether an operation before the nodes gives the same when it is a part of the function."""
-        if isinstance(op, memref.Allocation):
-            return op.result in self._made and self.is_private(self.graph.buffer(op.result))
-        return isinstance(op, memref.GetGlobal) or (is_pure(op) and not any(True for _ in op.blocks()))
-
     def _around(self) -> Iterator[Constraint]:
         """What the loops around the block say of their induction variables."""
         for op in self.graph.dependences.accesses.domains[self.nodes[0].op].loops:
             if isinstance(op, affine.For):
                 yield from (Constraint(op.iv - e) for e in op.lower)
                 yield from (Constraint(e - 1 - op.iv) for e in op.upper)
+
+
+def _is_repeated(op: Op, private: frozenset[Value]) -> bool:
+    """Whether an operation before the nodes gives the same when it is a part of the function."""
+    if isinstance(op, memref.Allocation):
+        return op.result in private
+    return isinstance(op, memref.GetGlobal) or (is_pure(op) and not any(True for _ in op.blocks()))
 
 
 def _are_stored_first(dependences: Dependences, buffers: Collection[Value]) -> bool:

@@ -270,3 +270,43 @@ def leaves(module) -> list[bytes]:
     except AffdslError as error:
         return [str(error).encode()]
     return [a.tobytes() for a in args]
+
+
+STEPS = """func.func @f(%A: memref<?xf32>, %B: memref<?xf32>, %n: index, %steps: index) {
+  %t = memref.alloc(%n) : memref<?xf32>
+  affine.for %s = 0 to %steps {
+    affine.for %i = 0 to %n {
+      %a = affine.load %A[%i] : memref<?xf32>
+      %b = arith.addf %a, %a : f32
+      affine.store %b, %t[%i] : memref<?xf32>
+    }
+    affine.for %i = 0 to %n {
+      %a = affine.load %t[%i] : memref<?xf32>
+      %b = affine.load %B[%i] : memref<?xf32>
+      %c = arith.addf %a, %b : f32
+      affine.store %c, %A[%i] : memref<?xf32>
+    }
+  }
+  memref.dealloc %t : memref<?xf32>
+  return
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        (STEPS, "1"),
+        # The second half of what one step reads was stored in the step before.
+        (STEPS.replace("%i = 0 to %n", "%i = 0 to affine_map<()[n] -> (n floordiv 2)>()[%n]", 1), "?"),
+    ],
+)
+def test_inside_of_a_loop_over_time(text, shape):
+    module = parsed(text)
+    made = affine_loop_fusion(module)
+    assert f"memref.alloc({'%n' if shape == '?' else ''}) : memref<{shape}xf32>" in print_op(made)
+    for size in SIZES[:3] if shape == "1" else ():
+        args = [np.random.default_rng(k).integers(0, 5, size).astype(np.float32) for k in range(2)]
+        theirs = [a.copy() for a in args]
+        run(module.functions[0], *theirs, size, 3)
+        run(made.functions[0], *args, size, 3)
+        assert all(map(np.array_equal, args, theirs))
