@@ -347,6 +347,10 @@ class Schedule(ShownAsText):
         """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""
         return self._take("pipeline", loop)
 
+    def compute_at(self, array: str, loop: str) -> Schedule:
+        """Compute what each iteration of a loop reads of an array right there, in an array of only so many elements."""
+        return self._take("compute_at", array, loop)
+
     def privatize(self, array: str, loop: str) -> Schedule:
         """Let each iteration of a loop make an array that only it uses: an array that the kernel allocates."""
         return self._take("privatize", array, loop)

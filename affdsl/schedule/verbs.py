@@ -244,6 +244,7 @@ VERBS: Mapping[str, Verb] = {
     "hoist": Verb(_of_loop("hoist", data=True)),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
     "demote": Verb(_of_loop("demote", data=True)),
+    "compute_at": Verb(_of_array("compute_at"), settles=True),
     "privatize": Verb(_of_array("privatize")),
     "expand": Verb(_of_array("expand")),
     "parallel": Verb(_parallel),

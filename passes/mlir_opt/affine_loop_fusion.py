@@ -19,6 +19,7 @@ from passes.analysis.polyhedral import UnknownError
 from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
 from passes.transforms.fuse.private import FastMemory
 from passes.transforms.fuse.producers import Candidate, Fused, Pair, Siblings
+from passes.transforms.settle import settled
 
 ROUNDING = 1e-9
 """What 30 % of a whole number may be more than 0.3 of it."""
@@ -173,7 +174,7 @@ class _Fusions:
             self._tried.add(key)
             self.attempts.append(attempted(pair, self.policy))
             if (chosen := self.attempts[-1].chosen) is not None:
-                self.function = chosen.function
+                self.function = settled(chosen.function, self.function).function
                 return True
         return False
 
@@ -229,10 +230,11 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
         candidates.sort(key=lambda each: (-each[0].storage_reduction, each[0].cost, -each[0].depth))
     for evaluation, candidate in candidates:
         for variant in pair.variants:
-            attempt.chosen = pair.fused(candidate, variant)
-            if attempt.chosen is not None:
+            found = pair.fused(candidate, variant)
+            if isinstance(found, Fused):
+                attempt.chosen = found
                 return attempt
-        attempt.refusals[evaluation.depth] = "that nothing changes is not proved"
+            attempt.refusals[evaluation.depth] = found.why
     return attempt
 
 

@@ -163,6 +163,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "normalize": lambda s, r: s.normalize(_loop(s, r)),
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),
     "sink": lambda s, r: s.sink(_loop(s, r)),
+    "compute_at": lambda s, r: s.compute_at(_array(s, r), _loop(s, r)),
     "privatize": lambda s, r: s.privatize(_array(s, r), _loop(s, r)),
     "expand": lambda s, r: s.expand(_array(s, r), _loop(s, r)),
     "copy": _copy,

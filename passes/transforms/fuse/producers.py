@@ -18,11 +18,11 @@ from passes.analysis.dependence import Dependence
 from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.storage import Buffer
+from passes.proof.claims import Answer
 from passes.transforms.fuse.private import FastMemory, PrivateBuffer, private_buffer
 from passes.transforms.fuse.slices import Slice, slice_of
 from passes.transforms.fuse.window import Window
 from passes.transforms.loops.pieces import visible_before
-from passes.transforms.settle import settled
 
 Loop: TypeAlias = affine.For | affine.Parallel
 
@@ -57,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Fused:
-    """A function in which a slice of the producer runs inside of its consumer.
+    """A function in which a slice of the producer runs inside of its consumer, not settled yet.
 
     Attributes
     ----------
@@ -89,9 +89,15 @@ class Pair:
         sink: Node,
         module: Module | None = None,
         fast: FastMemory | None = None,
+        buffer: Value | None = None,
     ) -> None:
+        """Of all buffers that the one stores to and the other loads from, or of one of them alone.
+
+        `fast` is where private buffers may be that are small enough.
+        """
         self.graph = graph
         self.fast = fast
+        self._only = buffer
         self.source, self.sink = source, sink
         self.accesses = graph.dependences.accesses
         self.function = graph.function
@@ -100,7 +106,8 @@ class Pair:
     @cached_property
     def _flow(self) -> tuple[Dependence, ...]:
         edges = [e for e in self.graph.between(self.source, self.sink) if e.kind == "flow" and not e.is_carried]
-        return tuple(d for e in edges for d in e.dependences)
+        only = None if self._only is None else self.graph.buffer(self._only)
+        return tuple(d for e in edges for d in e.dependences if only in (None, d.sink.buffer))
 
     @cached_property
     def obstacle(self) -> str:
@@ -176,20 +183,21 @@ class Pair:
                 private = tuple(private_buffer(made, nest, first, b.root, self.fast) for b in self.buffers)
         return Candidate(depth, slice, nest, private)
 
-    def fused(self, candidate: Candidate, variant: Variant) -> Fused | None:
-        """The function after a fusion; None where it is not proved to leave what the function left before."""
+    def fused(self, candidate: Candidate, variant: Variant) -> Fused | Answer:
+        """The function after a fusion; if it is not proved to leave what the function left before, why."""
         if variant.is_private and not candidate.private:
-            return None
+            return Answer("unknown", "the consumer does not use it by affine subscripts alone")
         private = tuple(p for p in candidate.private if p.is_smaller or not variant.is_removed)
         private = private if variant.is_private else ()
         try:
             changes = self._changes(candidate.nest, private, variant)
-            if not self.window.is_same(changes, {each.new for each in private}):
-                return None
-        except UnknownError:
-            return None
+            answer = self.window.compared(changes, {each.new for each in private})
+        except UnknownError as error:
+            return Answer("unknown", str(error))
+        if answer.verdict != "proved":
+            return answer
         after = rewrite(self.function, lambda op: changes.get(op))
-        return Fused(settled(after, self.function).function, candidate, variant, private)
+        return Fused(after, candidate, variant, private)
 
     def _nest(self, loop: Loop, slice: Slice) -> Op:
         """The consumer with a copy of the slice at the start of the body of a loop."""

@@ -18,6 +18,7 @@ from passes.analysis.flow import Flow
 from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.storage import Buffer
+from passes.proof.claims import Answer
 from passes.proof.polyhedral import Reference
 
 Changes = Mapping[Op, tuple[Op, ...]]
@@ -96,16 +97,19 @@ class Window:
         """The function with other operations in it."""
         return rewrite(self.before, lambda op: new.get(op))
 
-    def is_same(self, new: Changes, made: Collection[Value] = ()) -> bool:
-        """Whether it is proved that the function with other operations leaves what it left before.
+    def compared(self, new: Changes, made: Collection[Value] = ()) -> Answer:
+        """Whether the function with other operations leaves what it left before.
 
-        Of the buffers that are `made` for it nothing is read that was not stored there, even if nobody needs it.
+        That is not known where something is read of the buffers that are `made` for it that was not stored there, even
+        if nobody needs it.
         """
         after = self.changed(new)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalysisWarning)
-            is_proved = self._reference.compared(after, self.module).verdict == "proved"
-            return is_proved and (not made or _are_stored_first(Dependences(after, self.module), made))
+            answer = self._reference.compared(after, self.module)
+            if answer.verdict == "proved" and made and not _are_stored_first(Dependences(after, self.module), made):
+                return Answer("unknown", "the nest reads what it did not store")
+            return answer
 
     @cached_property
     def _reference(self) -> Reference:

@@ -1,0 +1,133 @@
+"""Arrays are computed where they are read: what is accepted changes nothing, and what is refused would."""
+
+from __future__ import annotations
+
+from random import Random
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.errors import AffdslError
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from passes.legality.refusal import IllegalTransform
+from passes.proof.claims import Answer
+from passes.transforms.fuse.compute_at import compute_at
+from passes.transforms.fuse.window import Window
+from tests.passes.mlir_opt.fusion_programs import program
+
+N, M = af.symbols("N M")
+
+
+@af.kernel
+def blur(image: af.f32[N, M], out: af.f32[N, M]):
+    rows = af.alloc(af.f32[N, M])
+    with af.for_(N) as i, af.for_(1, M - 1) as j:
+        rows[i, j] = image[i, j - 1] + image[i, j] + image[i, j + 1]
+    with af.for_(1, N - 1) as k, af.for_(1, M - 1) as m:
+        out[k, m] = rows[k - 1, m] + rows[k, m] + rows[k + 1, m]
+
+
+@pytest.mark.parametrize(("loop", "shape"), [("k", "3x?"), ("m", "3x1")])
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (5, 7), (64, 3)])
+def test_a_blur_by_rows_and_by_elements(loop, shape, size):
+    schedule = af.Schedule(blur).compute_at("rows", loop)
+    kernel = schedule.kernel()
+    assert f"memref<{shape}xf32>" in kernel.mlir()
+    assert f'compute_at("rows", "{loop}")' in str(schedule)
+    image = np.random.default_rng(0).random(size).astype(np.float32)
+    expected, found = np.zeros_like(image), np.zeros_like(image)
+    blur(image, expected)
+    kernel(image, found)
+    assert np.array_equal(expected, found)
+
+
+def refused(text: str, buffer: str, loop: str) -> str:
+    function = parse(text).functions[0]
+    (iv,) = [op.iv for op in walk(function) if isinstance(op, affine.For) and op.iv.hint == loop]
+    values = (*function.args, *(v for op in function.body for v in op.defines()))
+    (value,) = [v for v in values if v.hint == buffer]
+    with pytest.raises(IllegalTransform) as error:
+        compute_at(function, value, iv)
+    return str(error.value)
+
+
+SHIFTED = """func.func @f(%A: memref<10xf32>, %B: memref<10xf32>) {
+  affine.for %i = 0 to 10 {
+    %a = affine.load %A[%i] : memref<10xf32>
+    affine.store %a, %B[%i] : memref<10xf32>
+  }
+  affine.for %j = 1 to 10 {
+    %b = affine.load %B[%j - 1] : memref<10xf32>
+    affine.store %b, %A[%j] : memref<10xf32>
+  }
+  return
+}"""
+
+
+def test_what_is_overwritten_before_it_is_read_again():
+    message = refused(SHIFTED.replace("%B[%j - 1]", "%B[9 - %j]"), "B", "j")
+    assert "cannot compute B at loop j" in message
+    assert "other values would be computed: " in message
+
+
+@pytest.mark.parametrize(
+    ("text", "buffer", "loop", "reason"),
+    [
+        (SHIFTED, "A", "j", "no nest before the loop j stores what it reads of A"),
+        (SHIFTED.replace("%A[%j] : memref<10xf32>\n  }", """%A[%j] : memref<10xf32>
+          affine.for %k = 0 to 2 { %c = affine.load %B[%k] : memref<10xf32> } }"""), "B", "k",
+         "the loop k is not around all that its nest does to B"),
+        (SHIFTED.replace("affine.for %j", "affine.store %c, %B[3] : memref<10xf32>\n  affine.for %j")
+         .replace("  affine.for %i", "  %c = arith.constant 0.0 : f32\n  affine.for %i"), "B", "j",
+         "2 operations before it store what it reads of B: fuse them first"),
+    ],
+)  # fmt: skip
+def test_refusals_say_why(text, buffer, loop, reason):
+    assert reason in refused(text, buffer, loop)
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_requests(first):
+    tried = accepted = forced = changed = 0
+    for seed in range(first, first + 20):
+        random = Random(seed)
+        module = parse(program(seed))
+        function = module.functions[0]
+        loops = [op.iv for op in walk(function) if isinstance(op, affine.For)]
+        locals = [op.result for op in function.body if isinstance(op, memref.Alloc)]
+        for _ in range(4):
+            buffer, iv = random.choice([*function.args[2:], *locals]), random.choice(loops)
+            tried += 1
+            try:
+                made = compute_at(function, buffer, iv)
+            except IllegalTransform as error:
+                if "other values would be computed" not in str(error):
+                    continue
+                with patch.object(Window, "compared", lambda *_: Answer("proved")):
+                    made = compute_at(function, buffer, iv)
+                forced += 1
+                changed += leaves(made) != leaves(function)
+                continue
+            verify(made)
+            accepted += 1
+            assert leaves(made) == leaves(function), (seed, print_op(made))
+    assert tried == 80
+    assert accepted > 0
+    assert changed >= 0.9 * forced
+
+
+def leaves(function) -> list[bytes]:
+    """What a function leaves in its arguments, or how it fails."""
+    args = [np.random.default_rng(k).integers(1, 99, v.type.shape) for k, v in enumerate(function.args)]
+    try:
+        run(function, *args)
+    except AffdslError as error:
+        return [str(error).encode()]
+    return [a.tobytes() for a in args]
