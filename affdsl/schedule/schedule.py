@@ -359,6 +359,10 @@ class Schedule(ShownAsText):
         """Give an array that the kernel allocates a new dimension, with a slice for each iteration of a loop."""
         return self._take("expand", array, loop)
 
+    def fold(self, array: str, dim: int, size: int) -> Schedule:
+        """Keep so few elements of an array that the kernel allocates, along a dimension: each takes turns."""
+        return self._take("fold", array, dim, size)
+
     def unswitch(self, loop: str) -> Schedule:
         """Ask the first condition in a loop that does not depend on the loop before it."""
         return self._take("unswitch", loop)

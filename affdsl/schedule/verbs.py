@@ -164,7 +164,7 @@ def _parallel(at: Place, loop: object, *, reassociate: bool) -> Step:
 
 
 def _of_loop(primitive: str, *, data: bool = False, any: bool = False) -> Reader:
-    """A step that is given one loop, whose bounds may come from data, or or which is `any`, and options as they are."""
+    """A step that is given one loop, whose bounds may come from data, or which is `any`, and options as they are."""
     return lambda at, loop, **options: Step(primitive, (at.loop(loop, data=data, any=any),), tuple(options.items()))
 
 
@@ -185,6 +185,10 @@ def _of_loops(primitive: str) -> Reader:
 def _of_array(primitive: str) -> Reader:
     """A step that is given an array and a loop."""
     return lambda at, array, loop: Step(primitive, (at.array(array), at.loop(loop)))
+
+
+def _fold(at: Place, array: object, dim: object, size: object) -> Step:
+    return Step("fold", (at.array(array), at.number(dim, "a dimension", 0), at.number(size, "a size", 1)))
 
 
 def _with_number(primitive: str, what: str, least: int | None = None, *, data: bool = False) -> Reader:
@@ -247,6 +251,7 @@ VERBS: Mapping[str, Verb] = {
     "compute_at": Verb(_of_array("compute_at"), settles=True),
     "privatize": Verb(_of_array("privatize")),
     "expand": Verb(_of_array("expand")),
+    "fold": Verb(_fold, settles=True),
     "parallel": Verb(_parallel),
 }
 

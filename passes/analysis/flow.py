@@ -131,6 +131,22 @@ class Flow:
                     found.append((write, pairs.coalesce()))
             return tuple(found)
 
+    def stored_meanwhile(self, last: LastWrite, other: Access) -> Map:
+        """What a write stores after the last write before a read, and before that read.
+
+        From an iteration of the read, with the element that it reads there, to elements that `other` stores in between.
+        Raises UnknownError where isl needs too long, or the last write is not known.
+        """
+        if last.map is None:
+            raise UnknownError("; ".join(last.unknown))
+        with spending(self.budget):
+            wrote = last.map.apply_range(self._times(last.write))
+            reads = last.map.domain().unwrap().domain_map().apply_range(self._times(last.read))
+            space = wrote.get_space().range()
+            between = wrote.apply_range(Map.lex_lt(space)).intersect(reads.apply_range(Map.lex_gt(space)))
+            stored = self._touched(other).reverse().apply_range(self._times(other))
+            return between.apply_range(stored.reverse()).coalesce()
+
     def _seen(self, access: Access) -> Access:
         return self.dependences.accesses.by_dimensions(access)
 

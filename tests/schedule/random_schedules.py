@@ -166,6 +166,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "compute_at": lambda s, r: s.compute_at(_array(s, r), _loop(s, r)),
     "privatize": lambda s, r: s.privatize(_array(s, r), _loop(s, r)),
     "expand": lambda s, r: s.expand(_array(s, r), _loop(s, r)),
+    "fold": lambda s, r: s.fold(_array(s, r), r.randint(0, 1), r.choice((1, 2, 3, 8))),
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
     "unswitch": lambda s, r: s.unswitch(_loop(s, r)),

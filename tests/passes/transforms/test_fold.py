@@ -1,0 +1,189 @@
+"""Buffers folded to a few rows: what is accepted does the same, and what is refused would not."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import memref
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from passes.legality.refusal import IllegalTransform
+from passes.transforms import fold as folding
+from passes.transforms.fold import fold
+from tests.oracles import mlir_opt
+
+N, M = af.symbols("N M")
+
+
+@af.kernel
+def blur(x: af.f32[N + 2, M + 2], y: af.f32[N, M]):
+    t = af.alloc(af.f32[N + 2, M])
+    with af.for_(N + 2) as i:
+        with af.for_(M) as j:
+            t[i, j] = x[i, j] + x[i, j + 1] + x[i, j + 2]
+        with af.if_(i >= 2), af.for_(M) as j:
+            y[i - 2, j] = t[i - 2, j] + t[i - 1, j] + t[i, j]
+
+
+def made_by(function):
+    """The buffer that a function makes."""
+    return next(op.result for op in walk(function) if isinstance(op, memref.Allocation))
+
+
+@pytest.mark.parametrize("size", [3, 4, 7])
+def test_a_few_rows_are_enough_for_a_stencil(size):
+    folded = af.Schedule(blur, validate=True).fold("t", 0, size).kernel()
+    mlir_opt(folded.mlir())
+    assert f"memref<{size}x?xf32>" in folded.mlir()
+    for n, m in ((0, 3), (1, 1), (5, 0), (9, 4), (64, 33)):
+        x = np.random.default_rng(n).random((n + 2, m + 2), "f4")
+        wanted, found, slow = (np.zeros((n, m), "f4") for _ in "abc")
+        blur(x, wanted)
+        folded(x, found)
+        folded.interpret(x, slow)
+        assert wanted.tobytes() == found.tobytes() == slow.tobytes()
+
+
+def test_too_few_are_refused_with_what_would_be_lost_and_the_least_size():
+    s = af.Schedule(blur)
+    with pytest.raises(IllegalTransform) as caught:
+        s.fold("t", 0, 2)
+    stored, read, *rest = str(caught.value).partition("\n")[2].split(" at line ")
+    assert stored == "    the store t[i, j]"
+    assert read.endswith("takes the place of an element that the load t[i - 2, j]")
+    assert "".join(rest).splitlines()[1:] == [
+        "    e.g. (i, j#2) = (2, 0) reads t[0, 0], and t[2, 0] is stored before (for N = 1, M = 1)",
+        '    legal: s.fold("t", 0, 3)',
+    ]
+
+
+def test_a_dimension_that_is_needed_as_a_whole_is_refused_without_advice():
+    with pytest.raises(IllegalTransform, match="still needs") as caught:
+        af.Schedule(blur).fold("t", 1, 8)
+    assert "legal:" not in str(caught.value)
+
+
+REFUSED = {
+    "has a layout": """%t = memref.alloc() : memref<9xf32, affine_map<(i) -> (i + 1)>>
+      affine.for %i = 0 to 9 {
+        affine.store %x, %t[%i] : memref<9xf32, affine_map<(i) -> (i + 1)>>
+      }""",
+    "no more than 3 elements": """%t = memref.alloc() : memref<3xf32>
+      affine.for %i = 0 to 3 { affine.store %x, %t[%i] : memref<3xf32> }""",
+    "may read what nobody stored": """%t = memref.alloc() : memref<9xf32>
+      affine.for %i = 0 to 8 {
+        %a = affine.load %t[%i + 1] : memref<9xf32>
+        affine.store %a, %t[%i] : memref<9xf32>
+      }""",
+    "may run at the same time": """%t = memref.alloc() : memref<9xf32>
+      affine.parallel (%i) = (0) to (9) { affine.store %x, %t[%i] : memref<9xf32> }""",
+    "otherwise than by affine loads": """%t = memref.alloc() : memref<9xf32>
+      affine.for %i = 0 to 9 { memref.store %x, %t[%i] : memref<9xf32> }""",
+    "vector_store uses t otherwise": """%t = memref.alloc() : memref<9xf32>
+      %v = vector.broadcast %x : f32 to vector<4xf32>
+      affine.vector_store %v, %t[0] : memref<9xf32>, vector<4xf32>""",
+    "does not make A": "%t = affine.load %A[0] : memref<9xf32>",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_cannot_be_folded(reason):
+    f = parse(f"func.func @f(%A: memref<9xf32>, %x: f32) {{ {REFUSED[reason]}\n return }}").functions[0]
+    buffer = f.args[0] if "A" in reason else made_by(f)
+    with pytest.raises(IllegalTransform, match=reason):
+        fold(f, buffer, 0, 3)
+
+
+def test_a_buffer_of_each_iteration_is_folded_by_itself():
+    f = parse("""func.func @f(%A: memref<9x9xf32>, %B: memref<9x9xf32>) {
+      affine.parallel (%i) = (0) to (9) {
+        %t = memref.alloca() : memref<9xf32>
+        affine.for %j = 0 to 9 {
+          %a = affine.load %A[%i, %j] : memref<9x9xf32>
+          affine.store %a, %t[%j] : memref<9xf32>
+          %b = affine.load %t[%j] : memref<9xf32>
+          affine.store %b, %B[%i, %j] : memref<9x9xf32>
+        }
+      }
+      return
+    }""").functions[0]
+    made = fold(f, made_by(f), 0, 1)
+    verify(made)
+    a, b = np.random.default_rng(0).random((9, 9), "f4"), np.zeros((9, 9), "f4")
+    run(made, a, b)
+    assert a.tobytes() == b.tobytes()
+
+
+def random_program(seed):
+    """Rows that are stored and loaded later, at random distances, directions and places."""
+    random = Random(seed)
+    back = [random.randint(0, 4) for _ in range(random.randint(1, 3))]
+    first, last, n = max(back), random.randint(0, 3), random.randint(6, 12)
+    is_down = random.random() < 0.4
+    at = f"{n - 1 + first} - %i" if is_down else "%i"
+    reads = [
+        f"""affine.if affine_set<(i) : (i - {d} >= 0)>(%i) {{
+            %r{k} = affine.load %t[{at} {"+" if is_down else "-"} {d}, {random.choice(("%j", "%j", "4 - %j"))}] : TYPE
+            affine.store %r{k}, %B[{k}, %i, %j] : memref<3x20x5xf32>
+          }}"""
+        for k, d in enumerate(back)
+    ]
+    split = "}\naffine.for %j = 0 to 5 {" if random.random() < 0.7 else ""
+    again = "affine.for %s = 0 to 2 {" if random.random() < 0.3 else ""
+    text = f"""func.func @f(%A: memref<20x5xf32>, %B: memref<3x20x5xf32>) {{
+      %t = memref.alloc() : TYPE
+      affine.for %i = 0 to 20 {{ affine.for %j = 0 to 5 {{
+        %z = affine.load %A[%i, %j] : memref<20x5xf32>
+        affine.store %z, %t[%i, %j] : TYPE }} }}
+      {again}
+      affine.for %i = {last} to {n + first} {{
+        affine.for %j = 0 to 5 {{
+          %v = affine.load %A[%i, %j] : memref<20x5xf32>
+          affine.store %v, %t[{at}, %j] : TYPE
+          {split}
+          {chr(10).join(reads)}
+        }}
+      }}
+      {"}" if again else ""}
+      return
+    }}""".replace("TYPE", "memref<20x5xf32>")
+    if random.random() < 0.7:  # without the first rows there is nothing that must be kept until the end
+        begin, end = text.index("affine.for"), text.index("} }") + 3
+        text = text[:begin] + text[end:]
+    return parse(text).functions[0]
+
+
+def ran(function):
+    a, b = np.random.default_rng(0).random((20, 5), "f4"), np.zeros((3, 20, 5), "f4")
+    run(function, a, b)
+    return b.tobytes()
+
+
+def test_random_programs_and_sizes(monkeypatch):
+    """What is accepted leaves the same; of what is refused since an element is needed, nine of ten would not."""
+    accepted = refused = changed = 0
+    forced = []
+    for seed in range(60):
+        f = random_program(seed)
+        for dim, sizes in ((0, (1, 2, 3, 5, 8, 13)), (1, (1, 3))):
+            for size in sizes:
+                try:
+                    made = fold(f, made_by(f), dim, size)
+                except IllegalTransform as error:
+                    if "still needs" in str(error):
+                        forced.append((f, dim, size))
+                    continue
+                verify(made)
+                accepted += 1
+                assert ran(made) == ran(f), (seed, dim, size)
+    monkeypatch.setattr(folding, "_require_kept", lambda *_: None)
+    for f, dim, size in forced:
+        refused += 1
+        changed += ran(fold(f, made_by(f), dim, size)) != ran(f)
+    assert accepted >= 60
+    assert refused >= 60
+    assert changed >= 0.9 * refused
