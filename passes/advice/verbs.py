@@ -15,8 +15,8 @@ from passes.transforms.data_copy import data_copy
 from passes.transforms.demote import demote
 from passes.transforms.distribute import distribute
 from passes.transforms.expand import expand
-from passes.transforms.fuse.compute_at import compute_at
 from passes.transforms.fold import fold
+from passes.transforms.fuse.compute_at import compute_at
 from passes.transforms.hoist import hoist
 from passes.transforms.index_set_split import index_set_split
 from passes.transforms.interchange import interchange, permute
@@ -46,8 +46,8 @@ VERBS: Mapping[str, Verb] = {
     for verb in (
         approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, hoist,
         index_set_split, interchange, make_perfect, normalize, parallelize, peel, permute, pipeline_data_transfer,
-        privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, strip_mine, tile, unroll, unroll_full, unroll_jam,
-        unswitch, vectorize,
+        privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, strip_mine, tile, unroll, unroll_full,
+        unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 
