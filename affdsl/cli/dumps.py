@@ -43,14 +43,16 @@ class Dumps(FrozenValue):
 
 
 def _passes(line: CommandLine, when: str) -> frozenset[str] | None:
-    if line.on(f"mlir-print-ir-{when}-all"):
-        return None
-    names = line.listed(f"mlir-print-ir-{when}")
+    return None if line.on(f"mlir-print-ir-{when}-all") else listed_passes(line, f"mlir-print-ir-{when}")
+
+
+def listed_passes(line: CommandLine, flag: str) -> frozenset[str]:
+    """The passes that a flag names. Raises UsageError for what is none."""
+    names = line.listed(flag)
     for name in names:
         if name not in BY_NAME:
             raise UsageError(
-                f"affdsl opt: for the --mlir-print-ir-{when} option: there is no pass '{name}'"
-                + nearest(name, [*BY_NAME])
+                f"affdsl opt: for the --{flag} option: there is no pass '{name}'" + nearest(name, [*BY_NAME])
             )
     return frozenset(names)
 

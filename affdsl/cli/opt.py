@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from affdsl.cli.diagnostics import Diagnostic, diagnostics_of
-from affdsl.cli.dumps import Dumps
+from affdsl.cli.dumps import Dumps, listed_passes
 from affdsl.cli.expected import Strictness, compare, ignored
 from affdsl.cli.files import complain, read_input, write_output
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
@@ -18,7 +18,17 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
 from passes.mlir_opt.options import OptionError, describe_options
 from passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step
-from passes.pipeline.manager import AnchorName, Event, Observer, PassError, PassStep, Pipeline, PipelineError, Root
+from passes.pipeline.manager import (
+    AnchorName,
+    Event,
+    Observer,
+    PassError,
+    PassStep,
+    Pipeline,
+    PipelineError,
+    Root,
+    explained,
+)
 from passes.pipeline.registry import PASSES
 
 if TYPE_CHECKING:
@@ -52,6 +62,7 @@ FLAGS = (
     Flag("mlir-print-ir-after-change", "switch", "Of what is printed after passes, leave out what did not change"),
     Flag("mlir-print-ir-after-failure", "switch", "Print the IR after a pass that failed"),
     Flag("mlir-print-ir-module-scope", "switch", "Print the whole module, also for passes on functions"),
+    Flag("debug-only", "list", "Print how some passes come to what they do, before each runs", "pass,..."),
     Flag("mlir-print-op-on-diagnostic", "switch", "Below what a pass says of an operation, print it (default: true)"),
     Flag("mlir-disable-threading", "switch", "Has no effect: one thread does it all"),
     Flag("list-passes", "switch", "Print the names of all passes, and exit"),
@@ -173,6 +184,7 @@ class _Requested:
         except (PipelineError, OptionError) as error:
             raise UsageError(str(error)) from None
         self.dumps = Dumps.of(line, self.style)
+        self.explained = listed_passes(line, "debug-only")
 
     def pipeline(self, anchor: AnchorName) -> Pipeline:
         """The passes for a whole that is a module or a function."""
@@ -198,6 +210,8 @@ class _Requested:
                     listener.hear(event.remarks, event.op)
                 elif dump is not None:
                     dump(event)
+                if event.step.name in self.explained:
+                    _complain(list(explained(event)))
 
             run = pipeline.run if line.given("validate") is None else partial(self._validated, pipeline, notes)
             root = run(root, observe=observe, verify_each=line.on("verify-each", default=True))

@@ -53,8 +53,7 @@ def affine_loop_fusion(
         What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
         stands around it.
     """
-    fast = FastMemory(fast_mem_space, local_buf_threshold * 1024)
-    policy = Policy(compute_tolerance, fast, maximal, mode != "sibling", mode != "producer")
+    policy = Policy.of(compute_tolerance, fast_mem_space, local_buf_threshold, maximal, mode)
     around = module if context is None else context
 
     def rule(op: Op) -> Op | None:
@@ -66,6 +65,23 @@ def affine_loop_fusion(
     return rewrite(module, rule)
 
 
+def explained(
+    module: Module,
+    *,
+    compute_tolerance: float = 0.3,
+    fast_mem_space: int = 0,
+    local_buf_threshold: int = 0,
+    maximal: bool = False,
+    mode: str = "greedy",
+    context: Module | None = None,
+) -> Iterator[str]:
+    """How `affine_loop_fusion` comes to what it does: of each two nests that it tries, the figures of each depth."""
+    policy = Policy.of(compute_tolerance, fast_mem_space, local_buf_threshold, maximal, mode)
+    for function in module.functions:
+        if not function.external:
+            yield from map(str, fused(function, module if context is None else context, policy)[1])
+
+
 @dataclass(frozen=True)
 class Policy:
     """What may be fused: the options of the pass."""
@@ -75,6 +91,12 @@ class Policy:
     maximal: bool = False
     producers: bool = True
     siblings: bool = True
+
+    @staticmethod
+    def of(tolerance: float, space: int, threshold: int, maximal: bool, mode: str) -> Policy:
+        """That of the options of the pass."""
+        fast = FastMemory(space, threshold * 1024)
+        return Policy(tolerance, fast, maximal, mode != "sibling", mode != "producer")
 
 
 @dataclass(eq=False)
@@ -110,14 +132,22 @@ class Attempt:
         if self.chosen is None:
             return f"not fused: {names}"
         best = next(e for e in self.evaluations if e.depth == self.chosen.candidate.depth)
+        source, sink = self.costs.memory()
+        together = sink + best.slice_region
+        less = 100 * (1 - together / max(1, source + sink))
         return (
             "LoopFusion fusion stats:\n"
             f"  best loop depth: {best.depth}\n"
             f"  src loop nest compute cost: {self.costs.source}\n"
             f"  dst loop nest compute cost: {self.costs.sink}\n"
             f"  fused loop nest compute cost: {best.cost}\n"
-            f"fusion is most profitable at depth {best.depth} with {100 * best.additional_compute:.0f}% redundant "
-            f"computation\nFused {names} at depth {best.depth}"
+            f"   src mem: {source}\n"
+            f"   dst mem: {sink}\n"
+            f"   fused mem: {together}\n"
+            f"   slice mem: {best.slice_region}\n"
+            f" fusion is most profitable at depth {best.depth} with {100 * best.additional_compute:.0f}% redundant "
+            f"computation and a {less:.6f}% storage reduction.\n"
+            f"Fused {names} at depth {best.depth}"
             f"{'' if self.chosen.variant.is_removed else ', and the src loop stays'}"
         )
 

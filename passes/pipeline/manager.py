@@ -247,8 +247,21 @@ def _apply(step: PassStep, op: Root, place: Place, observe: Observer | None, ver
     return new
 
 
+def explained(event: Event) -> Iterator[str]:
+    """How the pass that is about to run comes to what it does, where it can say so: asked of what it is given."""
+    explains = event.step.row.explains
+    if explains is None or event.when != "before":
+        return iter(())
+    return explains(module_of(event.op), **_keywords(event.step), context=module_of(event.root()))
+
+
+def _keywords(step: PassStep) -> dict[str, object]:
+    """The options of a pass, as its function calls them."""
+    return {o.keyword: step.options[o.name] for o in step.row.options if not o.fixed}
+
+
 def _called(step: PassStep, op: Root, place: Place) -> Root:
-    keywords: dict[str, object] = {o.keyword: step.options[o.name] for o in step.row.options if not o.fixed}
+    keywords = _keywords(step)
     if isinstance(op, Module):
         return step.row.run(op, **keywords)
     if step.row.sees_around:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, Literal, TypeAlias
 
@@ -22,7 +22,8 @@ class Pass(FrozenValue):
 
     On a function it is given a module of that function alone: it must not look further, nor add a second one.
     One that `sees_around` is given the whole module too, as `context`: its calls show which arguments are one buffer.
-    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks.
+    `title` is what dumps of the IR call it. What `says` is set changes nothing: that gives its remarks. `explains`
+    takes what `run` takes, and says how it comes to what it does.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Pass(FrozenValue):
     options: tuple[Option, ...] = ()
     says: Analysis | None = None
     sees_around: bool = False
+    explains: Callable[..., Iterator[str]] | None = None
 
 
 class _Imported(FrozenValue):
@@ -85,7 +87,8 @@ PASSES: tuple[Pass, ...] = (
           Option("local-buf-threshold", "ulong", 0, "How many KiB such a buffer has at most"),
           Option("maximal", "bool", False, "Fuse as deep as it is legal, whatever it costs"),
           Option("mode", "choice", "greedy", "Fuse producers into consumers, siblings, or both",
-                 choices=("greedy", "producer", "sibling"))), sees_around=True),
+                 choices=("greedy", "producer", "sibling"))), sees_around=True,
+         explains=_in("mlir_opt.affine_loop_fusion", "explained")),
     Pass("affine-loop-invariant-code-motion", "AffineLoopInvariantCodeMotion", "func",
          "Do once before an affine loop what is the same in all of its iterations",
          _in("mlir_opt.affine_loop_invariant_code_motion"), sees_around=True),

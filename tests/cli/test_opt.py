@@ -286,3 +286,29 @@ def test_bytes_that_are_no_utf_8_are_an_error_with_a_place_or_pass_through(cli):
     assert outcome.status == 1
     assert outcome.err.startswith("<stdin>:1:18: error: ")
     assert cli("opt", text=b"// \xff\nmodule {}").out == "module {\n}\n\n"
+
+
+FUSED = """func.func @f(%A: memref<8xf32>, %B: memref<8xf32>) {
+  affine.for %i = 0 to 8 {
+    %a = affine.load %A[%i] : memref<8xf32>
+    affine.store %a, %B[%i] : memref<8xf32>
+  }
+  affine.for %i = 0 to 8 {
+    %b = affine.load %B[%i] : memref<8xf32>
+    affine.store %b, %A[%i] : memref<8xf32>
+  }
+  return
+}
+"""
+
+
+def test_a_pass_says_how_it_comes_to_what_it_does(cli):
+    ours = cli("opt", "--affine-loop-fusion", "--debug-only=affine-loop-fusion", "-", text=FUSED)
+    assert ours.status == 0
+    assert "evaluating fusion profitability at depth : 1\n additional compute fraction: " in ours.err
+    assert "Fused src loop 0 (%i) into dst loop 1 (%i) at depth 1" in ours.err
+    assert ours.out == cli("opt", "--affine-loop-fusion", "-", text=FUSED).out
+    assert cli("opt", "--cse", "--debug-only=cse", "-", text=FUSED).err == ""
+    refused = cli("opt", "--cse", "--debug-only=csee", "-", text=FUSED)
+    assert refused.status != 0
+    assert "for the --debug-only option: there is no pass 'csee'" in refused.err

@@ -16,6 +16,7 @@ from affdsl.ir.expr import Affine, Value
 from passes.analysis.access import Access
 from passes.analysis.boxes import width_of
 from passes.analysis.region import region_of
+from passes.analysis.storage import Buffer
 from passes.transforms.fuse.producers import Candidate, Pair, Siblings
 from passes.transforms.fuse.slices import LoopSlice, Slice
 
@@ -79,6 +80,17 @@ class Costs:
             slice_region = sum(each.bytes(_Middle(self.sizes)) for each in candidate.private)
         return Evaluation(candidate.depth, cost, cost / max(1, before) - 1, self.region, slice_region)
 
+    def memory(self) -> tuple[int, int]:
+        """How many bytes hold what the producer touches, and what the consumer does."""
+        source, sink = (self._touched(node.op) for node in (self.pair.source, self.pair.sink))
+        return source, sink
+
+    def _touched(self, nest: Op) -> int:
+        grouped: dict[Buffer, list[Access]] = {}
+        for access in self.pair.accesses.inside(nest):
+            grouped.setdefault(access.buffer, []).append(access)
+        return sum(_bytes(self.pair, group, _Middle(self.sizes)) for group in grouped.values())
+
     def _fused(self, candidate: Candidate) -> int:
         skipped: set[Op] = set()
         if candidate.slice.is_one_iteration and not isinstance(self.pair, Siblings):
@@ -98,14 +110,6 @@ def costs_of(pair: Pair, sizes: Mapping[Value, int] | None = None) -> Costs:
         stores = [a for a in pair.source.stores if a.buffer is buffer]
         region += _bytes(pair, stores, _Middle(known))
     return Costs(pair, source, sink, region, known)
-
-
-def memory_of(pair: Pair, op: Op) -> int:
-    """How many bytes hold what a nest touches."""
-    grouped: dict[object, list[Access]] = {}
-    for access in pair.accesses.inside(op):
-        grouped.setdefault(access.buffer, []).append(access)
-    return sum(_bytes(pair, group, _Middle({})) for group in grouped.values())
 
 
 def _bytes(pair: Pair, group: Sequence[Access], sizes: _Middle) -> int:

@@ -69,7 +69,11 @@ LoopFusion fusion stats:
   src loop nest compute cost: 1207959552
   dst loop nest compute cost: 201326592
   fused loop nest compute cost: 1409286144
-fusion is most profitable at depth 2 with 0% redundant computation
+   src mem: 9961472
+   dst mem: 3407872
+   fused mem: 5505024
+   slice mem: 2097152
+ fusion is most profitable at depth 2 with 0% redundant computation and a 58.823529% storage reduction.
 Fused src loop 0 (%b) into dst loop 1 (%b) at depth 2"""
 """What the reference text prints."""
 
