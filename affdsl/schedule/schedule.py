@@ -176,6 +176,24 @@ class Schedule(ShownAsText):
         """
         return self._take("distribute", loop)
 
+    def fuse(self, first: str, second: str, *, shift: Size = 0, guarded: bool = False) -> Schedule:
+        """Make one loop of two that stand in one block: `for i: S; for j: T` becomes `for i: { S; T }`.
+
+        The loop of both keeps the name of the first one. Where only one of the two runs, there are loops of their own,
+        `i_first` or `j_first` before it, and `i_last` or `j_last` behind it.
+
+        Parameters
+        ----------
+        first, second
+            The loops, in the order of the text. What stands between them moves before or behind both.
+        shift
+            Iteration x of the second loop runs with iteration x + shift of the first one: a number, or an expression of
+            symbols.
+        guarded
+            Make one loop, with conditions, and no others: a nest that stays perfect can be tiled.
+        """
+        return self._take("fuse", first, second, shift=shift, guarded=guarded)
+
     def split(self, loop: str, at: Size) -> Schedule:
         """Split the iterations of a loop at a number: those below it, then the others, in a loop `i_rest`.
 
@@ -535,13 +553,14 @@ class Schedule(ShownAsText):
 
 _ROUNDING = ("contract", "approximate", "reciprocal")
 """The steps after which results are rounded in another way."""
-_NOT_YET = ("fuse", "fusion", "optimize", "optimise", "tune")
+_NOT_YET = ("optimize", "optimise", "tune")
 _CALLED_HERE = {
     "reorder": "permute", "swap": "interchange", "exchange": "interchange", "fission": "distribute", "block": "tile",
     "stripmine": "strip_mine", "unroll_and_jam": "unroll_jam", "collapse": "coalesce",
     "flatten": "coalesce", "stage": "copy", "cache_read": "copy", "cache_write": "copy", "pack": "copy",
     "fma": "contract", "set_parallel": "parallel", "parallelise": "parallel", "rollback": "undo",
     "licm": "hoist", "vectorise": "vectorize", "vectorization": "vectorize", "simd": "vectorize",
+    "fusion": "fuse", "merge": "fuse",
     "array_expansion": "expand", "double_buffer": "pipeline",
 }  # fmt: skip
 """What other tools call the steps."""
@@ -565,7 +584,7 @@ def _with_last(module: Module, function: Func) -> Module:
 
 
 _KINDS: Mapping[str, tuple[type, str]] = {
-    **dict.fromkeys(("reassociate", "separate", "dma", "grid"), (bool, "True or False")),
+    **dict.fromkeys(("reassociate", "separate", "dma", "grid", "guarded"), (bool, "True or False")),
     **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
 }
 """What the options of steps are."""

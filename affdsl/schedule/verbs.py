@@ -39,8 +39,9 @@ class VerbCall:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The names of the symbols that its arguments are written with."""
-        return tuple(dict.fromkeys(name for value in self.arguments for name in symbols_in(value)))
+        """The names of the symbols that its arguments and options are written with."""
+        given = (*self.arguments, *(value for _, value in self.options))
+        return tuple(dict.fromkeys(name for value in given for name in symbols_in(value)))
 
     def given(self, **options: object) -> VerbCall:
         """The same step with some options given in another way."""
@@ -221,6 +222,11 @@ def _split(at: Place, loop: object, place: object) -> Step:
     return Step("index_set_split", (at.loop(loop), at.expr(place)))
 
 
+def _fuse(at: Place, first: object, second: object, *, shift: object, guarded: bool) -> Step:
+    by = shift if isinstance(shift, int) else at.expr(shift)
+    return Step("fuse", at.loops((first, second)), (("shift", by), ("guarded", guarded)))
+
+
 VERBS: Mapping[str, Verb] = {
     "tile": Verb(_tile, settles=True, opens=True, band="tile loops {}", ordered=True),
     "strip_mine": Verb(_with_number("strip_mine", "a size", 1, data=True), settles=True),
@@ -229,6 +235,7 @@ VERBS: Mapping[str, Verb] = {
     "skew": Verb(_skew, settles=True, opens=True),
     "shift": Verb(_with_number("shift", "a distance")),
     "reverse": Verb(_of_loop("reverse"), opens=True),
+    "fuse": Verb(_fuse, settles=True),
     "distribute": Verb(_of_loop("distribute", data=True), opens=True),
     "split": Verb(_split, settles=True),
     "peel": Verb(_peel, settles=True),

@@ -147,6 +147,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "skew": lambda s, r: s.skew(*_two(s, r), r.choice((-1, 1, 2))),
     "shift": lambda s, r: s.shift(_loop(s, r), r.choice((-2, 1, 5))),
     "reverse": lambda s, r: s.reverse(_loop(s, r)),
+    "fuse": lambda s, r: s.fuse(_loop(s, r), _loop(s, r), shift=r.choice((0, 0, 1, 2)), guarded=r.random() < 0.5),
     "distribute": lambda s, r: s.distribute(_loop(s, r)),
     "split": lambda s, r: s.split(_loop(s, r), r.choice((0, 2, 5, af.symbols("N") // 2 + 1))),
     "peel": lambda s, r: s.peel(_loop(s, r), first=r.choice((0, 1)), last=r.choice((0, 1, 2))),

@@ -147,7 +147,7 @@ def test_a_schedule_says_where_what_it_lacks_is():
     for name, words in {
         "mlir": "a Schedule has no mlir: the kernel that comes out has; write s.kernel().mlir",
         "c": "a Schedule has no c: the kernel that comes out has; write s.kernel().c",
-        "fuse": "a Schedule has no fuse yet",
+        "optimize": "a Schedule has no optimize yet",
         "vectorise": "a Schedule has no vectorise; did you mean s.vectorize?",
         "reorder": "a Schedule has no reorder; did you mean s.permute?",
         "parallelize": "a Schedule has no parallelize; did you mean s.parallel?",

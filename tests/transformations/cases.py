@@ -122,7 +122,7 @@ def at_witness(function: func.Func, params: Mapping[str, int]) -> tuple[int, ...
 
 BY_ORDER = (
     "tile", "tile by symbols", "strip_mine", "interchange", "permute", "skew", "shift", "reverse", "distribute",
-    "index_set_split", "peel", "unroll", "unroll_full", "unroll_jam", "coalesce", "normalize", "normalize all",
+    "fuse", "index_set_split", "peel", "unroll", "unroll_full", "unroll_jam", "coalesce", "normalize", "normalize all",
     "parallelize", "unswitch",
 )  # fmt: skip
 """The primitives that bring accesses into another order and do nothing else: what is legal is seen by looking."""

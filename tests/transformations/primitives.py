@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from random import Random
 from unittest.mock import patch
 
 import passes.transforms.distribute as distributing
+import passes.transforms.fuse.loops as fusing
 import passes.transforms.interchange as interchanging
 import passes.transforms.pipeline_data_transfer.transfers as transferring
 import passes.transforms.reverse as reversing
@@ -324,6 +326,23 @@ def _yes(*_: object, **__: object) -> None:
     """Stands for a check that everything passes."""
 
 
+def siblings(at: Setting, random: Random) -> Chosen | None:
+    """Two loops of one block, mostly, a shift, and whether one loop is to be made."""
+    loops = at.loops
+    number = {loop: k for k, loop in enumerate(loops)}
+    blocks = [block for op in walk(at.function) for block in op.blocks()]
+    pairs = [p for b in blocks for p in combinations([op for op in b if isinstance(op, affine.For)], 2)]
+    if not pairs:
+        return None
+    return tuple(number[loop] for loop in random.choice(pairs)), (random.choice((0, 0, 1, -1, 2)), random.randrange(2))
+
+
+def fused(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    """Two loops made one, at a shift."""
+    shift, guarded = numbers
+    return fusing.fuse(at.function, *at.ivs(loops), shift=shift, guarded=bool(guarded), module=at.module)
+
+
 def _no_edges(dependences: object, loop: object, pieces: Sequence[object]) -> list[set[int]]:
     """No statement must stay behind another one."""
     return [set() for _ in pieces]
@@ -391,6 +410,7 @@ PRIMITIVES: dict[str, Primitive] = {
         lambda at, loops, n: distributing.distribute(at.function, *at.ivs(loops), module=at.module),
         (distributing, "require_order", _yes), (distributing, "_edges", _no_edges),
     ),
+    "fuse": _primitive(siblings, fused, (fusing, "require_order", _yes)),
     "index_set_split": _primitive(one((0, 0, 1, 2), range(-1, 8)), split),
     "peel": _primitive(
         one((0, 1, 2, 3), (0, 1, 2)), lambda at, loops, n: peel(at.function, *at.ivs(loops), first=n[0], last=n[1])

@@ -241,3 +241,15 @@ affine.for %i = 0 to 7 { affine.for %j = 0 to %n {
   %a = affine.vector_load %A[%i, %j] : memref<32x32xi64>, vector<4xi64>
   affine.vector_store %a, %A[%i + 1, %j] : memref<32x32xi64>, vector<4xi64>
 } }
+// ----- two
+// legal: fuse i j 1,0; fuse i j 1,1; fuse i j 3,0
+// counterexample: fuse i j 0,0; fuse i j -1,1
+// "another block": fuse i k 0,0
+affine.for %i = 1 to %n {
+  %a = affine.load %A[%i - 1, 0] : memref<32x32xi64>
+  affine.store %a, %B[%i, 0] : memref<32x32xi64>
+}
+affine.for %j = 1 to %n { affine.for %k = 0 to 3 {
+  %b = affine.load %B[%j + 1, %k] : memref<32x32xi64>
+  affine.store %b, %A[%j, %k + 1] : memref<32x32xi64>
+} }

@@ -1,0 +1,102 @@
+"""Two ranges of iterations side by side: which of the two run at which numbers, as loops in a row or as one of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from affdsl.ir.expr import Affine, Constraint, Value
+from passes.simplify import Context
+from passes.transforms.loops.pieces import largest, smallest
+
+FIRST, SECOND = 0, 1
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers from the largest of `lower` on, in steps, below the smallest of `upper`."""
+
+    lower: tuple[Affine, ...]
+    upper: tuple[Affine, ...]
+    step: int
+
+    def moved(self, by: Affine) -> Range:
+        """The range so much higher."""
+        return Range(tuple(e + by for e in self.lower), tuple(e + by for e in self.upper), self.step)
+
+    def holds(self, iv: Value) -> list[Constraint]:
+        """That a number lies between the ends."""
+        return [*(Constraint(iv - low) for low in self.lower), *(Constraint(high - 1 - iv) for high in self.upper)]
+
+    def is_empty(self, context: Context) -> bool:
+        """Whether there is certainly no number."""
+        return context.excludes([Constraint(high - low - 1) for high in self.upper for low in self.lower])
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some numbers at which the same of the two run: FIRST, SECOND or both; `is_late` are those after both."""
+
+    runs: tuple[int, ...]
+    range: Range
+    is_late: bool = False
+
+
+def parts(first: Range, second: Range, context: Context) -> list[Part]:
+    """The numbers of two ranges in their order, but those of which it is known that there are none.
+
+    Of steps larger than 1, each range has one lower bound, and the two lie on the same steps. Each number is in one
+    part, also where a range is empty, or the two are apart:
+
+        before   i < lower of the other
+        common   in both
+        after    i >= lower of the other, and i >= its upper
+
+    What is below the largest of several numbers, or above the smallest, takes a part for each of them.
+    """
+    common = Range(largest(*first.lower, *second.lower), smallest(*first.upper, *second.upper), first.step)
+    found = [
+        *(Part((FIRST,), each) for each in _before(first, second)),
+        *(Part((SECOND,), each) for each in _before(second, first)),
+        Part((FIRST, SECOND), common),
+        *(Part((FIRST,), each, is_late=True) for each in _after(first, second)),
+        *(Part((SECOND,), each, is_late=True) for each in _after(second, first)),
+    ]
+    return [part for part in found if not part.range.is_empty(context)]
+
+
+def hull(first: Range, second: Range, iv: Value, context: Context) -> Range | None:
+    """One range that has the numbers of both; None where which of them begins first, or ends last, is not known."""
+    pairs = (first, second), (second, first)
+    lower = next((one.lower for one, other in pairs if _is_no_higher(one, other, iv, context)), None)
+    upper = next((one.upper for one, other in pairs if _is_no_lower(one, other, iv, context)), None)
+    return None if lower is None or upper is None else Range(lower, upper, first.step)
+
+
+def guards(of: Range, within: Range, iv: Value, context: Context) -> tuple[Constraint, ...]:
+    """What says of a number of a range that it is in another, smaller one."""
+    inside = context.knowing(within.holds(iv))
+    return tuple(c for c in of.holds(iv) if not inside.excludes([Constraint(-c.expr - 1)]))
+
+
+def _before(of: Range, other: Range) -> Iterator[Range]:
+    for k, low in enumerate(other.lower):
+        yield Range(largest(*of.lower, *other.lower[:k]), smallest(*of.upper, low), of.step)
+
+
+def _after(of: Range, other: Range) -> Iterator[Range]:
+    for k, high in reversed(list(enumerate(other.upper))):
+        start = high if of.step == 1 else of.lower[0] + (high - of.lower[0]).ceildiv(of.step) * of.step
+        yield Range(largest(*of.lower, *other.lower, start), smallest(*of.upper, *other.upper[:k]), of.step)
+
+
+def _is_no_higher(one: Range, other: Range, iv: Value, context: Context) -> bool:
+    """Whether one range begins certainly not above the numbers of the other."""
+    inside = context.knowing(other.holds(iv))
+    return all(inside.excludes([Constraint(low - 1 - iv)]) for low in one.lower)
+
+
+def _is_no_lower(one: Range, other: Range, iv: Value, context: Context) -> bool:
+    """Whether one range ends certainly not below the numbers of the other."""
+    inside = context.knowing(other.holds(iv))
+    return all(inside.excludes([Constraint(iv - high)]) for high in one.upper)
