@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -187,14 +188,14 @@ class _Fusions:
 
     def _fuse_all(self, owner: Value | None, pairs: Pairs) -> None:
         """Fuse into all nests of a block, the last one first."""
-        for sink in [op.iv for op in reversed(self._block(owner)) if isinstance(op, affine.For)]:
+        for sink in reversed(_loops(self._block(owner))):
             while self._fuse_into(owner, sink, pairs):
                 pass
 
     def _fuse_into(self, owner: Value | None, iv: Value, pairs: Pairs) -> bool:
         """Fuse one nest into another, the last one for which that is legal and pays; whether there was one."""
-        loops = [op for op in self._block(owner) if isinstance(op, affine.For)]
-        if len(loops) < 2 or not any(loop.iv is iv for loop in loops):
+        loops = _loops(self._block(owner))
+        if len(loops) < 2 or iv not in loops:
             return False
         graph = self._graph(owner)
         for pair in pairs(graph, graph.node(iv)):
@@ -253,13 +254,17 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
         evaluation = costs.of(candidate)
         attempt.evaluations.append(evaluation)
         candidates.append((evaluation, candidate))
+    # To run a sibling more often gains nothing: no buffer becomes smaller.
+    most = math.inf if policy.maximal else ROUNDING if isinstance(pair, Siblings) else policy.tolerance + ROUNDING
     if not policy.maximal:
-        # To run a sibling more often gains nothing: no buffer becomes smaller.
-        tolerance = 0 if isinstance(pair, Siblings) else policy.tolerance
-        candidates = [each for each in candidates if each[0].additional_compute <= tolerance + ROUNDING]
         candidates.sort(key=lambda each: (-each[0].storage_reduction, each[0].cost, -each[0].depth))
     for evaluation, candidate in candidates:
         for variant in pair.variants:
+            more = costs.additional(evaluation, is_removed=variant.is_removed)
+            if more > most:
+                what = "" if variant.is_removed else ", as the src loop stays"
+                attempt.refusals.setdefault(evaluation.depth, f"{100 * more:.2f}% more would be computed{what}")
+                continue
             found = pair.fused(candidate, variant)
             if isinstance(found, Fused):
                 attempt.chosen = found
@@ -268,7 +273,12 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
     return attempt
 
 
+def _loops(block: Block) -> list[Value]:
+    """The loops of a block, each by its first induction variable."""
+    return [next(op.binds()) for op in block if isinstance(op, affine.For | affine.Parallel)]
+
+
 def _owners(function: Func) -> list[Value]:
     """The induction variables of the loops with several loops in their bodies, inner ones first."""
     loops = [op for op in walk(function) if isinstance(op, affine.For)]
-    return [op.iv for op in reversed(loops) if sum(isinstance(inner, affine.For) for inner in op.body) > 1]
+    return [op.iv for op in reversed(loops) if len(_loops(op.body)) > 1]

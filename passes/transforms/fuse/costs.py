@@ -74,11 +74,17 @@ class Costs:
     def of(self, candidate: Candidate) -> Evaluation:
         """The figures of a fusion."""
         cost = self._fused(candidate)
-        before = self.source + self.sink
         slice_region = self.region
         if candidate.private and not any(b.kind != "local" or b.escapes or b.is_returned for b in self.pair.buffers):
             slice_region = sum(each.bytes(_Middle(self.sizes)) for each in candidate.private)
-        return Evaluation(candidate.depth, cost, cost / max(1, before) - 1, self.region, slice_region)
+        return Evaluation(candidate.depth, cost, self._additional(cost), self.region, slice_region)
+
+    def additional(self, evaluation: Evaluation, *, is_removed: bool) -> float:
+        """How much more is computed after a fusion, by a producer that stays too."""
+        return self._additional(evaluation.cost + (0 if is_removed else self.source))
+
+    def _additional(self, cost: int) -> float:
+        return cost / max(1, self.source + self.sink) - 1
 
     def memory(self) -> tuple[int, int]:
         """How many bytes hold what the producer touches, and what the consumer does."""

@@ -190,7 +190,7 @@ class Pair:
         private = tuple(p for p in candidate.private if p.is_smaller or not variant.is_removed)
         private = private if variant.is_private else ()
         try:
-            changes = self._changes(candidate.nest, private, variant)
+            changes = self._changes(candidate, private, variant)
             answer = self.window.compared(changes, {each.new for each in private})
         except UnknownError as error:
             return Answer("unknown", str(error))
@@ -211,19 +211,20 @@ class Pair:
 
         copied = clone(rewrite(Module((self.source.op,)), limited).body[0], {})
 
-        def filled(op: Op) -> Op | None:
-            return with_fields(op, body=(copied, *op.body)) if isinstance(op, Loop) and is_like(op, loop) else None
+        return _within(self.sink.op, loop, (copied,), ())
 
-        return rewrite(Module((self.sink.op,)), filled).body[0]
-
-    def _changes(self, nest: Op, private: Sequence[PrivateBuffer], variant: Variant) -> dict[Op, tuple[Op, ...]]:
+    def _changes(
+        self, candidate: Candidate, private: Sequence[PrivateBuffer], variant: Variant
+    ) -> dict[Op, tuple[Op, ...]]:
         """What stands in the place of which operations. Raises UnknownError where the nest can stand nowhere."""
+        nest = candidate.nest
         found: dict[Op, tuple[Op, ...]] = {}
         before: list[Op] = []
         behind: list[Op] = []
+        bands = [loop for loop in self.loops[: candidate.depth] if isinstance(loop, affine.Parallel)]
         for each in private:
             nest = each.redirected(nest)
-            there = self._replaced(each) if variant.is_removed else None
+            there = self._replaced(each) if variant.is_removed and not bands else None
             if there is not None:
                 found |= there
                 continue
@@ -231,6 +232,8 @@ class Pair:
             behind.append(memref.Dealloc(each.new))
             if variant.is_removed:
                 found |= dict.fromkeys(self._makes_or_frees(each.old), ())
+        if bands:  # each of its iterations has buffers of its own
+            nest, before, behind = _within(nest, bands[-1], before, behind), [], []
         fused = (*before, nest, *behind)
         if not variant.is_removed:
             return {self.sink.op: fused}
@@ -288,6 +291,18 @@ class Siblings(Pair):
     @cached_property
     def _can_be_private(self) -> bool:
         return False
+
+
+def _within(nest: Op, loop: Loop, before: Sequence[Op], behind: Sequence[Op]) -> Op:
+    """A nest with operations at the start and at the end of the body of a loop."""
+
+    def filled(op: Op) -> Op | None:
+        if not isinstance(op, Loop) or not is_like(op, loop):
+            return None
+        end = len(op.body) - (1 if op.body[-1:] and op.body[-1].is_terminator else 0)
+        return with_fields(op, body=(*before, *op.body[:end], *behind, *op.body[end:]))
+
+    return rewrite(Module((nest,)), filled).body[0]
 
 
 def is_like(op: Op, loop: Loop) -> bool:
