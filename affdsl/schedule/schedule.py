@@ -381,6 +381,10 @@ class Schedule(ShownAsText):
         """Keep so few elements of an array that the kernel allocates, along a dimension: each takes turns."""
         return self._take("fold", array, dim, size)
 
+    def inline(self, array: str) -> Schedule:
+        """Compute each element of an array that the kernel allocates where it is read, and do away with the array."""
+        return self._take("inline", array)
+
     def unswitch(self, loop: str) -> Schedule:
         """Ask the first condition in a loop that does not depend on the loop before it."""
         return self._take("unswitch", loop)

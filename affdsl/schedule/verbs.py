@@ -259,6 +259,7 @@ VERBS: Mapping[str, Verb] = {
     "privatize": Verb(_of_array("privatize")),
     "expand": Verb(_of_array("expand")),
     "fold": Verb(_fold, settles=True),
+    "inline": Verb(lambda at, array: Step("inline", (at.array(array),)), settles=True),
     "parallel": Verb(_parallel),
 }
 

@@ -17,6 +17,7 @@ from passes.transforms.distribute import distribute
 from passes.transforms.expand import expand
 from passes.transforms.fold import fold
 from passes.transforms.fuse.compute_at import compute_at
+from passes.transforms.fuse.inline import inline
 from passes.transforms.fuse.loops import fuse
 from passes.transforms.hoist import hoist
 from passes.transforms.index_set_split import index_set_split
@@ -46,9 +47,9 @@ VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
         approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
-        index_set_split, interchange, make_perfect, normalize, parallelize, peel, permute, pipeline_data_transfer,
-        privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, strip_mine, tile, unroll, unroll_full,
-        unroll_jam, unswitch, vectorize,
+        index_set_split, inline, interchange, make_perfect, normalize, parallelize, peel, permute,
+        pipeline_data_transfer, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, strip_mine, tile,
+        unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

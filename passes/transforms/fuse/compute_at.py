@@ -95,7 +95,7 @@ def compute_at(function: Func, buffer: Value, iv: Value, *, module: Module | Non
         if isinstance(found, Fused):
             return found.function
         answers.append(found)
-    raise refusal(loop, what, _why(answers))
+    raise refusal(loop, what, why(answers))
 
 
 def _pair(function: Func, buffer: Value, loop: affine.For, what: str, module: Module | None) -> Pair:
@@ -123,7 +123,7 @@ def _holds(op: Op, inner: Op) -> bool:
     return any(each is inner for each in walk(op))
 
 
-def _why(answers: list[Answer]) -> str:
+def why(answers: list[Answer]) -> str:
     """Why it is not proved that nothing changes, the difference first where one was found."""
     answer = min(answers, key=lambda each: each.verdict != "differs")
     if answer.verdict != "differs":

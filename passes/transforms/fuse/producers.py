@@ -172,7 +172,7 @@ class Pair:
         loop = self.loops[depth - 1]
         assert isinstance(self.source.op, affine.For)
         inside = len(self.accesses.domains[loop.body[0]].ivs)
-        path = _path(self.function, loop.body[0])
+        path = path_to(self.function, loop.body[0])
         slice = slice_of(self.accesses, self.source.op, self.links, inside, path)
         nest = self._nest(loop, slice)
         private: tuple[PrivateBuffer, ...] = ()
@@ -310,7 +310,7 @@ def is_like(op: Op, loop: Loop) -> bool:
     return type(op) is type(loop) and [*op.binds()] == [*loop.binds()]
 
 
-def _path(function: Func, inner: Op) -> list[Op]:
+def path_to(function: Func, inner: Op) -> list[Op]:
     """The operations around one, from the function on, and itself."""
 
     def search(op: Op) -> list[Op] | None:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import fresh, rewrite, substitute, walk
+from affdsl.ir.traverse import fresh, rewrite, substitute, walk, with_fields
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import refusal
 from passes.legality.words import name
@@ -110,3 +110,8 @@ def counted(body: Block, iv: Value, expr: Affine) -> Block:
         computed = fresh(iv)
         place = body[0].location
         return (affine.Apply(computed, expr, location=place), *(substitute(op, {iv: computed}) for op in body))
+
+
+def instead(module: func.Module, before: func.Func, function: func.Func) -> func.Module:
+    """A module with another function in the place of one."""
+    return with_fields(module, body=tuple(function if op is before else op for op in module.body))

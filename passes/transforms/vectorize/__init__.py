@@ -20,7 +20,7 @@ from passes.legality.refusal import IllegalTransform, refusal
 from passes.legality.require import Candidate, interchanged, require_order, skewed
 from passes.legality.words import name
 from passes.transforms.loops.groups import require_groups, rests_of, splits_of
-from passes.transforms.loops.nests import loop_of, replaced
+from passes.transforms.loops.nests import instead, loop_of, replaced
 from passes.transforms.vectorize.branches import without_branches
 from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
 from passes.transforms.vectorize.counters import without_counters
@@ -140,7 +140,7 @@ def _of_parts(
             made, ivs = split_at(function, iv, at, module)
             count = 0
             for each in ivs:
-                around = module if module is None else _instead(module, function, made)
+                around = module if module is None else instead(module, function, made)
                 part = loop_of(made, each, "vectorize a part")
                 high = trip_count(part, each, Dependences(made, around).accesses).high
                 if tail == "masked" or high is None or high >= width:
@@ -161,14 +161,9 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
         plain = without_counters(without_branches(loaded_once(loop)))
         if plain is not loop:
             before, function, loop = function, replaced(function, loop, plain), plain
-            module = module if module is None else _instead(module, before, function)
+            module = module if module is None else instead(module, before, function)
             dependences = Dependences(function, module)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
-
-
-def _instead(module: Module, before: Func, function: Func) -> Module:
-    """A module with another function in the place of one."""
-    return with_fields(module, body=tuple(function if op is before else op for op in module.body))
 
 
 def _vectorized(

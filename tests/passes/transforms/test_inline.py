@@ -1,0 +1,147 @@
+"""Arrays that are computed where they are read: the same numbers, and nothing that is not proved."""
+
+from random import Random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import memref
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from passes.legality.refusal import IllegalTransform
+from passes.transforms.fuse.inline import inline
+from tests.oracles import mlir_opt
+
+N, M = af.symbols("N M")
+
+
+@af.kernel
+def sharpen(x: af.f32[N, M + 2], y: af.f32[N, M]):
+    soft = af.alloc(af.f32[N, M])
+    edges = af.alloc(af.f32[N, M])
+    with af.for_(N) as i, af.for_(M) as j:
+        soft[i, j] = (x[i, j] + x[i, j + 1] + x[i, j + 2]) / 3.0
+    with af.for_(N) as i, af.for_(M) as j:
+        edges[i, j] = x[i, j + 1] - soft[i, j]
+    with af.for_(N) as i, af.for_(M) as j:
+        y[i, j] = soft[i, j] + 2.0 * edges[i, j]
+
+
+def test_a_chain_of_stages_becomes_one():
+    made = af.Schedule(sharpen, validate=True).inline("soft").inline("edges").kernel()
+    mlir_opt(made.mlir())
+    assert made.mlir().count("affine.for") == 2
+    assert "memref.alloc" not in made.mlir()
+    for n, m in ((0, 2), (1, 1), (5, 0), (7, 64)):
+        x = np.random.default_rng(n).random((n, m + 2), "f4")
+        wanted, found = np.zeros((n, m), "f4"), np.zeros((n, m), "f4")
+        sharpen(x, wanted)
+        made(x, found)
+        assert wanted.tobytes() == found.tobytes()
+
+
+def made_by(function):
+    """The buffer that a function makes."""
+    return next(op.result for op in walk(function) if isinstance(op, memref.Allocation))
+
+
+COPY = "affine.for %j = 0 to 9 { %b = affine.load %t[%j] : T affine.store %b, %B[%j] : T }"
+REFUSED = {
+    "2 stores make t": "affine.for %i = 0 to 9 { affine.store %x, %t[%i] : T affine.store %x, %t[%i] : T }" + COPY,
+    "no subscript alone says the iteration of i": "affine.for %i = 0 to 9 { affine.store %x, %t[0] : T }" + COPY,
+    "affine.if": """affine.for %i = 0 to 9 {
+      affine.if affine_set<(i) : (i - 2 >= 0)>(%i) { affine.store %x, %t[%i] : T } }"""
+    + COPY,
+    "affine.for takes part": """affine.for %i = 0 to 9 {
+      %s = affine.for %k = 0 to 3 iter_args(%c = %x) -> (f32) { %d = arith.addf %c, %x : f32 affine.yield %d : f32 }
+      affine.store %s, %t[%i] : T }"""
+    + COPY,
+    "memref.load uses t": """affine.for %i = 0 to 9 { affine.store %x, %t[%i] : T }
+      %c0 = arith.constant 0 : index %l = memref.load %t[%c0] : T""",
+    "other values would be computed": """affine.for %i = 0 to 9 {
+      %a = affine.load %A[%i] : T affine.store %a, %t[%i] : T }
+      affine.for %i = 0 to 9 { affine.store %x, %A[%i] : T }"""
+    + COPY,
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_what_is_refused(reason):
+    body = REFUSED[reason].replace(": T", ": memref<9xf32>\n")
+    f = parse(f"""func.func @f(%A: memref<9xf32>, %B: memref<9xf32>, %x: f32) {{
+      %t = memref.alloc() : memref<9xf32>
+      {body}
+      return
+    }}""").functions[0]
+    with pytest.raises(IllegalTransform, match=reason):
+        inline(f, made_by(f))
+
+
+def test_an_argument_is_refused():
+    f = parse("func.func @f(%A: memref<9xf32>) { return }").functions[0]
+    with pytest.raises(IllegalTransform, match="does not make A"):
+        inline(f, f.args[0])
+
+
+def test_counters_are_numbers_too():
+    f = parse("""func.func @f(%B: memref<5xi32>) {
+      %t = memref.alloc() : memref<8xi32>
+      affine.for %i = 0 to 8 { %n = arith.index_cast %i : index to i32 affine.store %n, %t[-%i + 7] : memref<8xi32> }
+      affine.for %j = 0 to 5 { %b = affine.load %t[%j + 2] : memref<8xi32> affine.store %b, %B[%j] : memref<5xi32> }
+      return
+    }""").functions[0]
+    made, b = inline(f, made_by(f)), np.zeros(5, "i4")
+    verify(made)
+    run(made, b)
+    assert b.tolist() == [5, 4, 3, 2, 1]
+
+
+def random_program(seed):
+    """An array that a loop makes and others read, some of them behind a store to what it is made of."""
+    random = Random(seed)
+    at = random.choice(("%i", "-%i + 9", "%i + 3"))
+    reads = "\n".join(
+        f"""affine.for %j = {random.randint(3, 5)} to {random.randint(5, 9)} {{
+          %a = affine.load %t[{random.choice(("%j", "-%j + 9", "%j + 1", "4"))}] : memref<13xf32>
+          %b = affine.load %t[%j] : memref<13xf32>
+          %c = arith.addf %a, %b : f32
+          affine.store %c, %{random.choice("BBA")}[%j + {random.randint(0, 3)}] : memref<13xf32>
+        }}"""
+        for _ in range(random.randint(1, 2))
+    )
+    return parse(f"""func.func @f(%A: memref<13xf32>, %B: memref<13xf32>) {{
+      %t = memref.alloc() : memref<13xf32>
+      affine.for %i = 0 to 10 {{
+        %a = affine.load %A[%i + {random.randint(0, 3)}] : memref<13xf32>
+        %b = affine.load %A[{random.choice(("%i", "-%i + 9"))}] : memref<13xf32>
+        %c = arith.subf %a, %b : f32
+        affine.store %c, %t[{at}] : memref<13xf32>
+      }}
+      {reads}
+      return
+    }}""").functions[0]
+
+
+def ran(function):
+    a, b = np.random.default_rng(0).random(13, "f4"), np.zeros(13, "f4")
+    run(function, a, b)
+    return a.tobytes(), b.tobytes()
+
+
+def test_random_programs():
+    accepted = refused = 0
+    for seed in range(80):
+        f = random_program(seed)
+        try:
+            made = inline(f, made_by(f))
+        except IllegalTransform:
+            refused += 1
+            continue
+        verify(made)
+        accepted += 1
+        assert ran(made) == ran(f), seed
+    assert accepted >= 20
+    assert refused >= 10
