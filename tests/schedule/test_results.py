@@ -23,6 +23,9 @@ from tests.schedule.kernels import K, M, N, blocked, buffered, jacobi, matmul, r
 from tests.schedule.random_schedules import random_schedule
 
 
+@pytest.mark.filterwarnings(
+    "ignore::passes.analysis.dependence.AnalysisWarning"
+)  # what takes isl too long is taken to be unknown
 @pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)
 def test_random_schedules_of_polybench_replay_and_compute_the_same(benchmark):
     counts: Counter[str] = Counter()
