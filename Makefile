@@ -46,6 +46,7 @@ bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.patterns
 	@$(BIN)/python -m benchmarks.vector
 	@$(BIN)/python -m benchmarks.matmul
+	@$(BIN)/python -m benchmarks.stencils
 	@$(BIN)/python -m benchmarks.growth --seconds 0.3 --task parse print "translate --to=c" canonicalize affine-scalrep
 
 clean:

@@ -11,6 +11,7 @@ TMAX, NX, NY = af.symbols("TMAX NX NY")
 @af.kernel
 def fdtd_2d(ex: af.f64[NX, NY], ey: af.f64[NX, NY], hz: af.f64[NX, NY], fict: af.f64[TMAX]):
     """In each time step fict drives an edge of the electric field; this and the magnetic field drive each other."""
+    af.assume(NX >= 1)  # row 0 of ey is set on its own
     with af.for_(TMAX) as t:
         with af.for_(NY) as j:
             ey[0, j] = fict[t]
