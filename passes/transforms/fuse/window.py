@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import rewrite, users, walk, with_fields
@@ -21,6 +21,7 @@ from passes.analysis.storage import Buffer
 from passes.proof.claims import Answer
 from passes.proof.polyhedral import Reference
 
+BUFFERS = (MemRefType, UnrankedMemRefType)
 Changes = Mapping[Op, tuple[Op, ...]]
 """What stands in the place of some operations of a block."""
 
@@ -55,6 +56,9 @@ class Window:
             if all(op in inside or isinstance(op, memref.Dealloc) for op in using[buffer.root]):
                 found.add(buffer.root)
         shared = {root for root in found if made[root] not in self.graph.block}
+        if any(not isinstance(op, affine.For | scf.For) for op in self._loops):
+            found -= shared  # iterations that run side by side share it
+            shared = set()
         if shared and not _are_stored_first(Dependences(self._function(frozenset(found)), self.module), shared):
             found -= shared  # an iteration of the loops around may read what one before stored
         return frozenset(found)
@@ -81,15 +85,17 @@ class Window:
                     kept.add(maker)
                     waiting += maker.mentions()
             elif value not in args:
-                if isinstance(value.type, MemRefType | UnrankedMemRefType) and not isinstance(maker, memref.Allocation):
+                if isinstance(value.type, BUFFERS) and not isinstance(maker, memref.Allocation):
                     raise UnknownError(f"{value!r} may be a part of another buffer")
                 args[value] = None
         body = tuple(op for op in _in_order(function, kept))
         added = tuple(v for v in args if v not in function.args)
         shapes = (*function.shapes, *[None for _ in added]) if function.shapes else ()
         facts = (*function.assumes, *(c for c in self._around() if all(v in args for v in c.values())))
+        left = tuple(v for node in self.nodes for v in node.op.defines() if not isinstance(v.type, BUFFERS))
         return with_fields(
-            function, args=(*function.args, *added), body=(*body, Return(())), result_types=(), shapes=shapes,
+            function, args=(*function.args, *added), body=(*body, Return(left)), shapes=shapes,
+            result_types=tuple(v.type for v in left),
             assumes=facts, argument_attributes=(), result_attributes=(), private=False,
         )  # fmt: skip
 
@@ -115,9 +121,14 @@ class Window:
     def _reference(self) -> Reference:
         return Reference(self.before, self.module)
 
+    @property
+    def _loops(self) -> tuple[Op, ...]:
+        """The loops around the block."""
+        return self.graph.dependences.accesses.domains[self.nodes[0].op].loops
+
     def _around(self) -> Iterator[Constraint]:
         """What the loops around the block say of their induction variables."""
-        for op in self.graph.dependences.accesses.domains[self.nodes[0].op].loops:
+        for op in self._loops:
             if isinstance(op, affine.For):
                 yield from (Constraint(op.iv - e) for e in op.lower)
                 yield from (Constraint(e - 1 - op.iv) for e in op.upper)
