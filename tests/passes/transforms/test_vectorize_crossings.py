@@ -14,6 +14,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.vectorize import vectorize
+from tests.effort import some
 from tests.oracles import mlir_opt
 
 N = af.symbols("N")
@@ -92,7 +93,8 @@ def random_loop(seed):
 def test_random_subscripts():
     """Each loop is refused, or does the same; most are not refused."""
     vectorized = 0
-    for seed in range(80):
+    seeds = some(range(80), 40)
+    for seed in seeds:
         f, low, count = random_loop(seed)
         for tail, width in product(("scalar", "masked"), (2, 4)):
             try:
@@ -106,4 +108,4 @@ def test_random_subscripts():
                 run(f, wanted, n, m)
                 run(made, found, n, m)
                 assert wanted.tobytes() == found.tobytes(), (seed, tail, width, n, m)
-    assert vectorized >= 160
+    assert vectorized >= 2 * len(seeds)
