@@ -117,12 +117,12 @@ class Place:
             )
         return expr.value
 
-    def expr(self, expr: object) -> Affine:
+    def expr(self, expr: object, what: str = "a place") -> Affine:
         """An expression of symbols, or a name, with the arguments and loops of that name."""
         if isinstance(expr, str):
             return Affine.of(self._value(expr))
         if not isinstance(expr, Index):
-            return Affine.of(self.number(expr, "a place"))
+            return Affine.of(self.number(expr, what))
         new: dict[Value, Term] = {value: self._value(value.hint) for value in expr.expr.values()}
         return expr.expr.substitute(new)
 

@@ -223,8 +223,9 @@ def _split(at: Place, loop: object, place: object) -> Step:
 
 
 def _fuse(at: Place, first: object, second: object, *, shift: object, guarded: bool) -> Step:
-    by = shift if isinstance(shift, int) else at.expr(shift)
-    return Step("fuse", at.loops((first, second)), (("shift", by), ("guarded", guarded)))
+    by = at.expr(shift, "a shift")
+    options = ("shift", by.constant if by.is_constant else by), ("guarded", guarded)
+    return Step("fuse", at.loops((first, second)), options)
 
 
 VERBS: Mapping[str, Verb] = {

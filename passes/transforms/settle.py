@@ -14,6 +14,7 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import walk, with_fields
 from passes.simplify import Context, rewrite_within, simplify, simplify_bounds
 from passes.transforms.loops.nests import counted
+from passes.transforms.loops.pieces import split_body
 
 Fate = Literal["runs once", "never runs"]
 
@@ -33,6 +34,7 @@ def settled(function: Func, before: Func) -> Settled:
         for i = k to k + 1: S(i)       ->   S(k)
         for i = k to k: S(i)           ->
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
+        if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
 
     What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these.
     Nothing is refused: what is not proved, with a budget, stays. Where several lower bounds are left, a loop stays even
@@ -63,11 +65,13 @@ def settled(function: Func, before: Func) -> Settled:
         return Settled(function)
     gone: dict[Value, Fate] = {}
     values: dict[Value, Value] = {}
-    accesses = {inner for op in walk(function) if getattr(op, "iv", None) in touched for inner in walk(op)}
+    inside = {inner for op in walk(function) if getattr(op, "iv", None) in touched for inner in walk(op)}
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
         if isinstance(op, affine.Access):
-            return _with_quotients(op, context) if op in accesses else None
+            return _with_quotients(op, context) if op in inside else None
+        if isinstance(op, affine.If):
+            return _decided(op, context, values) if op in inside else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
             return None
         lower, upper = simplify_bounds(op.lower, "max", context), simplify_bounds(op.upper, "min", context)
@@ -103,6 +107,20 @@ def _touched(function: Func, before: Func) -> set[Value]:
 
     visit(function.body, inside=False)
     return found
+
+
+def _decided(op: affine.If, context: Context, values: dict[Value, Value]) -> Block | None:
+    """What runs of a condition that is the same in every iteration; None if it may be either way."""
+    if context.is_contradictory:
+        return None
+    if all(map(context.proves, op.condition)):
+        body, yielded = split_body(op.then)
+    elif context.excludes(op.condition):
+        body, yielded = split_body(op.orelse)
+    else:
+        return None
+    values.update(zip(op.results, yielded, strict=True))
+    return body
 
 
 def _with_quotients(op: affine.Access, context: Context) -> Op | None:

@@ -204,3 +204,22 @@ def test_16_a_refused_wavefront_proposes_one_that_can_be_taken():
         caught.value.alternative == 's.skew("t_tile", "i_tile", 2).interchange("t_tile", "i_tile").parallel("t_tile")'
     )
     exec(caught.value.alternative, {"s": s})
+
+
+def test_conditions_that_the_loops_decide_are_gone():
+    @af.kernel
+    def edges(x: af.f64[N]):
+        with af.for_(N) as i:
+            with af.if_(i >= 1):
+                x[i] += 1.0
+            with af.if_(i < 1):
+                x[i] += 2.0
+
+    s = af.Schedule(edges).split("i", 1)
+    tuned = s.kernel()
+    assert not any(isinstance(op, affine.If) for op in walk(tuned.func))
+    for n in (0, 1, 2, 7):
+        wanted, found = np.zeros(n), np.zeros(n)
+        edges(wanted)
+        tuned(found)
+        assert np.array_equal(wanted, found)
