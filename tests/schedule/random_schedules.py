@@ -42,6 +42,7 @@ def random_schedule(
 
 
 REFUSING = (
+    "fuse",
     "tile",
     "permute",
     "interchange",

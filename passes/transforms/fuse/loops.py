@@ -19,7 +19,7 @@ from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import at_depth, distances, same_element
 from passes.analysis.summary import Summaries
 from passes.legality.order import Time, is_barrier, text_time
-from passes.legality.proposals import Proposal
+from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import refusal
 from passes.legality.require import Candidate, require_order
 from passes.legality.words import name
@@ -111,7 +111,7 @@ def fuse(
         (pair.first, *pair.between, pair.second),
         _time(dependences, pair, after, by),
         what=what,
-        candidates=_least_shift(dependences, pair, after, by),
+        candidates=_instead(dependences, pair, after, by),
     )
     made, results = _one_loop(pair, what) if guarded else _in_parts(pair, what)
     new: dict[Op, Sequence[Op]] = dict.fromkeys((*pair.between, pair.second), ())
@@ -265,6 +265,17 @@ def _time(dependences: Dependences, pair: _Pair, after: set[Op], by: Affine) -> 
         return (2 if access.op in late else 0, place, *inside)
 
     return time
+
+
+def _instead(dependences: Dependences, pair: _Pair, after: set[Op], by: Affine) -> Iterator[Candidate]:
+    """What may help: a larger shift, or that the second loop runs backwards, or its inner loop in its place."""
+    yield from _least_shift(dependences, pair, after, by)
+    first, second = pair.first.iv, pair.second.iv
+    yield Candidate(Proposal((Step("reverse", (second,)),)), ())
+    match pair.second.body:
+        case (affine.For(iv=inner),):
+            swapped = Step("interchange", (second, inner)), Step("fuse", (first, inner))
+            yield Candidate(Proposal(swapped, asks_again=False), ())
 
 
 def _least_shift(dependences: Dependences, pair: _Pair, after: set[Op], by: Affine) -> Iterator[Candidate]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from affdsl.ir.expr import Affine, Constraint, Value
+from passes.analysis.polyhedral import maximum
 from passes.simplify import Context
 from passes.transforms.loops.pieces import largest, smallest
 
@@ -66,11 +67,16 @@ def parts(first: Range, second: Range, context: Context) -> list[Part]:
 
 
 def hull(first: Range, second: Range, iv: Value, context: Context) -> Range | None:
-    """One range that has the numbers of both; None where which of them begins first, or ends last, is not known."""
+    """One range that has the numbers of both; None where which of them begins first, or ends last, is not known.
+
+    It may go beyond both by as much as one may go beyond the other.
+    """
     pairs = (first, second), (second, first)
-    lower = next((one.lower for one, other in pairs if _is_no_higher(one, other, iv, context)), None)
-    upper = next((one.upper for one, other in pairs if _is_no_lower(one, other, iv, context)), None)
-    return None if lower is None or upper is None else Range(lower, upper, first.step)
+    lowers = [_stretched(one.lower, -1, other, iv, context) for one, other in pairs]
+    uppers = [_stretched(one.upper, 1, other, iv, context) for one, other in pairs]
+    lower = min((each for each in lowers if each is not None), default=None, key=lambda each: each[0])
+    upper = min((each for each in uppers if each is not None), default=None, key=lambda each: each[0])
+    return None if lower is None or upper is None else Range(lower[1], upper[1], first.step)
 
 
 def guards(of: Range, within: Range, iv: Value, context: Context) -> tuple[Constraint, ...]:
@@ -90,13 +96,20 @@ def _after(of: Range, other: Range) -> Iterator[Range]:
         yield Range(largest(*of.lower, *other.lower, start), smallest(*of.upper, *other.upper[:k]), of.step)
 
 
-def _is_no_higher(one: Range, other: Range, iv: Value, context: Context) -> bool:
-    """Whether one range begins certainly not above the numbers of the other."""
-    inside = context.knowing(other.holds(iv))
-    return all(inside.excludes([Constraint(low - 1 - iv)]) for low in one.lower)
+def _stretched(
+    ends: tuple[Affine, ...], sign: int, other: Range, iv: Value, context: Context
+) -> tuple[int, tuple[Affine, ...]] | None:
+    """By how much an end must move, down or up, so that it leaves out no number of another range, and where it is then.
 
-
-def _is_no_lower(one: Range, other: Range, iv: Value, context: Context) -> bool:
-    """Whether one range ends certainly not below the numbers of the other."""
-    inside = context.knowing(other.holds(iv))
-    return all(inside.excludes([Constraint(iv - high)]) for high in one.upper)
+    None where no number is enough.
+    """
+    inside, far = context.knowing(other.holds(iv)), 0
+    for end in ends:
+        beyond = (end - iv) if sign < 0 else (iv + 1 - end)
+        if inside.excludes([Constraint(beyond - 1)]):
+            continue
+        most = maximum(beyond, inside.relevant([beyond]))
+        if most is None:
+            return None
+        far = max(far, -(-most // other.step) * other.step)
+    return far, tuple(end + sign * far for end in ends)

@@ -16,6 +16,7 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.fuse.loops import fuse
+from passes.transforms.reverse import reverse
 from tests.harness import reading
 from tests.harness.reading import by_name, loops
 from tests.passes.advice.asked import asked
@@ -125,6 +126,18 @@ def test_the_time_order_of_the_parts_is_that_of_the_shift():
         assert_alike(f, fuse(f, *pair(f), shift=shift))
 
 
+def test_one_loop_goes_as_far_as_one_may_go_beyond_the_other():
+    f = read(
+        CONSTANTS
+        + "affine.for %x = 0 to %n {"
+        + CHAIN.format(first="0 to affine_map<(d0) -> (d0)>(%x)", second="-1 to 3")
+        + "}"
+    )
+    made = fuse(f, *pair(f), guarded=True)
+    assert headers(made)[1] == "affine.for %i = -1 to affine_map<(d0) -> (d0 + 3)>(%x)"
+    assert_alike(f, made)
+
+
 def test_a_shift_may_be_a_symbol():
     f = read(CONSTANTS + CHAIN.format(first="0 to %n", second="0 to %n"))
     made = fuse(f, *pair(f), shift=f.args[3] + 1)
@@ -197,8 +210,24 @@ def test_no_constant_shift_is_proposed_where_none_is_legal():
       }""")
     with pytest.raises(IllegalTransform) as refused:
         asked("fuse", f, *pair(f))
-    assert refused.value.alternative == ""
+    assert refused.value.alternative == "reverse(func, j) first"
     assert_alike(f, fuse(f, *pair(f), shift=f.args[2] - 1))
+    assert_alike(f, fuse(reverse(f, pair(f)[1]), *pair(f)))
+
+
+def test_an_interchange_is_proposed_where_a_nest_reads_in_another_order():
+    f = read(
+        """%v = arith.constant 1 : i64
+      affine.for %i = 0 to %n { affine.for %k = 0 to %m { affine.store %v, %A[%i, %k] : memref<?x?xi64> } }
+      affine.for %j = 0 to %m { affine.for %l = 0 to %n {
+        %a = affine.load %A[%l, %j] : memref<?x?xi64>
+        affine.store %a, %B[%l, %j] : memref<?x?xi64>
+      } }""",
+        "%A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %m: index",
+    )
+    with pytest.raises(IllegalTransform) as refused:
+        asked("fuse", f, *pair(f))
+    assert refused.value.alternative == "interchange(func, j, l) and fuse(func, i, l)"
 
 
 def test_what_loops_carry_is_carried_together():
