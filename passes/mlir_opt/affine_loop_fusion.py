@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +15,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
-from passes.analysis.dependence import Dependences
+from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
@@ -156,8 +157,10 @@ class Attempt:
 def fused(function: Func, module: Module, policy: Policy) -> tuple[Func, list[Attempt]]:
     """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried."""
     fusions = _Fusions(function, module, policy)
-    for owner in [*_owners(function), None]:
-        fusions.fuse_in(owner)
+    with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
+        warnings.simplefilter("ignore", AnalysisWarning)
+        for owner in [*_owners(function), None]:
+            fusions.fuse_in(owner)
     return fusions.function, fusions.attempts
 
 

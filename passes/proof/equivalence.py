@@ -110,7 +110,7 @@ class Equivalence:
         pairs = zip(self.before.results, self.after.results, strict=True)
         for a, b in ((a, b) for a, b in pairs if f"result{self.before.results.index(a)}" not in old):
             with spending(BUDGET):
-                once = self.before.elements(None).identity()
+                once = self.before.points(self.before.scope.start).identity()
             found.append(Equality(a, b, once))
         return found
 

@@ -29,6 +29,11 @@ def loops_removed(before: func.Module, after: func.Module) -> int:
     return -loops_added(before, after)
 
 
+def nests_fused(before: func.Module, after: func.Module) -> int:
+    """Loops that stood beside others, in the same block, and do not any more."""
+    return _beside(before) - _beside(after)
+
+
 def innermost_changed(before: func.Module, after: func.Module) -> int:
     """How many loops without one inside are not there any more as they were."""
     return _changed(filter(_is_innermost, walk(before)), walk(after))
@@ -108,6 +113,11 @@ def _is_innermost(op: Op) -> bool:
     return isinstance(op, affine.For) and not any(
         isinstance(inner, affine.For) for inner in walk(op) if inner is not op
     )
+
+
+def _beside(module: func.Module) -> int:
+    """How many outermost loops there are more than one for each function."""
+    return sum(max(0, sum(1 for _ in _outermost(function)) - 1) for function in module.functions)
 
 
 def _outermost(op: Op) -> Iterator[Op]:

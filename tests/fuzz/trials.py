@@ -73,6 +73,8 @@ ROWS = (
     Row("affine-loop-unroll{unroll-factor=-1}", "loops unrolled", amounts.innermost_changed),
     Row("affine-loop-unroll-jam", "nests unrolled", amounts.outermost_changed),
     Row("affine-loop-coalescing", "loops saved", amounts.loops_removed),
+    Row("affine-loop-fusion", "nests fused", amounts.nests_fused),
+    Row("affine-loop-fusion{maximal=1}", "nests fused", amounts.nests_fused),
     Row("affine-parallelize", "loops parallel", amounts.parallel_loops_added),
     Row("affine-parallelize{parallel-reductions=1}", "loops parallel", amounts.parallel_loops_added),
     Row("affine-loop-invariant-code-motion", "loops left by operations", amounts.levels_left),
