@@ -23,7 +23,7 @@ SEEDS = some(range(60, 80), 8)
 THREE = "test-loop-permutation{permutation-map=1,2,0 check-validity=1}"
 KNOWN = {row.title: row for row in ROWS if row.is_known}
 SLOW = {title for title in KNOWN if "data" in title}
-RARE = {THREE, *(title for title in KNOWN if title.startswith("affine-pipeline-data-transfer"))}
+RARE = {THREE, *(t for t in KNOWN if t.startswith(("affine-pipeline-data-transfer", "affine-loop-fusion")))}
 """What mlir-opt does to few programs."""
 
 
