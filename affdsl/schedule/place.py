@@ -38,9 +38,10 @@ class Place:
     call: str
     gone: Mapping[str, str] = field(default_factory=dict)
 
-    def loop(self, name: object, *, parallel: str = "", data: bool = False, any: bool = False) -> Value:
-        """The counter of a loop that steps can change; `parallel` says what is wrong with one that is parallel.
+    def loop(self, name: object, *, parallel: str | None = "", data: bool = False, any: bool = False) -> Value:
+        """The counter of a loop that steps can change.
 
+        `parallel` says what is wrong with a loop that is parallel; None, that nothing is.
         `data` is whether its bounds may come from data, since the step does not touch them; `any` is whether it may be
         parallel too, since the step leaves the order of its iterations alone. Raises ScheduleError if there is no such
         loop, IllegalTransform if it is parallel already, or bounded by data where that matters.
@@ -48,6 +49,8 @@ class Place:
         iv = find(self.function, self.names, name, self.call, self.gone)
         loop = loop_by(self.function, iv)
         if any:
+            return iv
+        if isinstance(loop, affine.Parallel) and parallel is None:
             return iv
         if isinstance(loop, affine.Parallel):
             changes = "its iterations have no order that a step could change; "

@@ -225,7 +225,7 @@ def _split(at: Place, loop: object, place: object) -> Step:
 def _fuse(at: Place, first: object, second: object, *, shift: object, guarded: bool) -> Step:
     by = at.expr(shift, "a shift")
     options = ("shift", by.constant if by.is_constant else by), ("guarded", guarded)
-    return Step("fuse", at.loops((first, second)), options)
+    return Step("fuse", (at.loop(first, parallel=None), at.loop(second, parallel=None)), options)
 
 
 VERBS: Mapping[str, Verb] = {

@@ -83,3 +83,26 @@ def test_the_text_of_a_symbolic_shift_replays_it():
 def test_what_is_no_shift_is_said(options: dict[str, object], words: str):
     with pytest.raises(af.ScheduleError, match=words):
         af.Schedule(sweeps).fuse("i#1", "i#2", **options)  # type: ignore[arg-type]
+
+
+def test_parallel_loops_are_fused_and_loops_bounded_by_data_are_not():
+    @af.kernel
+    def squares(A: af.f64[N], B: af.f64[N]):
+        with af.for_(N) as i:
+            A[i] += 1.0
+        with af.for_(N) as j:
+            B[j] = A[j] * A[j]
+
+    s = af.Schedule(squares).parallel("i").parallel("j").fuse("i", "j")
+    assert [row.text for row in s.loops()] == ["parallel i = 0 to N"]
+
+    @af.kernel
+    def rows(first: af.index[N], x: af.f64[N]):
+        with af.for_(N) as k:
+            with af.for_(first[k]) as i:
+                x[i] = 0.0
+            with af.for_(first[k]) as j:
+                x[j] += 1.0
+
+    with pytest.raises(af.IllegalTransform, match="the bounds of the loop i come from data"):
+        af.Schedule(rows).fuse("i", "j")

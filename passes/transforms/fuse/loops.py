@@ -17,15 +17,16 @@ from passes.analysis.access import Access, met
 from passes.analysis.dependence import Dependences
 from passes.analysis.polyhedral import UnknownError, spending
 from passes.analysis.relations import at_depth, distances, same_element
-from passes.analysis.summary import Summaries
-from passes.legality.order import Time, is_barrier, text_time
+from passes.legality.order import Time, text_time
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import refusal
 from passes.legality.require import Candidate, require_order
 from passes.legality.words import name
 from passes.simplify import Context, domain_of
+from passes.transforms.fuse.between import after_both, require_values
+from passes.transforms.fuse.parallels import fuse_parallel
 from passes.transforms.fuse.ranges import FIRST, Part, Range, guards, hull, parts
-from passes.transforms.loops.nests import counted, loop_of
+from passes.transforms.loops.nests import counted, loop_of, loop_of_any_kind
 from passes.transforms.loops.pieces import copied_loop, ended, split_body, visible_before
 
 
@@ -50,6 +51,8 @@ def fuse(
                              for j_last = max(0, n - 1) to n: T(j_last)
 
         fuse(shift=1, guarded=True)   ->   for i = 0 to n + 1: { if i < n: S(i);  if i >= 1: T(i - 1) }
+
+    Two `affine.parallel` over the same points become one, if each point depends on no other.
 
     What stands between the loops moves before them, or behind them if it depends on the first one. A loop that is all
     that an affine.if holds takes the condition into its body, if that brings the two into one block.
@@ -102,10 +105,15 @@ def fuse(
     """
     by = Affine.of(shift)
     what = f"fuse loops {name(iv)} and {name(other)}" + (f" at shift {spell(by)}" if by != Affine() else "")
+    loops = [loop_of_any_kind(function, each, what) for each in (iv, other)]
+    if loops[0] is loops[1]:
+        raise refusal(loops[0], what, "they are one loop already")
+    if any(isinstance(loop, affine.Parallel) for loop in loops):
+        return fuse_parallel(function, loops[0], loops[1], by, what, module)
     pair = _pair_of(function, iv, other, by, what)
     dependences = Dependences(pair.function, module)
-    after = _after(dependences, pair)
-    _require_values(pair, after, what)
+    after = after_both(dependences, pair.first, pair.between)
+    require_values(pair.first, pair.second, after, what)
     require_order(
         dependences,
         (pair.first, *pair.between, pair.second),
@@ -146,8 +154,6 @@ def _pair_of(function: func.Func, iv: Value, other: Value, by: Affine, what: str
     """The loops, if they can be one. Raises IllegalTransform if they cannot, whatever they depend on."""
     for each in (iv, other):
         loop_of(function, each, what)
-    if iv is other:
-        raise refusal(loop_of(function, iv, what), what, "they are one loop already")
     if _path(function, iv)[-2] is not _path(function, other)[-2]:
         function = _opened(_opened(function, iv), other)
     first, second = loop_of(function, iv, what), loop_of(function, other, what)
@@ -212,42 +218,6 @@ def _opened(function: func.Func, iv: Value) -> func.Func:
         return function
     opened = with_fields(loop, body=(with_fields(parent, then=split_body(loop.body)[0]),))
     return _opened(rewrite(function, lambda op: opened if op is parent else None), iv)
-
-
-def _after(dependences: Dependences, pair: _Pair) -> set[Op]:
-    """What stands between the loops and must not run before the first one."""
-    summaries = Summaries(dependences.accesses.module)
-    late: list[Op] = [pair.first]
-    for op in pair.between:
-        if any(_depends(dependences, summaries, each, op) for each in late):
-            late.append(op)
-    return set(late[1:])
-
-
-def _depends(dependences: Dependences, summaries: Summaries, source: Op, sink: Op) -> bool:
-    """Whether an operation of a block must run after another one before it."""
-    made = set(source.defines())
-    if any(not made.isdisjoint(inner.mentions()) for inner in walk(sink)):
-        return True
-    if all(any(is_barrier(inner, summaries) for inner in walk(op)) for op in (source, sink)):
-        return True
-    depth = len(dependences.accesses.domains[source].ivs) + 1
-    return any(
-        dependences.at(a, b, depth) is not None
-        for a in dependences.accesses.inside(source)
-        for b in dependences.accesses.inside(sink)
-        if "write" in (a.kind, b.kind)
-    )
-
-
-def _require_values(pair: _Pair, after: set[Op], what: str) -> None:
-    """Refuse where the second loop uses a value that is known only after the first one."""
-    known = {value: op for op in (pair.first, *after) for value in op.defines()}
-    for op in walk(pair.second):
-        for value in op.mentions():
-            if value in known:
-                reason = f"the loop {name(pair.second.iv)} uses {shown(value)}, which is known only after the loop "
-                raise refusal(known[value], what, f"{reason}{name(pair.first.iv)}")
 
 
 def _time(dependences: Dependences, pair: _Pair, after: set[Op], by: Affine) -> Time:

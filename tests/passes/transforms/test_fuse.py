@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from affdsl.ir.dialects import func
+from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
@@ -348,3 +348,54 @@ def test_calls_keep_their_order():
     f = module.functions[-1]
     with pytest.raises(IllegalTransform, match="may do anything"):
         fuse(f, *pair(f), module=module)
+
+
+PARALLEL = """affine.parallel (%i, %k) = (0, 1) to (symbol(%n), 4) {{
+    %v = arith.constant 3 : i64
+    affine.store %v, %A[%i, %k + 1] : memref<?x?xi64>
+  }}
+  affine.parallel (%j, %l) = (0, 1) to (symbol(%n), 4) {{
+    %a = affine.load %A[{read}] : memref<?x?xi64>
+    affine.store %a, %B[%l, %j] : memref<?x?xi64>
+  }}"""
+
+
+def of_parallel(read_at: str) -> tuple[func.Func, list[Value]]:
+    text = PARALLEL.format(read=read_at)
+    f = read(text, "%A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %m: index")
+    return f, [op.ivs[0] for op in f.body if isinstance(op, affine.Parallel)]
+
+
+def test_parallel_loops_over_the_same_points_are_one():
+    f, ivs = of_parallel("%j, %l + 1")
+    made = fuse(f, *ivs)
+    verify(made)
+    assert sum(isinstance(op, affine.Parallel) for op in made.body) == 1
+    for order in ("forward", "reverse"):
+        arrays = [np.arange(64).reshape(8, 8) * k for k in (1, 2)]
+        wanted, found = ([a.copy() for a in arrays] for _ in range(2))
+        run(f, *wanted, 5, 0)
+        run(made, *found, 5, 0, order=order)
+        assert all(map(np.array_equal, wanted, found))
+
+
+@pytest.mark.parametrize("read_at", ["%j, %l", "%j, %l + 2", "%j + 1, %l + 1", "%j, 3"])
+def test_parallel_loops_whose_points_depend_on_others_are_refused(read_at: str):
+    f, ivs = of_parallel(read_at)
+    with pytest.raises(IllegalTransform, match=r"e\.g\. \(i, k\) = ") as refused:
+        fuse(f, *ivs)
+    assert refused.value.witness is not None
+    assert refused.value.witness.source != refused.value.witness.sink
+
+
+def test_parallel_loops_are_not_shifted_or_mixed_with_others():
+    f, ivs = of_parallel("%j, %l + 1")
+    with pytest.raises(IllegalTransform, match="without a shift, where their bounds and steps are equal"):
+        fuse(f, *ivs, shift=1)
+    with pytest.raises(IllegalTransform, match="they are one loop already"):
+        fuse(f, ivs[0], ivs[0])
+    with pytest.raises(IllegalTransform, match="does not stand behind the first one"):
+        fuse(f, *reversed(ivs))
+    g = read("affine.parallel (%i) = (0) to (9) { }\naffine.for %j = 0 to 9 { }")
+    with pytest.raises(IllegalTransform, match="one of them is parallel, and the other has an order"):
+        fuse(g, g.body[0].ivs[0], g.body[1].iv)
