@@ -20,7 +20,7 @@ from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
 from passes.transforms.fuse.private import FastMemory
-from passes.transforms.fuse.producers import Candidate, Fused, Pair, Siblings
+from passes.transforms.fuse.producers import Fused, FusionCandidate, Pair, Siblings
 from passes.transforms.settle import settled
 
 ROUNDING = 1e-9
@@ -247,7 +247,7 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
     costs = costs_of(pair)
     source, sink = (f"{n.id} (%{names_of(pair.function)[n.ivs[0]]})" for n in (pair.source, pair.sink))
     attempt = Attempt(source, sink, costs)
-    candidates: list[tuple[Evaluation, Candidate]] = []
+    candidates: list[tuple[Evaluation, FusionCandidate]] = []
     for depth in range(len(pair.loops), 0, -1):
         try:
             candidate = pair.candidate(depth)

@@ -17,7 +17,7 @@ from passes.analysis.access import Access
 from passes.analysis.boxes import width_of
 from passes.analysis.region import region_of
 from passes.analysis.storage import Buffer
-from passes.transforms.fuse.producers import Candidate, Pair, Siblings
+from passes.transforms.fuse.producers import FusionCandidate, Pair, Siblings
 from passes.transforms.fuse.slices import LoopSlice, Slice
 
 SIZE = 1000
@@ -71,7 +71,7 @@ class Costs:
     region: int
     sizes: Mapping[Value, int] = field(default_factory=dict)
 
-    def of(self, candidate: Candidate) -> Evaluation:
+    def of(self, candidate: FusionCandidate) -> Evaluation:
         """The figures of a fusion."""
         cost = self._fused(candidate)
         slice_region = self.region
@@ -97,7 +97,7 @@ class Costs:
             grouped.setdefault(access.buffer, []).append(access)
         return sum(_bytes(self.pair, group, _Middle(self.sizes)) for group in grouped.values())
 
-    def _fused(self, candidate: Candidate) -> int:
+    def _fused(self, candidate: FusionCandidate) -> int:
         skipped: set[Op] = set()
         if candidate.slice.is_one_iteration and not isinstance(self.pair, Siblings):
             # What is stored goes to the loads without memory in between.

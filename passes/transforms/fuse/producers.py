@@ -36,7 +36,7 @@ class Variant:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class FusionCandidate:
     """A fusion in the loop of one depth of the consumer, of which it is not known yet whether it is legal.
 
     Attributes
@@ -68,7 +68,7 @@ class Fused:
     """
 
     function: Func
-    candidate: Candidate
+    candidate: FusionCandidate
     variant: Variant
     private: tuple[PrivateBuffer, ...]
 
@@ -167,7 +167,7 @@ class Pair:
     def _can_be_private(self) -> bool:
         return not set(self.buffers).intersection(self.sink.writes)
 
-    def candidate(self, depth: int) -> Candidate:
+    def candidate(self, depth: int) -> FusionCandidate:
         """The fusion in the loop of this depth of the consumer, from 1 on. Raises UnknownError without a slice."""
         loop = self.loops[depth - 1]
         assert isinstance(self.source.op, affine.For)
@@ -181,9 +181,9 @@ class Pair:
             first = next(op for op in walk(nest) if isinstance(op, Loop) and is_like(op, loop)).body[0]
             with suppress(UnknownError):
                 private = tuple(private_buffer(made, nest, first, b.root, self.fast) for b in self.buffers)
-        return Candidate(depth, slice, nest, private)
+        return FusionCandidate(depth, slice, nest, private)
 
-    def fused(self, candidate: Candidate, variant: Variant) -> Fused | Answer:
+    def fused(self, candidate: FusionCandidate, variant: Variant) -> Fused | Answer:
         """The function after a fusion; if it is not proved to leave what the function left before, why."""
         if variant.is_private and not candidate.private:
             return Answer("unknown", "the consumer does not use it by affine subscripts alone")
@@ -214,7 +214,7 @@ class Pair:
         return _within(self.sink.op, loop, (copied,), ())
 
     def _changes(
-        self, candidate: Candidate, private: Sequence[PrivateBuffer], variant: Variant
+        self, candidate: FusionCandidate, private: Sequence[PrivateBuffer], variant: Variant
     ) -> dict[Op, tuple[Op, ...]]:
         """What stands in the place of which operations. Raises UnknownError where the nest can stand nowhere."""
         nest = candidate.nest
