@@ -399,3 +399,28 @@ def test_parallel_loops_are_not_shifted_or_mixed_with_others():
     g = read("affine.parallel (%i) = (0) to (9) { }\naffine.for %j = 0 to 9 { }")
     with pytest.raises(IllegalTransform, match="one of them is parallel, and the other has an order"):
         fuse(g, g.body[0].ivs[0], g.body[1].iv)
+
+
+AROUND = {
+    "scf.if": "%c = arith.cmpi slt, %n, %m : index\nscf.if %c { BODY }",
+    "else": """affine.if affine_set<()[s0] : (2 - s0 >= 0)>()[%n] {
+      affine.store %k, %A[3] : memref<?xi64>
+    } else { BODY }""",
+    "scf.for": "%z = arith.constant 0 : index\n%o = arith.constant 1 : index\nscf.for %t = %z to %n step %o { BODY }",
+    "parallel": "affine.parallel (%t) = (0) to (1) { BODY }",
+    "carrying": """%r = affine.for %t = 0 to 3 iter_args(%w = %k) -> (i64) { BODY
+      affine.yield %w : i64 }""",
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_loops_may_stand_in_any_block(around: str):
+    body = """affine.for %i = 0 to %n { affine.store %k, %A[%i] : memref<?xi64> }
+      affine.for %j = 1 to 5 {
+        %q = affine.load %A[%j + 1] : memref<?xi64>
+        affine.store %q, %B[%j] : memref<?xi64>
+      }"""
+    f = read(CONSTANTS + AROUND[around].replace("BODY", body))
+    assert_alike(f, fuse(f, *pair(f), shift=1))
+    with pytest.raises(IllegalTransform, match=r"feeds the load A\[j \+ 1\]"):
+        fuse(f, *pair(f))
