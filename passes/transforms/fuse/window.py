@@ -59,7 +59,7 @@ class Window:
         if any(not isinstance(op, affine.For | scf.For) for op in self._loops):
             found -= shared  # iterations that run side by side share it
             shared = set()
-        if shared and not _are_stored_first(Dependences(self._function(frozenset(found)), self.module), shared):
+        if shared and not shared.isdisjoint(_read_first(Dependences(self._function(frozenset(found)), self.module))):
             found -= shared  # an iteration of the loops around may read what one before stored
         return frozenset(found)
 
@@ -106,16 +106,28 @@ class Window:
     def compared(self, new: Changes, made: Collection[Value] = ()) -> Answer:
         """Whether the function with other operations leaves what it left before.
 
-        That is not known where something is read of the buffers that are `made` for it that was not stored there, even
-        if nobody needs it.
+        That is not known where something is read of the buffers that are `made` for it, or of others that the whole
+        function makes, that was not stored there, even if nobody needs it.
         """
         after = self.changed(new)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalysisWarning)
             answer = self._reference.compared(after, self.module)
-            if answer.verdict == "proved" and made and not _are_stored_first(Dependences(after, self.module), made):
-                return Answer("unknown", "the nest reads what it did not store")
-            return answer
+            if answer.verdict != "proved":
+                return answer
+            read_first = _read_first(Dependences(after, self.module))
+            if read_first.isdisjoint(made) and not (read_first & self._local) - self._read_first:
+                return answer
+            return Answer("unknown", "something would be read that was not stored before")
+
+    @cached_property
+    def _local(self) -> set[Value]:
+        """The buffers that the whole function makes."""
+        return {op.result for op in walk(self.graph.function) if isinstance(op, memref.Allocation)}
+
+    @cached_property
+    def _read_first(self) -> set[Value]:
+        return _read_first(Dependences(self.before, self.module))
 
     @cached_property
     def _reference(self) -> Reference:
@@ -141,15 +153,18 @@ def _is_repeated(op: Op, private: frozenset[Value]) -> bool:
     return isinstance(op, memref.GetGlobal) or (is_pure(op) and not any(True for _ in op.blocks()))
 
 
-def _are_stored_first(dependences: Dependences, buffers: Collection[Value]) -> bool:
-    """Whether all that is read of some buffers was certainly stored there before."""
+def _read_first(dependences: Dependences) -> set[Value]:
+    """The buffers of which something may be read that was not stored there before."""
     flow = Flow(dependences)
-    for read in dependences.compared:
-        if read.kind == "read" and read.buffer.root in buffers:
-            left = flow.live_in(read)
-            if left is None or not left.is_empty():
-                return False
-    return True
+    found: set[Value] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnalysisWarning)
+        for read in dependences.compared:
+            if read.kind == "read" and read.buffer.root not in found:
+                left = flow.live_in(read)
+                if left is None or not left.is_empty():
+                    found.add(read.buffer.root)
+    return found
 
 
 def _is_tied(graph: MemRefDependenceGraph, node: Node, source: Node, sink: Node) -> bool:

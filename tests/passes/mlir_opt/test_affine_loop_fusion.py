@@ -15,6 +15,7 @@ from affdsl.mlir.writers import print_op
 from passes.mlir_opt.affine_loop_fusion import Attempt, Policy, affine_loop_fusion, fused
 from passes.pipeline.language import run_pipeline
 from passes.transforms.fuse.compute_at import compute_at
+from tests.fuzz.check import check_seeds
 from tests.mlir.batches import judge
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed, shown
@@ -398,3 +399,9 @@ def test_iterations_side_by_side_share_no_smaller_buffer():
     (inner, *_) = (op.iv for op in walk(module.functions[0]) if isinstance(op, affine.For) and op.iv.hint == "j")
     alone = compute_at(module.functions[0], module.functions[0].body[0].result, inner)
     assert "memref.alloc() : memref<9x9xf32>" in print_op(alone)
+
+
+@pytest.mark.parametrize("seed", [1101, 30133])
+def test_nothing_is_read_that_was_not_stored_even_if_nobody_needs_it(seed):
+    report = check_seeds([seed], ["builtin.module(affine-loop-fusion{maximal=true})"], ["interpreter"])
+    assert report.failures == []
