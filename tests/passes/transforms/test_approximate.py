@@ -14,6 +14,7 @@ from affdsl.mlir.writers import print_op
 from passes.legality.refusal import IllegalTransform
 from passes.transforms.approximate import approximate
 from passes.transforms.approximate.formats import F32, F64
+from tests.effort import some
 from tests.three_ways import agree
 
 N = af.symbols("N")
@@ -89,7 +90,7 @@ def test_the_interpreter_c_and_mlir_agree_to_the_bit(function, type, tmp_path):
         x = np.array([*SPECIAL, 0.7, 3.5, 100.25, -3.75], dtype)
     after, _ = agree(print_op(made), tmp_path, x, np.zeros_like(x), x.size)
     s = kernel(function, type)
-    for width in (2, 4, 8, 16):
+    for width in some((4, 16, 2, 8), 2):
         y = np.empty_like(x)
         s.__copy__().vectorize("i", width, tail="masked").kernel()(x, y)
         assert y.tobytes() == after[1].tobytes()

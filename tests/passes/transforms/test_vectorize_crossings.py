@@ -93,7 +93,7 @@ def random_loop(seed):
 def test_random_subscripts():
     """Each loop is refused, or does the same; most are not refused."""
     vectorized = 0
-    seeds = some(range(80), 40)
+    seeds = some(range(80), 20)
     for seed in seeds:
         f, low, count = random_loop(seed)
         for tail, width in product(("scalar", "masked"), (2, 4)):

@@ -13,6 +13,7 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.lowering.split_vectors import split_vectors
 from passes.transforms.vectorize import vectorize
+from tests.effort import some
 from tests.three_ways import agree
 
 SUM = """func.func @f(%A: memref<?xiB>, %B: memref<?xiB>, %r: memref<2xi32>, %n: index) {
@@ -72,7 +73,7 @@ def test_the_sum_is_the_same(bits, left, right):
                 assert arrays[2].tolist() == wanted[2].tolist()
 
 
-@pytest.mark.parametrize(("bits", "sign"), [*itertools.product((8, 16), ("extsi", "extui"))])
+@pytest.mark.parametrize(("bits", "sign"), some([(8, "extui"), (16, "extsi"), (8, "extsi"), (16, "extui")], 2))
 def test_it_runs_in_c_and_lowered(bits, sign, tmp_path):
     for width, tail in ((16, "masked"), (64, "scalar")):
         found = wide(program(bits, sign, sign), width, tail)
