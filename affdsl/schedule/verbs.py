@@ -18,6 +18,7 @@ from passes.advice.verbs import done
 from passes.legality.proposals import Argument, Request, Step
 from passes.legality.refusal import refusal
 from passes.transforms.settle import Settled, settled
+from passes.transforms.share import shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,8 @@ class Verb:
     ----------
     settles
         Whether it makes bounds, which may say more than their place needs.
+    copies
+        Whether it makes copies of a body, which may compute the same.
     opens
         Whether it may be legal when loops carry no values, and is not where they do.
     band
@@ -70,6 +73,7 @@ class Verb:
 
     read: Reader
     settles: bool = False
+    copies: bool = False
     opens: bool = False
     band: str = ""
     ordered: bool = False
@@ -100,6 +104,8 @@ def taken(place: Place, call: VerbCall) -> Settled:
     if verb.band:
         require_band(place, request, verb.band, ordered=verb.ordered)
     made = done(request, place.call)
+    if verb.copies:
+        made = shared(made, place.function, place.module)
     return settled(made, place.function) if verb.settles else Settled(made)
 
 
@@ -240,8 +246,8 @@ VERBS: Mapping[str, Verb] = {
     "distribute": Verb(_of_loop("distribute", data=True), opens=True),
     "split": Verb(_split, settles=True),
     "peel": Verb(_peel, settles=True),
-    "unroll": Verb(_unroll, settles=True),
-    "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, opens=True),
+    "unroll": Verb(_unroll, settles=True, copies=True),
+    "unroll_jam": Verb(_with_number("unroll_jam", "a factor", 2), settles=True, copies=True, opens=True),
     "vectorize": Verb(_vectorize, settles=True),
     "coalesce": Verb(_of_loops("coalesce"), opens=True, band="coalesce loops {}", ordered=True),
     "contract": Verb(_of_loop("contract", any=True)),
@@ -250,7 +256,7 @@ VERBS: Mapping[str, Verb] = {
     "normalize": Verb(_of_loop("normalize"), opens=True),
     "make_perfect": Verb(_of_pair("make_perfect"), opens=True),
     "sink": Verb(_of_loop("sink"), opens=True),
-    "copy": Verb(_copy),
+    "copy": Verb(_copy, settles=True),
     "pipeline": Verb(_pipeline),
     "unswitch": Verb(_of_loop("unswitch")),
     "hoist": Verb(_of_loop("hoist", data=True)),

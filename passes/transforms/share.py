@@ -1,0 +1,156 @@
+"""What the copies of a body compute alike is computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+
+from affdsl.ir.core import Block, Op, roles
+from affdsl.ir.dialects import affine
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.traverse import map_blocks, substitute, walk
+from passes.analysis.access import Accesses
+from passes.analysis.effects import NONE, Effects, effects, may_do_anything
+from passes.analysis.storage import Storage
+
+_NO_PART = frozenset({"location", "written"})
+
+
+def shared(function: Func, before: Func, module: Module | None = None) -> Func:
+    """The function where the blocks that a step has made or changed compute and load nothing twice.
+
+        a = A[i]; B[i] = a * x; b = A[i]; C[i] = b * y   ->   a = A[i]; B[i] = a * x; C[i] = a * y
+
+    A load gives what an equal one before it in its block gave, if nothing between them may write to its buffer. A
+    distance from another index goes into the subscripts. What else stands in the function stays as it is.
+
+    References
+    ----------
+    Briggs, Cooper, Simpson, "Value numbering", Software: Practice and Experience 27 (1997).
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {
+    ...     affine.for %i = 0 to 8 {
+    ...       %a = affine.load %A[%i] : memref<9xf32>
+    ...       affine.store %a, %B[%i] : memref<9xf32>
+    ...       %b = affine.load %A[%i] : memref<9xf32>
+    ...       %j = affine.apply affine_map<(d0) -> (d0 + 1)>(%i)
+    ...       affine.store %b, %B[%j] : memref<9xf32>
+    ...     }
+    ...     return
+    ... }''').functions[0]
+    >>> print(shared(f, Func("g", (), ())))
+    func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {
+      affine.for %i = 0 to 8 {
+        %a = affine.load %A[%i] : memref<9xf32>
+        affine.store %a, %B[%i] : memref<9xf32>
+        affine.store %a, %B[%i + 1] : memref<9xf32>
+      }
+      return
+    }
+    """
+    return _Sharing(function, before, module).function
+
+
+class _Sharing:
+    """One walk through the blocks of a function, with the values that are known at each place."""
+
+    def __init__(self, function: Func, before: Func, module: Module | None) -> None:
+        self._given = function, module
+        self._storage: Storage | None = None
+        self._old = {id(op) for op in walk(before)}
+        self._plain = {v for op in walk(function) for v in _plain_operands(op)}
+        self._new: dict[Value, Term] = {}
+        self._pure: dict[Hashable, tuple[Value, ...]] = {}
+        body = self._block(function.body, {})
+        self.function = function if body is function.body else map_blocks(function, lambda _: body)
+
+    def _block(self, block: Block, loads: dict[Hashable, Op]) -> Block:
+        """A block where nothing is computed twice. `loads` are those whose values still stand, and changes."""
+        outside = dict(self._pure)
+        found: list[Op] = []
+        for op in block:
+            made = substitute(op, self._new)
+            if not self._is_known(made, loads):
+                found.append(made if id(made) in self._old else self._with_blocks(made, loads))
+                self._forget(found[-1], loads)
+        self._pure = outside
+        is_same = len(found) == len(block) and all(a is b for a, b in zip(found, block, strict=True))
+        return block if is_same else tuple(found)
+
+    def _with_blocks(self, op: Op, loads: dict[Hashable, Op]) -> Op:
+        """An operation with its blocks looked through; of a condition, they go on from what is known before it."""
+        if not roles(type(op)).regions or may_do_anything(op):
+            return op
+        goes_on = isinstance(op, affine.If)
+        return map_blocks(op, lambda block: self._block(block, dict(loads) if goes_on else {}))
+
+    def _is_known(self, op: Op, loads: dict[Hashable, Op]) -> bool:
+        """Whether an operation that is new can be left out, as what it gives is known."""
+        if roles(type(op)).regions or op.is_terminator:
+            return False
+        is_new = id(op) not in self._old
+        if is_new and isinstance(op, affine.Apply) and op.result not in self._plain and _is_distance(op.expr):
+            self._new[op.result] = op.expr
+            return True
+        results, found = tuple(op.defines()), effects(op)
+        if not results or not (found == NONE or _only_reads(found)):
+            return False
+        key = _key(op)
+        if found == NONE:
+            known = self._pure.setdefault(key, results)
+        else:
+            known = tuple(loads.setdefault(key, op).defines())
+        if known == results or not is_new:
+            return False
+        self._new.update(zip(results, known, strict=True))
+        return True
+
+    def _forget(self, op: Op, loads: dict[Hashable, Op]) -> None:
+        """Leave out the loads whose elements an operation, or what is inside of it, may write."""
+        for inner in walk(op) if loads else ():
+            found = effects(inner)
+            if found.unknown and not inner.is_terminator:
+                loads.clear()
+            for written in (*found.writes, *found.frees):
+                for key, load in list(loads.items()):
+                    if any(self._may_alias(written, read) for read in effects(load).reads):
+                        del loads[key]
+
+    def _may_alias(self, a: Value, b: Value) -> bool:
+        if a is b:
+            return True
+        if self._storage is None:
+            self._storage = Accesses(*self._given).storage
+        return self._storage.may_alias(self._storage.buffer(a), self._storage.buffer(b))
+
+
+def _only_reads(found: Effects) -> bool:
+    return bool(found.reads) and not (found.unknown or found.writes or found.allocates or found.frees)
+
+
+def _is_distance(expr: Affine) -> bool:
+    """Whether an expression is a number, or a value and a number."""
+    return not expr.terms or (len(expr.terms) == 1 and isinstance(expr.terms[0][0], Value) and expr.terms[0][1] == 1)
+
+
+def _plain_operands(op: Op) -> list[Value]:
+    """What an operation reads where no expression may stand."""
+    found: list[Value] = []
+    for name in roles(type(op)).operands:
+        part = getattr(op, name)
+        found += [v for v in (part if isinstance(part, tuple) else (part,)) if isinstance(v, Value)]
+    return found
+
+
+def _key(op: Op) -> Hashable:
+    """What operations have in common that compute the same; numbers by their text, since 0.0 == -0.0 and 1 == True."""
+    role = roles(type(op))
+    parts = [getattr(op, f.name) for f in fields(op) if f.name not in _NO_PART and f.name not in role.results]
+    types = tuple(v.type for v in op.defines())
+    return type(op), types, tuple(repr(p) if _is_number(p) else p for p in parts)
+
+
+def _is_number(part: object) -> bool:
+    return isinstance(part, float | int) or (isinstance(part, tuple) and bool(part) and _is_number(part[0]))
