@@ -42,7 +42,7 @@ def _edge(s: Schedule, nest: tuple[LoopRow, ...], rows: int, lanes: int, *, cont
     outer, inner = (names[0], names[1]) if rows > 1 else ("", names[0])
     before = {row.names for row in s.loops()} - {row.names for row in nest}
     with suppress(IllegalTransform):  # it is as right as it was, and `explain` says why it stays
-        s.vectorize(inner, lanes, tail="masked")
+        s.vectorize(inner, lanes, tail="folded")
         if rows > 1:
             s.unroll_jam(outer, rows)
     for row in _innermost(tuple(s.loops())):

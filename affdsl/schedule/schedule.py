@@ -218,7 +218,7 @@ class Schedule(ShownAsText):
         loop: str | Sequence[str],
         width: int | Sequence[int],
         *,
-        tail: Literal["scalar", "masked", "overlapped"] = "scalar",
+        tail: Literal["scalar", "masked", "folded", "overlapped"] = "scalar",
         reassociate: bool = False,
     ) -> Schedule:
         """Run several iterations of a loop at once, as lanes of vectors, in the order of the text.
@@ -231,7 +231,8 @@ class Schedule(ShownAsText):
             How many lanes the vectors have; for several loops, as many numbers.
         tail
             How iterations run that are left over: one by one, as lanes of which not all run, or overlapped: in a last
-            vector with iterations that ran before, where that changes nothing.
+            vector with iterations that ran before, where that changes nothing. If folded, all vectors have masks, and
+            one loop does for all iterations.
         reassociate
             Allow sums and products of floats that the loop carries to be rounded in another way.
         """

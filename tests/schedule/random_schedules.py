@@ -139,7 +139,7 @@ def _two(schedule: af.Schedule, rng: random.Random) -> tuple[str, str]:
     return (band[0], band[1]) if len(band) > 1 else (band[0], _loop(schedule, rng))
 
 
-TAILS: tuple[Literal["scalar", "masked", "overlapped"], ...] = ("scalar", "masked", "overlapped")
+TAILS: tuple[Literal["scalar", "masked", "folded", "overlapped"], ...] = ("scalar", "masked", "folded", "overlapped")
 VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "tile": lambda s, r: s.tile(_band(s, r), r.choice(SIZES), separate=r.random() < 0.3, grid=r.random() < 0.3),
     "strip_mine": lambda s, r: s.strip_mine(_loop(s, r), r.choice(SIZES)),
@@ -155,7 +155,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "unroll": lambda s, r: s.unroll(_loop(s, r), r.choice((None, 2, 3))),
     "unroll_jam": lambda s, r: s.unroll_jam(_loop(s, r), r.choice((2, 3))),
     "vectorize": lambda s, r: s.vectorize(
-        _loop(s, r), r.choice((2, 4)), tail=r.choice(("scalar", "masked", "overlapped"))
+        _loop(s, r), r.choice((2, 4)), tail=r.choice(("scalar", "masked", "folded", "overlapped"))
     ),
     "coalesce": lambda s, r: s.coalesce(_band(s, r)),
     "parallel": lambda s, r: s.parallel(_loop(s, r)),

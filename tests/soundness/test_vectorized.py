@@ -11,7 +11,14 @@ from passes.transforms.vectorize import Tail, vectorize
 from tests.harness.judges import instead
 from tests.soundness.programs import PROGRAMS, interpreted
 
-WAYS: tuple[tuple[int, Tail], ...] = ((2, "scalar"), (3, "masked"), (4, "overlapped"), (4, "scalar"), (8, "masked"))
+WAYS: tuple[tuple[int, Tail], ...] = (
+    (2, "scalar"),
+    (3, "masked"),
+    (4, "overlapped"),
+    (4, "scalar"),
+    (8, "masked"),
+    (4, "folded"),
+)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

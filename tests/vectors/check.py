@@ -28,7 +28,7 @@ from tests.harness.reading import by_name
 from tests.vectors.generator import Generated, function_of, generate
 from tests.vectors.together import Arguments, Left, by_c, by_mlir
 
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "overlapped")
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped")
 SANITIZED = C(
     "gcc", ("-O1", "-march=native", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *UNREACHABLE)
 )

@@ -118,21 +118,21 @@ def in_lanes(
     width: int, tail: str,
 ) -> Lanes:  # fmt: skip
     """The order that `vectorize` states for sums and products of floats if `reassociate`."""
+
+    def grouped(start: Lanes, first: int, end: int) -> Lanes:
+        lanes = np.full(width, none, start.dtype)
+        for k in range(first, end, width):
+            n = min(width, end - k)
+            lanes[:n] = step(lanes[:n], a[k : k + n], b[k : k + n])
+        return _from_lanes(combine, start, lanes) if first < end else start
+
+    if tail == "folded":
+        return grouped(start, 0, len(a))
     whole = len(a) // width * width
-    total = _group(step, combine, none, start, a[:whole].reshape(-1, width), b[:whole].reshape(-1, width))
+    total = grouped(start, 0, whole)
     if tail == "scalar":
         return [total, *in_order(step, total, a[whole:], b[whole:])][-1]
-    lanes = np.full(width, none, start.dtype)
-    rest = len(a) - whole
-    lanes[:rest] = step(lanes[:rest], a[whole:], b[whole:])
-    return _from_lanes(combine, total, lanes) if rest else total
-
-
-def _group(step: Step, combine: Callable[[Lanes, Lanes], Lanes], none: Any, start: Lanes, a: Lanes, b: Lanes) -> Lanes:
-    lanes = np.full(a.shape[1], none, start.dtype)
-    for left, right in zip(a, b, strict=True):
-        lanes = step(lanes, left, right)
-    return _from_lanes(combine, start, lanes) if len(a) else start
+    return grouped(total, whole, len(a))
 
 
 def _from_lanes(combine: Callable[[Lanes, Lanes], Lanes], start: Lanes, lanes: Lanes) -> Lanes:

@@ -37,7 +37,7 @@ from tests.vectors.together import by_c
 MOST = 40
 """Iterations of the longest loop."""
 WIDTHS = range(2, 17)
-TAILS = ("scalar", "masked")
+TAILS = ("scalar", "masked", "folded")
 COMPILERS = (C("gcc", ("-O1", "-march=native", *UNREACHABLE)), C("gcc", ("-O1", *UNREACHABLE)))
 BATCH = 100
 
@@ -61,7 +61,7 @@ class Asked:
 def every(rows: Sequence[Row], widths: Sequence[int]) -> Iterator[Asked]:
     """All that the table asks for."""
     for row, width, tail in itertools.product(rows, widths, TAILS):
-        trips = Random(f"{row} {width} {tail}").randint(0 if tail == "masked" else width, MOST)
+        trips = Random(f"{row} {width} {tail}").randint(width if tail == "scalar" else 0, MOST)
         for reassociate, known in itertools.product((False, True)[: 1 + row.is_rounded], (None, trips)):
             yield Asked(row, width, tail, reassociate, known)
 

@@ -30,8 +30,9 @@ from passes.transforms.vectorize.nests import vectorize_nest
 from passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 
-Tail = Literal["scalar", "masked", "overlapped"]
-TAILS = ("scalar", "masked", "overlapped")
+Tail = Literal["scalar", "masked", "folded", "overlapped"]
+TAILS = ("scalar", "masked", "folded", "overlapped")
+MASKED = ("masked", "folded")
 
 
 def vectorize(
@@ -72,9 +73,10 @@ def vectorize(
         How many lanes the vectors have, at least 2; for several loops, as many numbers.
     tail
         How iterations run that are left over: "scalar", one by one; "masked", as lanes of vectors of which not all
-        run; or "overlapped", with some before them a second time, where that changes nothing and there are so many
-        iterations, and else one by one. Where the loop begins at the largest of several numbers, every vector has a
-        mask. Several loops together are not overlapped, and run "scalar" only where nothing is left over.
+        run; "folded", like that and in the same loop as all others, whose vectors then have masks, too; or
+        "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
+        and else one by one. Where the loop begins at the largest of several numbers, every vector has a mask. Several
+        loops together are always folded, and run "scalar" only where nothing is left over.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
@@ -143,7 +145,7 @@ def _of_parts(
                 around = module if module is None else instead(module, function, made)
                 part = loop_of(made, each, "vectorize a part")
                 high = trip_count(part, each, Dependences(made, around).accesses).high
-                if tail == "masked" or high is None or high >= width:
+                if tail in MASKED or high is None or high >= width:
                     made = _of_loop(made, each, width, tail, around, reassociate=reassociate)
                     count += 1
         except IllegalTransform:
@@ -172,11 +174,12 @@ def _vectorized(
     trips = trip_count(loop, loop.iv, dependences.accesses)
     if len(loop.lower) > 1 and loop.step > 1:
         raise refusal(loop, what, f"{name(loop.iv)} begins at the largest of several numbers, and its step is not 1")
-    if tail != "masked" and trips.high is not None and trips.high < width:
+    if tail not in MASKED and trips.high is not None and trips.high < width:
         raise refusal(loop, what, f"it runs at most {trips.high} times", "fewer lanes")
     is_whole = not trips.unknown and trips.divisor % width == 0
     is_aligned = len(loop.lower) > 1
-    splits = (None,) * len(loop.upper) if is_whole or is_aligned else splits_of(loop, width)
+    is_folded = tail == "folded" and not is_whole
+    splits = (None,) * len(loop.upper) if is_whole or is_aligned or is_folded else splits_of(loop, width)
     how = ways(loop, dependences, reassociate=reassociate)
     chain = chain_of(loop, how, what)
     if tail == "overlapped":
@@ -204,7 +207,7 @@ def _vectorized(
                 may_idle=not trips.runs,
             )
         main = with_fields(reordered(loop, order), upper=whole, results=between)
-        found = [*wide_loop(main, width, how, what, units=order.units, may_alias=may_alias)]
+        found = [*wide_loop(main, width, how, what, masked=is_folded, units=order.units, may_alias=may_alias)]
         for rest in rests:
             again = reordered(rest, order)
             if tail == "scalar":
@@ -217,7 +220,7 @@ def _vectorized(
                 found += overlapped(loop, rest, made, width)
         return tuple(found)
 
-    groups = (None,) * len(splits) if tail == "masked" else splits
+    groups = (None,) * len(splits) if tail in MASKED else splits
     return _first_legal(
         loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
     )

@@ -31,7 +31,7 @@ def vectorize_nest(
         for i: for j: B[j, i] = A[i, j]   ->   for i step 4: for j step 8: B[j : j + 8, i : i + 4] = A[...] transposed
 
     Dimension k of the vectors is the loop that is given as the k-th. Iterations that are left over are lanes of
-    vectors of which not all run, if `tail` is "masked". Raises IllegalTransform.
+    vectors of which not all run, if `tail` is "masked" or "folded". Raises IllegalTransform.
     """
     if not isinstance(ivs, Sequence) or not isinstance(widths, Sequence):
         raise ValueError("each loop has a width of its own: give as many of them as loops")
@@ -49,7 +49,7 @@ def vectorize_nest(
         if trips.unknown or trips.divisor % width_of[loop.iv] != 0
     )
     for loop in band:
-        if loop.iv in parts and tail != "masked":
+        if loop.iv in parts and tail not in ("masked", "folded"):
             reason = f"the number of iterations of {name(loop.iv)} is not known to be a multiple of {width_of[loop.iv]}"
             raise refusal(loop, what, reason, Proposal(options=(("tail", "masked"),)))
     _require_order(band, width_of, dependences, what)
