@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
@@ -43,14 +44,20 @@ class Copied:
     panels: Mapping[int, int] = field(default_factory=dict)
     location: Location | None = None
 
-    def place(self, index: Sequence[Affine]) -> tuple[Affine, ...]:
-        """Where an element of the array lies in the fast buffer."""
-        return arranged([i - offset for i, offset in zip(index, self.offsets, strict=True)], self.layout, self.panels)
+    def place(self, index: Sequence[Affine], panels: Mapping[int, Value] = MappingProxyType({})) -> tuple[Affine, ...]:
+        """Where an element of the array lies in the fast buffer; `panels` are where those start that it lies in."""
+        found = arranged([i - offset for i, offset in zip(index, self.offsets, strict=True)], self.layout, self.panels)
+        starts = {k: (panel - self.offsets[k]) // self.panels[k] for k, panel in panels.items()}
+        outer = tuple(starts.get(k, place) for k, place in zip(self.layout, found, strict=False))
+        rests = zip(sorted(self.panels), found[len(outer) :], strict=True)
+        return (*outer, *(index[k] - panels[k] if k in panels else place for k, place in rests))
 
-    def element(self, index: Sequence[Affine], *, copy_in: bool) -> Block:
+    def element(
+        self, index: Sequence[Affine], *, copy_in: bool, panels: Mapping[int, Value] = MappingProxyType({})
+    ) -> Block:
         """The copy of one element."""
         value = Value(_element_type(self.slow))
-        slow, fast = (self.slow, self.dimensions.written(index)), (self.fast, self.place(index))
+        slow, fast = (self.slow, self.dimensions.written(index)), (self.fast, self.place(index, panels))
         source, target = (slow, fast) if copy_in else (fast, slow)
         load = affine.Load(value, *source, location=self.location)
         return load, affine.Store(value, *target, location=self.location)
@@ -77,11 +84,20 @@ class Sides:
 
 
 def over_box(copied: Copied, sides: Sides, *, copy_in: bool) -> Block:
-    """Loops that copy the elements of a box; a dimension of one index needs no loop."""
+    """Loops that copy the elements of a box, panel by panel; a dimension of one index needs no loop."""
     ivs = [Value(INDEX, f"{copied.slow.hint or 'x'}{k}") for k in range(len(sides.lower))]
-    body = copied.element(list(map(Affine.of, ivs)), copy_in=copy_in)
+    panels = {
+        k: Value(INDEX, f"{ivs[k].hint}_panel")
+        for k, width in copied.panels.items()
+        if width > 1 and sides.lower[k] == (copied.offsets[k],)
+    }
+    body = copied.element(list(map(Affine.of, ivs)), copy_in=copy_in, panels=panels)
+    for k, panel in sorted(panels.items(), reverse=True):
+        ends = (panel + copied.panels[k], *sides.upper[k])
+        body = (affine.For(ivs[k], (Affine.of(panel),), ends, body, location=copied.location),)
     for k in reversed(range(len(ivs))):
-        body = (affine.For(ivs[k], sides.lower[k], sides.upper[k], body, location=copied.location),)
+        iv, step = (panels[k], copied.panels[k]) if k in panels else (ivs[k], 1)
+        body = (affine.For(iv, sides.lower[k], sides.upper[k], body, step, location=copied.location),)
     return promoted(body)
 
 

@@ -611,7 +611,7 @@ def without_way_back(operations: _Operations, found: CopyInOut) -> object:
     return ORIGINAL[_Operations, "plan"](operations, replace(found, back=None))
 
 
-def without_offsets(copied: Copied, index: tuple[Affine, ...]) -> tuple[Affine, ...]:
+def without_offsets(copied: Copied, index: tuple[Affine, ...], _: object = None) -> tuple[Affine, ...]:
     return arranged(index, copied.layout, copied.panels)
 
 
