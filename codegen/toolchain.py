@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,9 +112,14 @@ def identify(command: Command) -> Compiler:
     ToolchainError
         If it does not run, is neither gcc nor clang, or cannot make a library.
     """
-    line = (str(command.path), *command.arguments, "--version")
-    with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
-        version = _run(line, Path(folder))
+    plain = Compiler(command.path, command.arguments, "", "gcc", has_openmp=False, has_native=False)
+    with ThreadPoolExecutor(2, "affdsl-probe") as pool:
+        openmp = pool.submit(_builds, plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp"))
+        native = pool.submit(_builds, plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native"))
+        line = (*plain.command, "--version")
+        with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
+            version = _run(line, Path(folder))
+        has_openmp, has_native = openmp.result(), native.result()
     if "clang" in version.lower():
         kind: Literal["gcc", "clang"] = "clang"
     elif "Free Software Foundation" in version:
@@ -123,9 +129,6 @@ def identify(command: Command) -> Compiler:
             f"{shlex.join(line)} names neither gcc nor clang but {_first_line(version)!r}; set AFFDSL_CC to one of them"
         )
     identity = f"{_first_line(version)}\n{command.fingerprint()}"
-    plain = Compiler(command.path, command.arguments, identity, kind, has_openmp=False, has_native=False)
-    has_openmp = _builds(plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp"))
-    has_native = _builds(plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native"))
     if not (has_openmp or has_native):  # it may be no compiler at all, whatever it says of itself
         compile_shared(plain, _NATIVE_PROBE, ("-shared", "-fPIC"))
     return Compiler(command.path, command.arguments, identity, kind, has_openmp, has_native)
