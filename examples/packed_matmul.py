@@ -20,14 +20,14 @@ def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
 
 
 def scheduled(kernel: af.Kernel, bits: int) -> af.Schedule:
-    """Tiles for the caches, a copy of B that is read in order, and tiles of rows by 2 vectors for the registers.
+    """Tiles for the caches, copies of A and B that are read in order, and tiles of rows by 2 vectors for the registers.
 
     The sums run over k in the order of the text, each product and sum rounded once where there is an instruction.
     """
-    lanes = HERE.lanes(bits)
-    s = af.Schedule(kernel).tile(("i", "j", "k"), (128, 1024, 384)).permute(("k_tile", "j_tile", "i_tile"))
-    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes}).parallel("i_tile")
-    return s.register_tile("i", "j", "k", rows=HERE.registers // 4, vectors=2, lanes=lanes, contract=HERE.has_fma)
+    rows, lanes = HERE.registers // 4, HERE.lanes(bits)
+    s = af.Schedule(kernel).tile(("i", "j", "k"), (128, 4096, 384)).permute(("k_tile", "j_tile", "i_tile"))
+    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes}).copy("A", "i", panels={0: rows}).parallel("i_tile")
+    return s.register_tile("i", "j", "k", rows=rows, vectors=2, lanes=lanes, contract=HERE.has_fma)
 
 
 packed_matmul = scheduled(matmul, 32).kernel()
