@@ -20,6 +20,7 @@ from .lang.arrays import alloc as alloc
 from .lang.arrays import alloca as alloca
 from .lang.arrays import copy as copy
 from .lang.blocks import yield_ as yield_
+from .lang.branches import elif_ as elif_
 from .lang.branches import else_ as else_
 from .lang.branches import if_ as if_
 from .lang.constants import constant as constant

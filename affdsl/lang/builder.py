@@ -10,7 +10,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from affdsl.errors import ProgramError, ProgramNameError
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block, Nested, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
@@ -46,7 +46,7 @@ class OpenBlock:
     is_parallel: bool = False
     """Whether its iterations may run at once."""
     last_closed: object = None
-    """The branch that ended just before, which an `else_` may follow."""
+    """The branch that ended just before, which an `elif_` or `else_` may follow."""
     awaiting: Location | None = None
     """Where the branch began that cannot be emitted before its `else_`."""
     unentered: dict[object, tuple[str, Location]] = field(default_factory=dict)
@@ -82,13 +82,15 @@ class Builder:
 
     def emit(self, op: Op) -> None:
         """Append op to the innermost block; what it reads must be usable here."""
-        self.require_complete()
+        if not _only_computes(op):  # a condition of an elif_ may
+            self.require_complete()
         for value in op.reads():
             self.require(value)
         if op.location is None:
             op = with_fields(op, location=here())
         self.block.ops.append(op)
-        self.block.last_closed = None
+        if not _only_computes(op):
+            self.block.last_closed = None
         self.define(op.defines())
 
     def define(self, values: Iterable[Value]) -> None:
@@ -98,6 +100,15 @@ class Builder:
             self.block.values.append(value)
             if len(self.blocks) == 1 and isinstance(value.type, IndexType):
                 self.symbols.add(value)
+
+    def withdraw(self, position: int) -> list[Value]:
+        """Take back the operations of the innermost block from a position on; the values that they defined."""
+        values = [v for op in self.block.ops[position:] for v in op.defines()]
+        del self.block.ops[position:]
+        for value in values:
+            self.block.values.remove(value)
+            self.visible.discard(value)
+        return values
 
     def constant(self, name: str, make: Callable[[str], memref.Global]) -> str:
         """Keep a constant array, called like `name`; gives its symbol, which is new in this kernel."""
@@ -193,6 +204,13 @@ class Builder:
         return result
 
 
+def _only_computes(op: Op) -> bool:
+    """Whether an operation computes from values and elements, and changes nothing."""
+    does = op.memory
+    changes = does is None or does.writes or does.allocates or does.frees
+    return not changes and not isinstance(op, Nested)
+
+
 def _rescue(value: Value, block: OpenBlock) -> str:
     """How a value could be had after its block."""
     name = value.hint or "the value"
@@ -200,7 +218,7 @@ def _rescue(value: Value, block: OpenBlock) -> str:
         return f"allocate {name} before it"
     if any(v.hint == value.hint != "" for v in block.values[: block.bound] if v is not value):
         return f"`{name} = ...` hides the {name} of its `as`: write yield_(...) of the new value under another name"
-    if block.what in ("the branch", "the else_"):
+    if block.what in ("the branch", "the elif_", "the else_"):
         return (
             f"use {name} inside of it, or give if_ a result type, as in affdsl.if_(c, affdsl.f32), and yield_ in both"
         )

@@ -9,11 +9,11 @@ from types import FunctionType
 
 from affdsl.errors import ProgramError
 from affdsl.ir.location import Location
-from affdsl.lang.branches import else_, if_
+from affdsl.lang.branches import elif_, else_, if_
 from affdsl.lang.control import for_, parallel
 from affdsl.lang.source import problem
 
-_BLOCKS = (for_, if_, else_, parallel)
+_BLOCKS = (for_, if_, elif_, else_, parallel)
 
 
 def refuse_early_exits(function: FunctionType) -> None:

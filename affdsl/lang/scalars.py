@@ -29,6 +29,7 @@ class Scalar(Arithmetic["Scalar"]):
     def value(self) -> Value:
         """The value that it stands for."""
         if self._value is None:
+            current().require_complete()
             raise problem(
                 ProgramError,
                 "the result of a loop or branch is used before it has ended",
