@@ -22,13 +22,16 @@ from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.vectors import Vector
 
 Carried: TypeAlias = Scalar | Vector
+_Extreme: TypeAlias = type[affine.Min] | type[affine.Max]
 
 
 class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     """A loop: `with for_(n) as i:`, `with for_(start, stop, step) as i:`.
 
-    The loop runs for i = start, start + step, ... below stop. A bound is an affine index, or min or max of several
-    (`for_(max(0, i - 1), min(n, i + 2))`), or data, and then the loop is an `scf.for`. The step is a positive number.
+    The loop runs for i = start, start + step, ... below stop, or above it where the step is negative: `for_(N - 1, -1,
+    -1)` counts down to 0. A bound is an affine index, or min or max of several (`for_(max(0, i - 1), min(n, i + 2))`),
+    or data, and then the loop is an `scf.for`. The step is a number. Loops of the IR count up: one that runs down is a
+    loop over how far it has come, which has its name, and its i is the start less that.
 
     The block runs once, to build the loop, so Python's statements in it happen once: exchanging two names in it does
     not make iterations take turns. Write both halves, or give an array one dimension more, `u[t % 2, i]`.
@@ -52,18 +55,33 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
             raise problem(ProgramTypeError, "for_ is given its step twice")
         start, stop = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
         by = bounds[2] if len(bounds) == 3 else 1 if step is None else step
-        self.lower = bounds_of(start, affine.Max, "the start of a loop")
-        self.upper = bounds_of(stop, affine.Min, "the end of a loop")
-        self.step = _step(by)
+        step_ = _step(by)
+        kinds: tuple[_Extreme, _Extreme] = (affine.Max, affine.Min) if step_ > 0 else (affine.Min, affine.Max)
+        self.lower = bounds_of(start, kinds[0], "the start of a loop")
+        self.upper = bounds_of(stop, kinds[1], "the end of a loop")
+        self.step = abs(step_)
         self.inits = _initial(iter_args)
         self.is_affine = isinstance(self.lower, tuple) and isinstance(self.upper, tuple)
+        self.top: Affine | Scalar | None = None
+        """Where a loop that runs down begins."""
         if not self.is_affine:
-            self.range = (
-                _value(self.lower, affine.Max),
-                _value(self.upper, affine.Min),
-                constant(self.step, index).value,
-            )
+            first, last = (_value(bound, kind) for bound, kind in zip((self.lower, self.upper), kinds, strict=True))
+            if step_ < 0:
+                self.top = Scalar(first, index)
+                first, last = constant(0, index).value, (self.top - Scalar(last, index)).value
+            self.range = first, last, constant(self.step, index).value
+        elif step_ < 0:
+            self._turn()
         super().__init__()
+
+    def _turn(self) -> None:
+        """Count how far below its start a loop is that runs down: from the first of its starts on."""
+        assert isinstance(self.lower, tuple)
+        assert isinstance(self.upper, tuple)
+        top = self.lower[0]
+        self.top = top
+        self.lower = tuple(top - start for start in self.lower)
+        self.upper = tuple(top - stop for stop in self.upper)
 
     def gives(self) -> int:
         """The loop variable and what is carried."""
@@ -83,8 +101,16 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
         if self.is_affine:
             builder.varying.add(self.iv)
-        iv = Index(Affine.of(self.iv)) if self.is_affine else Scalar(self.iv, index)
+        iv = self._variable()
         return (iv, *self.carried) if self.carried else iv
+
+    def _variable(self) -> Index | Scalar:
+        """The loop variable as the user has it."""
+        if isinstance(self.top, Scalar):
+            return self.top - Scalar(self.iv, index)
+        if self.is_affine:
+            return Index(self.iv + 0 if self.top is None else self.top - self.iv)
+        return Scalar(self.iv, index)
 
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
@@ -174,13 +200,9 @@ class parallel(WithBlock):  # noqa: N801
 
 def _step(step: object) -> int:
     if isinstance(step, int | np.integer) and not isinstance(step, bool):
-        if step > 0:
+        if step != 0:
             return require_index(int(step))
-        raise problem(
-            ProgramIndexError,
-            f"the step of a loop must be positive, got {step}",
-            "to count down, run up and index with n - 1 - i" if step < 0 else "a loop with step 0 would never end",
-        )
+        raise problem(ProgramIndexError, "the step of a loop is 0", "a loop with step 0 would never end")
     raise problem(
         ProgramTypeError,
         "the step of a loop must be a whole number known now, got "
@@ -219,7 +241,14 @@ def _range(bound: object) -> tuple[tuple[Affine, ...], tuple[Affine, ...], int]:
             "the bounds of parallel must be affine, but one is known only as data",
             "use affdsl.for_, or compute the bound before all loops",
         )
-    return lower, upper, _step(parts[2] if len(parts) == 3 else 1)
+    step = _step(parts[2] if len(parts) == 3 else 1)
+    if step < 0:
+        raise problem(
+            ProgramIndexError,
+            f"the step of a parallel loop must be positive, got {step}",
+            "its iterations have no order: count up, over the same numbers",
+        )
+    return lower, upper, step
 
 
 def _reduction(pair: object) -> tuple[str, DType]:
@@ -242,7 +271,7 @@ def _reduction(pair: object) -> tuple[str, DType]:
     return kind, dtype
 
 
-def _value(bound: tuple[Affine, ...] | Value, kind: type[affine.Min] | type[affine.Max]) -> Value:
+def _value(bound: tuple[Affine, ...] | Value, kind: _Extreme) -> Value:
     if isinstance(bound, Value):
         return bound
     if len(bound) == 1:
