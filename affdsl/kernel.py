@@ -18,6 +18,7 @@ from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
+from affdsl.lang.annotations import Parameter, defaulted
 from affdsl.lang.builder import active
 from affdsl.lang.calls import call, is_traced
 from affdsl.lang.derived import derived
@@ -66,7 +67,8 @@ def kernel(
 
     Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
     The kernel is called with NumPy arrays, which it changes in place; it may return arrays that it allocates, and
-    numbers. It may be a function anywhere, or a method: then it is built for each object, when first used.
+    numbers. A number or a size may have a default, as in `steps: affdsl.index = 10`. It may be a function anywhere, or
+    a method: then it is built for each object, when first used.
 
     Parameters
     ----------
@@ -188,10 +190,11 @@ class Kernel(_Called):
         return self.__call__(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
-        """The call as part of the kernel that is being built, if it is one."""
+        """The call as part of the kernel that is being built, if it is one, or with defaults for what it lacks."""
+        given = defaulted(self.program.parameters, arguments, keywords)
         if active() is None or not any(map(is_traced, (*arguments, *keywords.values()))):
-            return None
-        return (call(self.program, self._in_order(arguments, keywords)),)
+            return None if given is None else (self(*arguments, **given),)
+        return (call(self.program, self._in_order(arguments, keywords if given is None else given)),)
 
     def _in_order(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> list[object]:
         names = [p.name for p in self.program.parameters]
@@ -356,7 +359,8 @@ class Kernel(_Called):
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
-        return interpret_program(self.program, self._guarding, arguments, keywords)
+        given = defaulted(self.program.parameters, arguments, keywords)
+        return interpret_program(self.program, self._guarding, arguments, keywords if given is None else given)
 
     def check(self) -> Bounds:
         """Whether each access lies inside of its array: proved for all sizes, checked by each call, or not known.
@@ -454,7 +458,11 @@ class Kernel(_Called):
     def __repr__(self) -> str:
         if self._program is None:
             return f"<affdsl kernel {self._function.__qualname__}, a method>"
-        return f"<affdsl kernel {self.name}({', '.join(f'{p.name}: {p.type!r}' for p in self._program.parameters)})>"
+        return f"<affdsl kernel {self.name}({', '.join(map(_shown, self._program.parameters))})>"
+
+
+def _shown(p: Parameter) -> str:
+    return f"{p.name}: {p.type!r}" + (f" = {p.default}" if p.default is not None else "")
 
 
 def _leads_to(module: str, qualified: str) -> object:

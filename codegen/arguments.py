@@ -41,6 +41,8 @@ class ScalarArgument:
 
     name: str
     dtype: np.dtype[np.generic]
+    has_default: bool = False
+    """Whether the caller may leave it out: another number is passed here then."""
 
 
 @dataclass(frozen=True)
@@ -120,9 +122,11 @@ def _bind(signature: Signature, arguments: tuple[object, ...], keywords: Mapping
 
 def _refuse_count(signature: Signature, positional: int, keywords: tuple[str, ...]) -> NoReturn:
     names = [argument.name for argument in signature.arguments]
-    wanted = f"{len(names)} argument{'' if len(names) == 1 else 's'}"
+    optional = {a.name for a in signature.arguments if isinstance(a, ScalarArgument) and a.has_default}
+    least = f"{len(names) - len(optional)} to " if optional else ""
+    wanted = f"{least}{len(names)} argument{'' if len(names) == 1 else 's'}"
     listed = f" ({', '.join(names)})" if names else ""
-    missing = [repr(name) for name in names[positional:] if name not in keywords]
+    missing = [repr(name) for name in names[positional:] if name not in (*keywords, *optional)]
     hint = f"; pass also {', '.join(missing)}" if missing else ""
     raise ArgumentError(f"{signature.name}: takes {wanted}{listed}, got {positional + len(keywords)}{hint}")
 

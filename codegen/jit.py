@@ -332,9 +332,9 @@ def _argument(p: Parameter, written: bool) -> ArrayArgument | ScalarArgument:
         case ArrayType(dtype, shape):
             return ArrayArgument(p.name, _numpy(dtype), len(shape), written)
         case DType():
-            return ScalarArgument(p.name, _numpy(p.type))
+            return ScalarArgument(p.name, _numpy(p.type), p.default is not None)
         case _:
-            return ScalarArgument(p.name, np.dtype(np.int64))
+            return ScalarArgument(p.name, np.dtype(np.int64), p.default is not None)
 
 
 def _numpy(dtype: DType) -> np.dtype[np.generic]:

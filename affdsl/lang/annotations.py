@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,11 +56,21 @@ class Parameter:
 
     name: str
     type: ArrayType | DType | Index
+    default: int | float | None = None
+    """The number that it is where a call does not give it."""
 
     @property
     def symbol(self) -> Value | None:
         """The symbol that this argument is the value of."""
         return self.type.expr.value if isinstance(self.type, Index) else None
+
+
+def defaulted(
+    parameters: Sequence[Parameter], arguments: Sequence[object], keywords: Mapping[str, object]
+) -> dict[str, object] | None:
+    """The keywords of a call with the defaults of what it does not give; None where that is nothing, or too much."""
+    missing = {p.name: p.default for p in parameters[len(arguments) :] if p.name not in keywords}
+    return None if not missing or None in missing.values() else {**keywords, **missing}
 
 
 def sizes_of(kernel: str, parameters: tuple[Parameter, ...], location: Location) -> tuple[Value, ...]:

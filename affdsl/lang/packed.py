@@ -28,7 +28,9 @@ Word: TypeAlias = tuple[str, str]
 """What an argument or a result is, "array", "const", "number" or "symbol", and the name of its element type."""
 PackedModule: TypeAlias = tuple[str, tuple[str, ...]]
 """MLIR text, and what its values were called: text has to number those of one name."""
-Packed: TypeAlias = tuple[PackedModule, int, tuple[tuple[str, Word], ...], tuple[Word, ...], tuple[int, ...], bool]
+Packed: TypeAlias = tuple[
+    PackedModule, int, tuple[tuple[str, Word, int | float | None], ...], tuple[Word, ...], tuple[int, ...], bool
+]
 """The IR; how many sizes come before the arguments; the arguments and results; which arguments are written; whether
 each access is to be checked."""
 
@@ -50,7 +52,7 @@ def packed(program: Program) -> Packed:
     return (
         _written(with_fields(module, body=(*module.body, contract))),
         len(program.sizes),
-        tuple((p.name, _word(p.type)) for p in program.parameters),
+        tuple((p.name, _word(p.type), p.default) for p in program.parameters),
         tuple(map(_word, program.results)),
         tuple(sorted(program.written)),
         program.checked,
@@ -71,8 +73,8 @@ def unpacked(data: Packed) -> Program:
     # The kernel's expressions over its first arguments, as its annotations had them: over symbols.
     inputs: dict[Value, Term] = dict(symbols)
     parameters = tuple(
-        Parameter(name, _type(word, v, _sizes(function, count + k, inputs)))
-        for k, ((name, word), v) in enumerate(
+        Parameter(name, _type(word, v, _sizes(function, count + k, inputs)), default)
+        for k, ((name, word, default), v) in enumerate(
             zip(arguments, (symbols.get(v, v) for v in function.args[count:]), strict=True)
         )
     )

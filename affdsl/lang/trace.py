@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
 
+import numpy as np
+
 from affdsl.errors import ProgramError, ProgramNameError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module, Return
@@ -19,7 +21,7 @@ from affdsl.ir.types import INDEX
 from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
-from affdsl.lang.dtypes import DType
+from affdsl.lang.dtypes import DType, index, literal
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
 from affdsl.lang.scalars import Scalar
@@ -172,9 +174,6 @@ def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, obje
     if p.kind is p.KEYWORD_ONLY:
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} can be given by its name only",
                       "arguments of a kernel have an order: remove the * before it", location=location)  # fmt: skip
-    if p.default is not p.empty:
-        raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has a default; kernels take none",
-                      "pass it at each call", location=location)  # fmt: skip
     if p.name not in annotations:
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has no annotation",
                       f"write {wanted}", location=location)  # fmt: skip
@@ -185,7 +184,21 @@ def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, obje
     if not isinstance(type, ArrayType | DType | Index):
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}",
                       f"write {wanted}", location=location)  # fmt: skip
-    return Parameter(p.name, type)
+    return Parameter(p.name, type, None if p.default is p.empty else _default(kernel, p, type, location))
+
+
+def _default(
+    kernel: str, p: inspect.Parameter, type: ArrayType | DType | Index, location: Location
+) -> int | float | None:
+    """The number that an argument is where a call does not give it."""
+    what = f"argument {p.name} of kernel {kernel} has the default {p.default!r}"
+    if isinstance(type, ArrayType):
+        advice = "pass an array at each call: a kernel may change it"
+        raise problem(ProgramTypeError, f"{what}, and is an array", advice, location=location)
+    if not isinstance(p.default, int | float | np.generic):
+        raise problem(ProgramTypeError, f"{what}, which is no number", "write a number", location=location)
+    with located(location):
+        return literal(p.default, index if isinstance(type, Index) else type)
 
 
 def _input(p: Parameter, location: Location) -> Value:
