@@ -12,7 +12,7 @@ from pathlib import Path
 import halide as hl
 import numpy as np
 
-x, y, xi, yi = (hl.Var(name) for name in ("x", "y", "xi", "yi"))
+x, y, xo, xi, yi = (hl.Var(name) for name in ("x", "y", "xo", "xi", "yi"))
 LANES = 16
 AUTOSCHEDULERS = {
     "Mullapudi2016": {"parallelism": "1", "last_level_cache_size": str(1 << 20)},
@@ -56,8 +56,8 @@ def blur(image: hl.ImageParam) -> dict[str, hl.Func]:
 
 
 def blur_by_hand(rows: hl.Func, out: hl.Func) -> None:
-    """Three rows in each turn, each vector of which is computed where it is read."""
-    out.tile(x, y, xi, yi, LANES, 3).vectorize(xi).unroll(yi)
+    """Four rows in each turn, each vector of which is computed where it is read."""
+    out.tile(x, y, xi, yi, LANES, 4).vectorize(xi).unroll(yi)
     rows.compute_at(out, x).vectorize(x, LANES).unroll(y)
 
 
@@ -76,11 +76,11 @@ def unsharp(image: hl.ImageParam) -> dict[str, hl.Func]:
     return {"rows": rows, "both": both, "sharp": sharp, "out": stage("out", hl.select(near, image[x, y], sharp[x, y]))}
 
 
-def unsharp_by_hand(rows: hl.Func, both: hl.Func, sharp: hl.Func, out: hl.Func) -> None:
-    """All stages row by row."""
-    out.vectorize(x, LANES)
-    rows.compute_at(out, y).vectorize(x, LANES)
-    both.compute_at(out, x).vectorize(x, LANES)
+def unsharp_by_hand(rows: hl.Func, both: hl.Func, out: hl.Func, **others: hl.Func) -> None:
+    """Four rows in each turn: what they share of the image is loaded once."""
+    out.split(y, y, yi, 4).split(x, x, xi, LANES).reorder(xi, yi, x, y).vectorize(xi).unroll(yi)
+    together(rows.compute_at(out, y))
+    both.compute_at(out, x).vectorize(x, LANES).unroll(y)
 
 
 def harris(image: hl.ImageParam) -> dict[str, hl.Func]:
@@ -108,12 +108,21 @@ def harris(image: hl.ImageParam) -> dict[str, hl.Func]:
     }  # fmt: skip
 
 
-def harris_by_hand(ix: hl.Func, iy: hl.Func, out: hl.Func, **others: hl.Func) -> None:
-    """Strips of rows; in each, the slopes roll, and all else is computed where it is read."""
-    out.split(y, y, yi, 32).vectorize(x, LANES)
-    for each in (ix, iy):
-        each.store_at(out, y).compute_at(out, yi).vectorize(x, LANES)
-    ix.compute_with(iy, x)
+def harris_by_hand(
+    ix: hl.Func, iy: hl.Func, sxx: hl.Func, syy: hl.Func, sxy: hl.Func, out: hl.Func, **_: hl.Func
+) -> None:
+    """Tiles of four rows, in which the slopes stay in the first cache."""
+    out.tile(x, y, xo, yi, 256, 4).split(xo, xo, xi, LANES).reorder(xi, yi, xo, x, y).vectorize(xi).unroll(yi)
+    for slope in (ix, iy):
+        together(slope.compute_at(out, x))
+    iy.compute_with(ix, x)
+    for total in (sxx, syy, sxy):
+        total.compute_at(out, xo).vectorize(x, LANES).unroll(y)
+
+
+def together(rows: hl.Func) -> None:
+    """Compute a vector of each row before the next one."""
+    rows.split(x, x, xi, LANES, hl.TailStrategy.RoundUp).reorder(xi, y, x).vectorize(xi).unroll(y)
 
 
 PIPELINES: Mapping[str, Pipeline] = {
