@@ -161,14 +161,19 @@ def harris(image: af.f32[N, M], out: af.f32[N, M]):
 
 
 def fused_harris() -> af.Kernel:
-    """The products in one loop, all else in another one, a row late; eight rows of products roll, four in each turn."""
+    """The products in one loop, all else in another one, a row late; eight rows of products roll, four in each turn.
+
+    So many elements of a column are in use that they must not lie a power of two apart.
+    """
     s = af.Schedule(harris)
     for stage in (2, 3, 4, 5):
         s.fuse("i#1", f"i#{stage}").fuse("j#1", f"j#{stage}")
     for stage in (7, 8, 9, 10, 11):
         s.fuse("i#6", f"i#{stage}").fuse("j#6", f"j#{stage}")
     s.fuse("i#1", "i#6", shift=1)
-    s.fold("ixx", 0, 8).fold("iyy", 0, 8).fold("ixy", 0, 8).unroll_jam("i#1", 4)
+    for product in ("ixx", "iyy", "ixy"):
+        s.fold(product, 0, 8).pad(product, 1, 32, 16)
+    s.unroll_jam("i#1", 4)
     return vectorized(s.kernel().apply("affine-scalrep").apply("cse"))
 
 

@@ -198,6 +198,11 @@ def _fold(at: Place, array: object, dim: object, size: object) -> Step:
     return Step("fold", (at.array(array), at.number(dim, "a dimension", 0), at.number(size, "a size", 1)))
 
 
+def _pad(at: Place, array: object, dim: object, factor: object, offset: object = 0) -> Step:
+    numbers = at.number(dim, "a dimension", 0), at.number(factor, "a factor", 1), at.number(offset, "an offset", 0)
+    return Step("pad", (at.array(array), *numbers))
+
+
 def _with_number(primitive: str, what: str, least: int | None = None, *, data: bool = False) -> Reader:
     """A step that is given one loop and a number, and options as they are."""
 
@@ -266,6 +271,7 @@ VERBS: Mapping[str, Verb] = {
     "privatize": Verb(_of_array("privatize")),
     "expand": Verb(_of_array("expand")),
     "fold": Verb(_fold, settles=True),
+    "pad": Verb(_pad),
     "inline": Verb(lambda at, array: Step("inline", (at.array(array),)), settles=True),
     "parallel": Verb(_parallel),
 }

@@ -23,6 +23,7 @@ from passes.transforms.hoist import hoist
 from passes.transforms.index_set_split import index_set_split
 from passes.transforms.interchange import interchange, permute
 from passes.transforms.normalize import normalize
+from passes.transforms.pad import pad
 from passes.transforms.parallelize import parallelize
 from passes.transforms.peel import peel
 from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
@@ -47,7 +48,7 @@ VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
         approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
-        index_set_split, inline, interchange, make_perfect, normalize, parallelize, peel, permute,
+        index_set_split, inline, interchange, make_perfect, normalize, pad, parallelize, peel, permute,
         pipeline_data_transfer, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, strip_mine, tile,
         unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )

@@ -77,12 +77,15 @@ def fold(function: func.Func, buffer: Value, dim: int, size: int, *, module: fun
     what = f"fold dimension {dim} of {name(buffer)} to {size}"
     if dim < 0 or size < 1:
         raise ValueError(f"a dimension is at least 0, and a size 1: got {dim} and {size}")
-    made = _allocation(function, buffer, dim, size, what)
+    made = own_allocation(function, buffer, dim, what)
+    type = buffer.type
+    assert isinstance(type, MemRefType)
+    whole = type.shape[dim]
+    if whole is not None and whole <= size:
+        raise refusal(made, what, f"{name(buffer)} has no more than {whole} elements there already")
     with warnings.catch_warnings():  # what the analysis does not know is refused
         warnings.simplefilter("ignore", AnalysisWarning)
         _require_kept(function, made, dim, size, what, module)
-    type = buffer.type
-    assert isinstance(type, MemRefType)
     new = Value(replace(type, shape=(*type.shape[:dim], size, *type.shape[dim + 1 :])), buffer.hint, buffer.location)
     at = sum(each is None for each in type.shape[:dim])
     sizes = made.sizes if type.shape[dim] is not None else (*made.sizes[:at], *made.sizes[at + 1 :])
@@ -98,8 +101,8 @@ def fold(function: func.Func, buffer: Value, dim: int, size: int, *, module: fun
     return rewrite(function, rule)
 
 
-def _allocation(function: func.Func, buffer: Value, dim: int, size: int, what: str) -> memref.Allocation:
-    """What makes the buffer. Raises IllegalTransform where its elements cannot lie elsewhere."""
+def own_allocation(function: func.Func, buffer: Value, dim: int, what: str) -> memref.Allocation:
+    """What makes a buffer. Raises IllegalTransform where elements cannot lie elsewhere along a dimension."""
     made = next((op for op in walk(function) if isinstance(op, memref.Allocation) and op.result is buffer), None)
     if made is None:
         raise refusal(function, what, f"@{function.symbol} does not make {name(buffer)}: its elements are not its own")
@@ -108,9 +111,6 @@ def _allocation(function: func.Func, buffer: Value, dim: int, size: int, what: s
         raise refusal(made, what, f"{name(buffer)} has a layout of its own")
     if dim >= type.rank:
         raise refusal(made, what, f"{name(buffer)} has {type.rank} dimensions, counted from 0")
-    whole = type.shape[dim]
-    if whole is not None and whole <= size:
-        raise refusal(made, what, f"{name(buffer)} has no more than {whole} elements there already")
     for op in walk(function):
         if op is made or buffer not in op.mentions() or isinstance(op, memref.Dealloc):
             continue
