@@ -104,6 +104,7 @@ from .lang.vectors import Vector as Vector
 from .lang.vectors import broadcast as broadcast
 from .lang.vectors import vector_load as vector_load
 from .lang.vectors import vector_store as vector_store
+from .lang.whiles import while_ as while_
 from .mlir.readers import parse as parse
 from .mlir.scanner import ParseError as ParseError
 from .schedule import IllegalTransform as IllegalTransform

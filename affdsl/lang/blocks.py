@@ -101,7 +101,8 @@ class WithBlock(ABC):
         """Raise ProgramError where the name of a variable from outside has become that of something else."""
         after = _bound_names()
         for name, x in self.bound.items():
-            if isinstance(x, Variable) and after.get(name, x) is not x:
+            is_live = isinstance(x, Variable) and x.array.value in current().visible
+            if is_live and after.get(name, x) is not x:
                 raise problem(
                     ProgramError,
                     f"{name} is a variable, and {self.opened.what} gives its name to something else",

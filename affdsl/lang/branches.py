@@ -59,7 +59,7 @@ class if_(WithBlock):  # noqa: N801
     advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
 
     def __init__(self, condition: object, *results: DType | Sequence[DType]) -> None:
-        self.condition = _decided("if_", condition)
+        self.condition = decided("if_", condition)
         types = [x for given in results for x in (given if isinstance(given, tuple | list) else (given,))]
         for dtype in types:
             if not isinstance(dtype, DType):
@@ -165,7 +165,7 @@ class elif_(_Further):  # noqa: N801
         self.branch = self._branch()
         self._keep_casts()
         self._forget_symbols()
-        self.condition = _decided("elif_", condition)
+        self.condition = decided("elif_", condition)
         super().__init__()
 
     def begin(self, names: tuple[str, ...]) -> None:
@@ -232,7 +232,7 @@ class else_(_Further):  # noqa: N801
         self.branch.finish()
 
 
-def _decided(what: str, condition: object) -> Condition | Scalar:
+def decided(what: str, condition: object) -> Condition | Scalar:
     """What is asked: affine conditions, or a truth value where one is data."""
     if isinstance(condition, bool | np.bool_):
         condition = Condition((), negated=not condition)

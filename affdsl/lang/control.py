@@ -11,6 +11,7 @@ from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
 from affdsl.lang.blocks import WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
@@ -60,7 +61,7 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         self.lower = bounds_of(start, kinds[0], "the start of a loop")
         self.upper = bounds_of(stop, kinds[1], "the end of a loop")
         self.step = abs(step_)
-        self.inits = _initial(iter_args)
+        self.inits = initial(iter_args)
         self.is_affine = isinstance(self.lower, tuple) and isinstance(self.upper, tuple)
         self.top: Affine | Scalar | None = None
         """Where a loop that runs down begins."""
@@ -93,10 +94,7 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         self.names = names
         name = names[0] if names else "i"
         self.iv = Value(INDEX, name, self.location)
-        hints = names[1:] if len(names) == 1 + len(self.inits) else ("",) * len(self.inits)
-        self.carried = [
-            x.like(Value(x.value.type, hint, self.location)) for x, hint in zip(self.inits, hints, strict=True)
-        ]
+        self.carried = carried_by(self.inits, names[1:], self.location)
         block = builder.open(f"the loop {name}", [self.iv, *(c.value for c in self.carried)])
         block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
         if self.is_affine:
@@ -114,7 +112,7 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
 
     def end(self) -> None:
         """Emit the loop; the carried values become its results."""
-        self._require_own_names()
+        require_own_names(self.carried, self.names, f"the loop {self.iv.hint}")
         yielded = yielded_values(current().block)
         arguments = tuple(c.value for c in self.carried)
         results = tuple(Value(v.type, v.hint, self.location) for v in arguments)
@@ -131,18 +129,19 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         for carried, result in zip(self.carried, results, strict=True):
             carried.bind(result)
 
-    def _require_own_names(self) -> None:
-        """Raise ProgramError where a second name for a carried value would change with it after the loop."""
-        names = user_frame().f_locals
-        for carried in self.carried:
-            known = sorted((name for name, x in names.items() if x is carried), key=lambda name: name not in self.names)
-            if len(known) > 1:
-                raise problem(
-                    ProgramError,
-                    f"{known[1]} is one more name for {known[0]}, which the loop {self.iv.hint} carries",
-                    f"after the loop it would be what the last iteration yielded, as {known[0]} is; "
-                    f"to keep the value of this iteration write {known[1]} = +{known[0]}",
-                )
+
+def require_own_names(carried: Sequence[Carried], names: Sequence[str], what: str) -> None:
+    """Raise ProgramError where a second name for a carried value would change with it after the loop."""
+    bound = user_frame().f_locals
+    for each in carried:
+        known = sorted((name for name, x in bound.items() if x is each), key=lambda name: name not in names)
+        if len(known) > 1:
+            raise problem(
+                ProgramError,
+                f"{known[1]} is one more name for {known[0]}, which {what} carries",
+                f"after the loop it would be what the last iteration yielded, as {known[0]} is; "
+                f"to keep the value of this iteration write {known[1]} = +{known[0]}",
+            )
 
 
 class parallel(WithBlock):  # noqa: N801
@@ -211,7 +210,14 @@ def _step(step: object) -> int:
     )
 
 
-def _initial(iter_args: object) -> tuple[Carried, ...]:
+def carried_by(inits: Sequence[Carried], names: Sequence[str], location: Location) -> list[Carried]:
+    """What a block is given of what a loop carries, called like that if it has so many names."""
+    hints = names if len(names) == len(inits) else ("",) * len(inits)
+    return [x.like(Value(x.value.type, hint, location)) for x, hint in zip(inits, hints, strict=True)]
+
+
+def initial(iter_args: object) -> tuple[Carried, ...]:
+    """What a loop carries at first."""
     items = (iter_args,) if isinstance(iter_args, Traced) or not isinstance(iter_args, Sequence) else iter_args
     found: list[Carried] = []
     for x in items:

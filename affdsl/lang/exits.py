@@ -12,8 +12,9 @@ from affdsl.ir.location import Location
 from affdsl.lang.branches import elif_, else_, if_
 from affdsl.lang.control import for_, parallel
 from affdsl.lang.source import problem
+from affdsl.lang.whiles import while_
 
-_BLOCKS = (for_, if_, elif_, else_, parallel)
+_BLOCKS = (for_, if_, elif_, else_, parallel, while_)
 
 
 def refuse_early_exits(function: FunctionType) -> None:
@@ -69,16 +70,16 @@ def _check(node: ast.AST, names: dict[str, object], start: Location, *, block: s
 
 
 def _early(word: str, block: str, node: ast.stmt, start: Location) -> ProgramError:
-    advice = (
-        "return after all with-blocks; to carry a value out of a loop use iter_args and yield_"
-        if word == "return"
-        else "to skip the rest for some iterations write `with affdsl.if_(condition):` around it"
-    )
+    advice = {
+        "return": "return after all with-blocks; to carry a value out of a loop use iter_args and yield_",
+        "break": "a loop that ends by a condition is `with affdsl.while_(lambda: ...):`",
+        "continue": "to skip the rest for some iterations write `with affdsl.if_(condition):` around it",
+    }
     return problem(
         ProgramError,
         f"{word} inside of a with-block of {block}",
         "the block runs once, while the kernel is built, for all of its iterations",
-        advice,
+        advice[word],
         location=Location(start.file, start.line + node.lineno),
     )
 

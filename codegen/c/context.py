@@ -45,7 +45,9 @@ class Target:
     loop: scf.While | None = None
     """The loop that the block is, where another block follows in it,"""
     results: tuple[str, ...] = ()
-    """and the variables of what it gives."""
+    """and the variables of what it gives, where they are not `names`,"""
+    begins: int = 0
+    """and how many lines there were when it began."""
 
 
 @dataclass

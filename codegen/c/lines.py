@@ -35,6 +35,15 @@ class Lines:
         self.add(f"{text} {{" if text else "{")
         self._enter()
 
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self._lines)
+
+    def reopened_as(self, text: str) -> None:
+        """The block that was opened by the last line is opened behind another text."""
+        self._lines[-1] = f"{'    ' * (self._indent - 1)}{text} {{"
+
     def close(self, text: str = "}") -> None:
         """Close the innermost block."""
         assert self.scope.parent is not None

@@ -35,7 +35,7 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
         step = c.values.expression(op.step)
         upper, step = only_forward(c, lower, upper, step, op.step, op.iv)
         bounds = [c.values.resolve(op.lower)], [c.values.resolve(op.upper)]
-    names = carry(c, op)
+    names = carry(c, op.inits, op.carried, op.results)
     c.values.name_readers(written)
     hint = op.iv.hint or c.values.counter
     upper, step = c.values.lasting(upper, written, f"{hint}_end"), c.values.lasting(step, written, f"{hint}_step")
@@ -59,10 +59,10 @@ def only_forward(c: Context, lower: Code, upper: Code, step: Code, by: Value, iv
     return end, forward
 
 
-def carry(c: Context, op: affine.For | scf.For) -> tuple[str, ...]:
-    """Declare the variables of iter_args, or go on with those of the loop around where nobody else reads them."""
+def carry(c: Context, inits: Sequence[Value], arguments: Sequence[Value], results: Sequence[Value]) -> tuple[str, ...]:
+    """Declare the variables of what a loop carries, or go on with those around where nobody else reads them."""
     names = []
-    for init, carried, result in zip(op.inits, op.carried, op.results, strict=True):
+    for init, carried, result in zip(inits, arguments, results, strict=True):
         if isinstance(carried.type, VectorType):
             name = new_vector(c, carried, result.hint or "acc", init)
             c.values.variable(carried, name)
@@ -82,23 +82,49 @@ def carry(c: Context, op: affine.For | scf.For) -> tuple[str, ...]:
 
 
 def while_loop(c: Context, op: scf.While) -> None:
-    """`for (;;) { ... if (!condition) { ...; break; } ... }`"""
+    """`while (condition) { ... }` where the state is what both blocks get and the loop gives, and otherwise
+    `for (;;) { ... if (!condition) { ...; break; } ... }`"""
     written = effects(op, c.plan, c.plans)
-    results = without_values(c, op.results)
-    names: list[str] = []
-    for init, argument in zip(op.inits, op.before_args, strict=True):
-        start, hint = c.values.of(init), argument.hint or "state"
-        names.append(c.lines.declare(hint, "state", value_type(argument.type), start, const=False))
-        c.values.variable(argument, names[-1])
+    if _keeps_its_state(op):
+        names = carry(c, op.inits, op.before_args, op.results)
+        for argument, name in zip(op.after_args, names, strict=True):
+            c.values.variable(argument, name)
+        results: tuple[str, ...] = ()
+    else:
+        results = without_values(c, op.results)
+        names = ()
+        for init, argument in zip(op.inits, op.before_args, strict=True):
+            start, hint = c.values.of(init), argument.hint or "state"
+            names += (c.lines.declare(hint, "state", value_type(argument.type), start, const=False),)
+            c.values.variable(argument, names[-1])
     c.values.name_readers(written)
     with c.lines.block("for (;;)"):
-        c.block_to((*op.before, *op.after), Target(tuple(names), loop=op, results=results))
+        c.block_to((*op.before, *op.after), Target(names, loop=op, results=results, begins=c.lines.count))
+    if _keeps_its_state(op):
+        for result, name in zip(op.results, names, strict=True):
+            c.values.variable(result, name)
+
+
+def _keeps_its_state(op: scf.While) -> bool:
+    """Whether the condition hands on what it is given, as it is."""
+    last = op.before[-1] if op.before else None
+    return isinstance(last, scf.Condition) and last.values == op.before_args
 
 
 def while_condition(c: Context, op: scf.Condition) -> None:
     """Leave a loop with its results, or go on with the second block of it."""
-    loop, results = c.targets[-1].loop, c.targets[-1].results
+    target = c.targets[-1]
+    loop, results = target.loop, target.results
     assert loop is not None, "the verifier has it that scf.condition ends the first block of scf.while"
+    if _keeps_its_state(loop):
+        condition = c.values.of(op.condition)
+        if c.lines.count == target.begins:
+            c.lines.reopened_as(f"while ({condition})")
+            return
+        with c.lines.block(f"if ({invert(condition)})"):
+            c.heap.free()
+            c.lines.add("break;")
+        return
     shown = [c.values.stable(v) for v in op.values]
     condition = c.values.of(op.condition)
     with c.lines.block(f"if ({invert(condition)})"):

@@ -117,6 +117,7 @@ CLAIMS = {
     "One spelling for each operation": "mlir/test_printer.py::test_every_operation_of_the_dialects_has_a_text",
     "| a loop; also `for_(start, stop, step)`": "lang/test_language.py::test_bounds_are_extremes_steps_and_ranges",
     "| carries values;": "lang/test_language.py::test_a_plus_keeps_the_value_of_the_last_iteration",
+    "| a loop that ends when its condition no longer holds;": "loops/test_kernels.py::test_they_do_what_python_does",
     "also in loops and branches |": "lang/test_variables.py::test_a_conditional_sum",
     "| a branch;": "lang/test_language.py::test_branches_are_affine_or_computed",
     "| iterations in any order;": "lang/test_language.py::test_parallel_bands_reduce",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -24,18 +24,19 @@ def lowered(kernel: af.Kernel) -> Callable[..., object]:
     return run
 
 
-WAYS: tuple[Callable[[af.Kernel], Callable[..., object]], ...] = (
+Way = Callable[[af.Kernel], Callable[..., object]]
+WAYS: tuple[Way, ...] = (
     lambda kernel: kernel.interpret,
     lambda kernel: kernel,
     lowered,
 )
 
 
-def agree(kernel: af.Kernel, wanted: Callable[..., object], *arguments: object) -> None:
+def agree(kernel: af.Kernel, wanted: Callable[..., object], *arguments: object, ways: Sequence[Way] = WAYS) -> None:
     """Fail unless the kernel does to copies of its arguments, and gives, what `wanted` does and gives, in all ways."""
     expected = copied(arguments)
     result = wanted(*expected)
-    for way in WAYS:
+    for way in ways:
         given = copied(arguments)
         found = way(kernel)(*given)
         for a, b in zip((*expected, *_several(result)), (*given, *_several(found)), strict=True):

@@ -43,6 +43,8 @@ def widen_op(at: Lanes, op: Op) -> None:
             _per_lane(at, op)
         case _ if isinstance(op, Lanewise):
             _lanewise(at, op)
+        case scf.While():
+            raise refusal(op, at.what, f"{op_name(op)} runs as often as data says, which may differ from lane to lane")
         case _:
             raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")
 
