@@ -35,6 +35,7 @@ from passes.pipeline.language import pipeline_for_module
 from passes.pipeline.manager import Root
 
 if TYPE_CHECKING:
+    from affdsl.schedule.fusing import FusedKernel
     from passes.drawing.graph import DrawnGraph
     from passes.drawing.iteration_space import IterationSpace
 
@@ -139,7 +140,7 @@ class _Called:
 
 
 @plain_tracebacks(
-    "_first_call", "__get__", "apply", "mlir", "c", "save_c", "interpret", "graph", "picture", "with_module"
+    "_first_call", "__get__", "apply", "fuse", "mlir", "c", "save_c", "interpret", "graph", "picture", "with_module"
 )
 class Kernel(_Called):
     """A kernel. Call it with NumPy arrays; `mlir()` and `c()` give it as text; `func` is its IR.
@@ -317,6 +318,30 @@ class Kernel(_Called):
             made = passes.run(self.module)
         assert isinstance(made, Module), "a pass makes a module of a module"
         return self.with_module(made)
+
+    def fuse(self) -> FusedKernel:
+        """The kernel with its nests run as one where that is legal and pays; this one stays as it is.
+
+        What lies between them shrinks to what is still needed: rows that roll, or nothing. Nothing is computed twice,
+        results stay the same to the bit, and inner loops that can run as vectors still can.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def blur(x: af.f64[N, N], y: af.f64[N, N]):
+        ...     t = af.alloc(af.f64[N, N])
+        ...     with af.for_(N) as i, af.for_(1, N) as j:
+        ...         t[i, j] = x[i, j] + x[i, j - 1]
+        ...     with af.for_(1, N) as k, af.for_(1, N) as m:
+        ...         y[k, m] = t[k, m] + t[k - 1, m]
+        >>> fused = blur.fuse()
+        >>> for step in fused.schedule.steps:
+        ...     print(step)
+        fuse("i", "k", guarded=True)
+        fold("t", 0, 2)
+        """
+        fused: Callable[[Kernel], FusedKernel] = import_module("affdsl.schedule.fusing").fused
+        return fused(self)
 
     def mlir(self) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts."""

@@ -23,6 +23,8 @@ from passes.legality.refusal import refusal
 
 MOST = 2**31
 """Numbers of steps are smaller, and sizes of tiles that are arguments: see `passes.legality.magnitude`."""
+UNNAMED_ARRAY = "array"
+"""What an array is called that the user gave no name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +155,7 @@ class Place:
 
         Raises ScheduleError if there is none, or several.
         """
-        arrays = self._arrays()
+        arrays = arrays_of(self.function)
         if not isinstance(name, str):
             raise problem(
                 ScheduleError,
@@ -174,12 +176,6 @@ class Place:
             f"cannot {self.call}: {self.function.symbol} has no array {name}{_closest(name, arrays)}",
             f"its arrays are {', '.join(arrays) or 'none'}",
         )
-
-    def _arrays(self) -> dict[str, Value]:
-        """The arrays by name; those of one name are numbered in the order of the text."""
-        made = (value for op in walk(self.function) for value in op.defines())
-        arrays = [v for v in (*self.function.args, *made) if isinstance(v.type, MemRefType) and v.hint]
-        return dict(zip(numbered([v.hint for v in arrays]), arrays, strict=True))
 
     def new_array(self, wanted: object, array: object, suffix: str) -> str:
         """The name of a new array: one that is wanted, or that of another one with something behind it."""
@@ -208,7 +204,7 @@ class Place:
 
     def _known(self) -> dict[str, str]:
         """What there is already, by its name: loops, sizes, arrays, numbers."""
-        known = {name.partition("#")[0]: "an array" for name in self._arrays()}
+        known = {name.partition("#")[0]: "an array" for name in arrays_of(self.function)}
         for argument in self.function.args:
             is_size, is_array = isinstance(argument.type, IndexType), isinstance(argument.type, MemRefType)
             known[argument.hint] = "a size" if is_size else "an array" if is_array else "an argument"
@@ -228,6 +224,13 @@ class Place:
     def dependences(self) -> Dependences:
         """Those of the function."""
         return Dependences(self.function, self.module)
+
+
+def arrays_of(function: Func) -> dict[str, Value]:
+    """The arrays by name; those of one name, or of none, are numbered in the order of the text."""
+    made = (value for op in walk(function) for value in op.defines())
+    arrays = [v for v in (*function.args, *made) if isinstance(v.type, MemRefType)]
+    return dict(zip(numbered([v.hint or UNNAMED_ARRAY for v in arrays]), arrays, strict=True))
 
 
 def _implies(function: Func, expr: Affine) -> bool:

@@ -28,7 +28,8 @@ def inline(function: Func, buffer: Value, *, module: Module | None = None) -> Fu
 
         for i: t[i] = P(i); for j: C(t[j], t[j + 1])      ->      for j: C(P(j), P(j + 1))
 
-    One store makes all that is read, and is gone with the buffer. What is read several times is computed several times.
+    One store makes all that is read, and is gone with the buffer. What is read in several blocks, or by several
+    subscripts, is computed several times.
 
     Parameters
     ----------
@@ -75,13 +76,18 @@ def inline(function: Func, buffer: Value, *, module: Module | None = None) -> Fu
     store = _store_of(function, made, what)
     source = _Source(function, store, what)
     replaced: dict[Value, Value] = {}
+    block_of = {inner: block for op in walk(function) for block in op.blocks() for inner in block}
+    elements: dict[tuple[int, tuple[Affine, ...]], Value] = {}
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if op is store or op is made or (isinstance(op, memref.Dealloc) and op.memref is buffer):
             return ()
         if isinstance(op, affine.Load) and op.memref is buffer:
-            ops, value = source.at(op)
-            replaced[op.result] = value
+            element = id(block_of[op]), op.index
+            ops: tuple[Op, ...] = ()
+            if element not in elements:
+                ops, elements[element] = source.at(op)
+            replaced[op.result] = elements[element]
             return ops
         return None
 

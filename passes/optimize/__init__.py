@@ -1,0 +1,1 @@
+"""What an optimizer chooses: which steps pay, of those that are legal."""

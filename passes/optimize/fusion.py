@@ -1,0 +1,288 @@
+"""Chooses which nests run as one: rows that roll instead of arrays, nothing computed twice, inner loops as vectors.
+
+The choice is made of steps, each of which is legal or is not taken: `inline` where an element is read in one place,
+`fuse` of loops over the same numbers, `fuse` at the least shift that is legal, and `fold` of what is left in between.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate, islice, product
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.types import MemRefType
+from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.graph import MemRefDependenceGraph
+from passes.legality.proposals import Proposal, Step
+from passes.legality.refusal import IllegalTransform
+from passes.optimize.program import Program, is_innermost
+
+MOST_CANDIDATES = 4
+"""How many of the ways that a refusal names are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What came of two nests, or of one buffer.
+
+    Attributes
+    ----------
+    what
+        The loops, or the buffer.
+    before
+        The program that it was asked of.
+    taken
+        What was done, each step with the program after it; nothing if it was refused or did not pay.
+    reason
+        Why not, then.
+    """
+
+    what: tuple[Value, ...]
+    before: Program
+    taken: tuple[tuple[Step, Program], ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Fusion:
+    """A function with nests that run as one.
+
+    Attributes
+    ----------
+    start
+        The program before all steps.
+    program
+        The program after them.
+    decisions
+        What came of each two nests and of each buffer, in order.
+    steps
+        The steps, each with the program before it.
+    """
+
+    start: Program
+    program: Program
+    decisions: tuple[Decision, ...]
+    steps: tuple[tuple[Step, Program], ...]
+
+
+def fusion(function: Func, module: Module | None = None) -> Fusion:
+    """The nests of a function run as one where that is legal and pays, in all of its blocks.
+
+        for i: for j: b[i, j] = P(i, j)                    for i: { if ..: for j: b[i mod 3, j] = P(i, j)
+        for k: for m: C(b[k - 1, m], .., b[k + 1, m])  ->           if ..: for m: C(b[(i - 2) mod 3, m], ..) }
+
+    Parameters
+    ----------
+    module
+        What the function stands in: it shows what calls do, and which arguments are one buffer.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<9x9xf32>, %B: memref<9x9xf32>) {
+    ...   %t = memref.alloc() : memref<9x9xf32>
+    ...   affine.for %i = 0 to 9 { affine.for %j = 0 to 9 {
+    ...     %a = affine.load %A[%i, %j] : memref<9x9xf32>
+    ...     %b = arith.mulf %a, %a : f32
+    ...     affine.store %b, %t[%i, %j] : memref<9x9xf32>
+    ...   } }
+    ...   affine.for %k = 1 to 9 { affine.for %m = 0 to 9 {
+    ...     %a = affine.load %t[%k - 1, %m] : memref<9x9xf32>
+    ...     %b = affine.load %t[%k, %m] : memref<9x9xf32>
+    ...     %c = arith.addf %a, %b : f32
+    ...     affine.store %c, %B[%k, %m] : memref<9x9xf32>
+    ...   } }
+    ...   return
+    ... }''').functions[0]
+    >>> [str(step) for step, _ in fusion(f).steps]
+    ['fuse(func, i, k, shift=0, guarded=True)', 'fold(func, t, 0, 2)']
+    """
+    start = Program(function, Module((function,)) if module is None else module)
+    choice = _Choice(start)
+    with warnings.catch_warnings():  # what the analysis gives up on stays as it is
+        warnings.simplefilter("ignore", AnalysisWarning)
+        choice.inline()
+        for owner in [*_owners(start), None]:
+            choice.fuse_in(owner)
+        choice.fold()
+    return Fusion(start, choice.program, tuple(choice.decisions), tuple(choice.steps))
+
+
+Rule = Callable[[affine.For, affine.For], Decision]
+"""What comes of two loops of a block."""
+
+
+@dataclass(eq=False)
+class _Choice:
+    """The program as it is after the steps that were chosen so far."""
+
+    program: Program
+    decisions: list[Decision] = field(default_factory=list)
+    steps: list[tuple[Step, Program]] = field(default_factory=list)
+    _tried: set[tuple[object, ...]] = field(default_factory=set)
+
+    def _take(self, decision: Decision) -> bool:
+        """Keep a decision, and do what it says; whether that is something."""
+        self.decisions.append(decision)
+        for step, after in decision.taken:
+            self.steps.append((step, self.program))
+            self.program = after
+        return bool(decision.taken)
+
+    def inline(self) -> None:
+        """Compute in place what is read in one place only."""
+        for made in self.program.buffers[::-1]:
+            self._take(self._inlined(made))
+
+    def _is_new(self, what: str, *ops: Op) -> bool:
+        key = (what, *ops)
+        is_new = key not in self._tried
+        self._tried.add(key)
+        return is_new
+
+    def _inlined(self, made: memref.Allocation) -> Decision:
+        buffer = made.result
+        reads = [a for a in self.program.accesses(buffer) if a.kind == "read"]
+        places = {(a.domain.loops[-1:], tuple(map(str, getattr(a.op, "index", ())))) for a in reads}
+        if len(places) != 1:
+            return Decision((buffer,), self.program, reason=f"it is read in {len(places)} places")
+        used = {v for e in getattr(reads[0].op, "index", ()) for v in e.values()}
+        if not used.issuperset(reads[0].ivs):
+            return Decision((buffer,), self.program, reason="the same element is read again and again")
+        return self._step((buffer,), Step("inline", (buffer,)))
+
+    def _step(self, what: tuple[Value, ...], *steps: Step) -> Decision:
+        """The decision to do some steps, if they are legal."""
+        try:
+            return Decision(what, self.program, self._done(*steps))
+        except IllegalTransform as refusal:
+            return Decision(what, self.program, reason=refusal.reason.text)
+
+    def _done(self, *steps: Step) -> tuple[tuple[Step, Program], ...]:
+        """Some steps, each with the program after it. Raises IllegalTransform."""
+        programs = accumulate(steps, Program.after, initial=self.program)
+        return tuple(zip(steps, islice(programs, 1, None), strict=True))
+
+    def fuse_in(self, owner: Value | None) -> None:
+        """Fuse the loops of a block: first those over the same numbers, as deep as they are alike, then at a shift."""
+        self._fuse_alike(owner)
+        self.inline()
+        self._fuse_pairs(owner, self._rolled, siblings=False)
+
+    def _fuse_alike(self, owner: Value | None) -> None:
+        for iv in self._fuse_pairs(owner, self._alike, siblings=True):
+            self._fuse_alike(iv)
+
+    def _fuse_pairs(self, owner: Value | None, rule: Rule, *, siblings: bool) -> tuple[Value, ...]:
+        """Fuse the loops of a block two by two, and give those that run what others did before."""
+        found: dict[Value, None] = {}
+        while (pair := self._fused_pair(owner, rule, siblings=siblings)) is not None:
+            first, second = pair
+            found.pop(second, None)
+            found[first] = None
+        return tuple(found)
+
+    def _fused_pair(self, owner: Value | None, rule: Rule, *, siblings: bool) -> tuple[Value, Value] | None:
+        """Two loops of a block that were made one; None if there are no more."""
+        if sum(isinstance(op, affine.For) for op in self.program.block(owner)) < 2:
+            return None
+        graph = self.program.graph(owner)
+        for first, second in _related(graph, siblings=siblings):
+            if self._is_new(rule.__name__, first, second) and self._take(rule(first, second)):
+                return first.iv, second.iv
+        return None
+
+    def _alike(self, first: affine.For, second: affine.For) -> Decision:
+        """Two loops over the same numbers become one, if both, or none of them, can run as vectors."""
+        what = (first.iv, second.iv)
+        if (first.lower, first.upper, first.step) != (second.lower, second.upper, second.step):
+            return Decision(what, self.program, reason="they do not run over the same numbers")
+        found = self._step(what, Step("fuse", what))
+        return self._unless_slower(found, first, second) if found.taken else found
+
+    def _unless_slower(self, found: Decision, first: affine.For, second: affine.For) -> Decision:
+        """The decision, unless a loop that ran in any order would not do so any more."""
+        verdicts = [self.program.verdict(loop.iv) for loop in (first, second)]
+        parallel = [verdict is not None and verdict.is_parallel for verdict in verdicts]
+        if not any(parallel) or not (all(parallel) or is_innermost(first) or is_innermost(second)):
+            return found
+        after = found.taken[-1][1].verdict(first.iv)
+        if after is not None and after.is_parallel:
+            return found
+        lost = first if parallel[0] else second
+        return Decision(found.what, self.program, reason=f"{lost.iv.hint} would no longer run in any order")
+
+    def _rolled(self, first: affine.For, second: affine.For) -> Decision:
+        """Two loops become one, the second one late by as little as is legal."""
+        what = (first.iv, second.iv)
+        if is_innermost(first) or is_innermost(second):
+            return Decision(what, self.program, reason="a loop that runs as vectors would carry rows from turn to turn")
+        step = Step("fuse", what, (("shift", 0), ("guarded", True)))
+        try:
+            return Decision(what, self.program, self._done(step))
+        except IllegalTransform as refusal:
+            tried = (_proposed(step, proposal) for proposal in islice(refusal.candidates, MOST_CANDIDATES))
+            decisions = (self._step(what, *steps) for steps in tried if steps)
+            unfused = Decision(what, self.program, reason=refusal.reason.text)
+            return next((each for each in decisions if each.taken), unfused)
+
+    def fold(self) -> None:
+        """Keep of each buffer only what is still needed, along the dimensions that vectors do not run along."""
+        for buffer in [made.result for made in self.program.buffers]:
+            for axis in self._foldable(buffer):
+                self._take(self._folded(buffer, axis))
+
+    def _foldable(self, buffer: Value) -> Iterator[int]:
+        """The dimensions of a buffer that one nest uses, along which no innermost loop runs."""
+        type = buffer.type
+        accesses = self.program.accesses(buffer)
+        if not isinstance(type, MemRefType) or not accesses:
+            return
+        loops = {a.domain.loops[a.buffer.loops] if len(a.domain.loops) > a.buffer.loops else None for a in accesses}
+        if len(loops) != 1 or None in loops or not all(isinstance(a.op, affine.Access) for a in accesses):
+            return
+        inner = {loop.iv for loop in self.program.loops if is_innermost(loop)}
+        for axis in range(type.rank):
+            used = {v for a in accesses if isinstance(a.op, affine.Access) for v in a.op.index[axis].values()}
+            if not used & inner and used:
+                yield axis
+
+    def _folded(self, buffer: Value, axis: int) -> Decision:
+        """The fewest elements along a dimension."""
+        step = Step("fold", (buffer, axis, 1))
+        try:
+            return Decision((buffer,), self.program, self._done(step))
+        except IllegalTransform as refusal:
+            least = next((each.steps for each in refusal.candidates), ())
+            found = self._step((buffer,), *least)
+            return found if found.taken else Decision((buffer,), self.program, reason=refusal.reason.text)
+
+
+def _related(graph: MemRefDependenceGraph, *, siblings: bool) -> Iterator[tuple[affine.For, affine.For]]:
+    """The loops of a block of which one reads what the other stores, or both the same; near ones first."""
+    nodes = [node for node in graph.nodes if isinstance(node.op, affine.For)]
+    pairs = [(a, b) for a, b in product(nodes, nodes) if a.id < b.id]
+    for source, sink in sorted(pairs, key=lambda pair: (pair[1].id - pair[0].id, pair[0].id)):
+        if source in graph.producers(sink) or (siblings and source in graph.siblings(sink)):
+            assert isinstance(source.op, affine.For)
+            assert isinstance(sink.op, affine.For)
+            yield source.op, sink.op
+
+
+def _proposed(step: Step, proposal: Proposal) -> tuple[Step, ...]:
+    """The steps of a proposal, and the step that was refused after them if it is asked again."""
+    if proposal.assumes:
+        return ()
+    again = Step(step.verb, step.arguments, tuple({**dict(step.options), **dict(proposal.options)}.items()))
+    return (*proposal.steps, again) if proposal.asks_again else proposal.steps
+
+
+def _owners(program: Program) -> list[Value]:
+    """The induction variables of the loops with several loops in their bodies, inner ones first."""
+    several = [
+        op.iv for op in program.loops if sum(isinstance(each, affine.For | affine.Parallel) for each in op.body) > 1
+    ]
+    return several[::-1]

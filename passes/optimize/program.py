@@ -1,0 +1,82 @@
+"""A function and the steps that were done to it, each of them tried before it is taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from passes.advice.verbs import done
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependences
+from passes.analysis.graph import MemRefDependenceGraph
+from passes.analysis.parallelism import Parallelism, of_loop
+from passes.legality.proposals import Request, Step
+from passes.transforms.loops.nests import instead
+from passes.transforms.settle import settled
+
+_MAKES_NO_BOUNDS = frozenset({"reverse"})
+"""Verbs behind which nothing is left to simplify."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A function, the module that it stands in, and what is known of it."""
+
+    function: Func
+    module: Module
+
+    def after(self, step: Step) -> Program:
+        """The program after a step. Raises IllegalTransform."""
+        made = done(Request(step, self.function, self.module))
+        if step.verb not in _MAKES_NO_BOUNDS:
+            made = settled(made, self.function).function
+        return Program(made, instead(self.module, self.function, made))
+
+    @cached_property
+    def dependences(self) -> Dependences:
+        """Those of the function."""
+        return Dependences(self.function, self.module)
+
+    def graph(self, owner: Value | None) -> MemRefDependenceGraph:
+        """What must stay behind what in the body of a loop, or of the function."""
+        return MemRefDependenceGraph(self.dependences, self.block(owner))
+
+    def block(self, owner: Value | None) -> Block:
+        """The body of a loop, or of the function; empty where the loop is gone."""
+        if owner is None:
+            return self.function.body
+        loop = self.loop(owner)
+        return () if loop is None else loop.body
+
+    def loop(self, iv: Value) -> affine.For | None:
+        """The loop of an induction variable; None where it is gone, or of another kind."""
+        return next((op for op in self.loops if op.iv is iv), None)
+
+    @cached_property
+    def loops(self) -> tuple[affine.For, ...]:
+        """All sequential loops, in the order of the text."""
+        return tuple(op for op in walk(self.function) if isinstance(op, affine.For))
+
+    def verdict(self, iv: Value) -> Parallelism | None:
+        """Whether the iterations of a loop may run in any order."""
+        return of_loop(self.dependences, iv)
+
+    @cached_property
+    def buffers(self) -> tuple[memref.Allocation, ...]:
+        """What the function allocates, in the order of the text."""
+        return tuple(op for op in walk(self.function) if isinstance(op, memref.Allocation))
+
+    def accesses(self, buffer: Value) -> tuple[Access, ...]:
+        """The loads and stores of a buffer."""
+        every = self.dependences.accesses.inside(self.function)
+        return tuple(a for a in every if a.buffer.root is buffer and not isinstance(a.op, memref.Dealloc))
+
+
+def is_innermost(loop: Op) -> bool:
+    """Whether a loop holds no other one."""
+    return not any(isinstance(op, affine.For | affine.Parallel) for op in walk(loop) if op is not loop)
