@@ -319,11 +319,19 @@ class Kernel(_Called):
         assert isinstance(made, Module), "a pass makes a module of a module"
         return self.with_module(made)
 
-    def fuse(self) -> FusedKernel:
+    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel:
         """The kernel with its nests run as one where that is legal and pays; this one stays as it is.
 
-        What lies between them shrinks to what is still needed: rows that roll, or nothing. Nothing is computed twice,
-        results stay the same to the bit, and inner loops that can run as vectors still can.
+        What lies between them shrinks to what is still needed: rows that roll, or nothing. Results stay the same to the
+        bit, and inner loops that can run as vectors still can. Its `schedule` is Python that replays the steps, and its
+        `explain()` says why it is these.
+
+        Parameters
+        ----------
+        sizes
+            For which sizes it is to be good, by their names: 1000 where nothing is said. It is right for all.
+        compute_tolerance
+            How much more may be computed where rows cannot roll: 0.3 is 30 %.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -340,8 +348,8 @@ class Kernel(_Called):
         fuse("i", "k", guarded=True)
         fold("t", 0, 2)
         """
-        fused: Callable[[Kernel], FusedKernel] = import_module("affdsl.schedule.fusing").fused
-        return fused(self)
+        fused: Callable[..., FusedKernel] = import_module("affdsl.schedule.fusing").fused
+        return fused(self, sizes, compute_tolerance)
 
     def mlir(self) -> str:
         """MLIR text of the affine dialect that mlir-opt accepts."""

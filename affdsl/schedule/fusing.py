@@ -7,12 +7,20 @@ from collections.abc import Mapping
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.expr import Value
 from affdsl.kernel import Kernel
+from affdsl.schedule.history import counted
 from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
+from affdsl.shown import Text
+from codegen.native import native_target
 from passes.legality.proposals import Argument
+from passes.optimize.explained import explained
+from passes.optimize.figures import Goal
 from passes.optimize.fusion import Fusion, fusion
 from passes.optimize.program import Program
+
+USUAL = Goal()
+"""What is aimed at where nothing is said."""
 
 
 @plain_tracebacks()
@@ -31,9 +39,21 @@ class FusedKernel(Kernel):
         self.schedule = schedule
         self._fusion = found
 
+    def explain(self) -> str:
+        """Why it is this schedule: the figures of each two nests, and what lies between them before and after.
 
-def fused(kernel: Kernel) -> FusedKernel:
-    """The kernel with its nests run as one where that is legal and pays.
+        Of each producer and consumer these are, for each depth at which a slice of the producer could run, how much
+        more would be computed and how many times less be stored; then what was chosen, or which dependence or which
+        cost keeps the two apart.
+        """
+        count = counted(len(self.schedule.steps), "step")
+        return Text(f"{self.name}: {count}\n{explained(self._fusion, list(map(str, self.schedule.steps)))}")
+
+
+def fused(
+    kernel: Kernel, sizes: Mapping[str, int] | None = None, compute_tolerance: float = USUAL.tolerance
+) -> FusedKernel:
+    """The kernel with its nests run as one where that is legal and pays, as `Kernel.fuse` has it.
 
     >>> import affdsl as af
     >>> N = af.symbols("N")
@@ -51,7 +71,9 @@ def fused(kernel: Kernel) -> FusedKernel:
     """
     schedule = Schedule(kernel)
     schedule._name = "s"
-    found = fusion(schedule._now.function, schedule._now.module)
+    known_sizes = {} if sizes is None else dict(sizes)
+    goal = Goal(known_sizes, native_target().caches or USUAL.caches, compute_tolerance)
+    found = fusion(schedule._now.function, schedule._now.module, goal)
     for step, program in found.steps:
         known = _names(program, schedule)
         options = {key: _named(value, known) for key, value in step.options}

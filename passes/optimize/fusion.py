@@ -7,23 +7,27 @@ The choice is made of steps, each of which is legal or is not taken: `inline` wh
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, product
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects import affine, arith, math, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from passes.analysis.dependence import AnalysisWarning
 from passes.analysis.graph import MemRefDependenceGraph
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import IllegalTransform
+from passes.optimize.figures import Goal, figures_of
 from passes.optimize.program import Program, is_innermost
 
 MOST_CANDIDATES = 4
 """How many of the ways that a refusal names are tried."""
+SLOW = 8
+"""How many additions a quotient, or a function such as exp, takes the time of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +38,8 @@ class Decision:
     ----------
     what
         The loops, or the buffer.
+    owner
+        The loop in whose body the loops stand; None for the body of the function.
     before
         The program that it was asked of.
     taken
@@ -46,6 +52,7 @@ class Decision:
     before: Program
     taken: tuple[tuple[Step, Program], ...] = ()
     reason: str = ""
+    owner: Value | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +69,19 @@ class Fusion:
         What came of each two nests and of each buffer, in order.
     steps
         The steps, each with the program before it.
+    buffers
+        What the program makes, with what is left of it in the end: None where that is nothing.
     """
 
     start: Program
     program: Program
     decisions: tuple[Decision, ...]
     steps: tuple[tuple[Step, Program], ...]
+    buffers: Mapping[Value, Value | None]
+    goal: Goal
 
 
-def fusion(function: Func, module: Module | None = None) -> Fusion:
+def fusion(function: Func, module: Module | None = None, goal: Goal | None = None) -> Fusion:
     """The nests of a function run as one where that is legal and pays, in all of its blocks.
 
         for i: for j: b[i, j] = P(i, j)                    for i: { if ..: for j: b[i mod 3, j] = P(i, j)
@@ -80,20 +91,22 @@ def fusion(function: Func, module: Module | None = None) -> Fusion:
     ----------
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
+    goal
+        The sizes and the machine that it is done for.
 
     >>> from affdsl.mlir.readers import parse
-    >>> f = parse('''func.func @f(%A: memref<9x9xf32>, %B: memref<9x9xf32>) {
-    ...   %t = memref.alloc() : memref<9x9xf32>
-    ...   affine.for %i = 0 to 9 { affine.for %j = 0 to 9 {
-    ...     %a = affine.load %A[%i, %j] : memref<9x9xf32>
+    >>> f = parse('''func.func @f(%A: memref<900x900xf32>, %B: memref<900x900xf32>) {
+    ...   %t = memref.alloc() : memref<900x900xf32>
+    ...   affine.for %i = 0 to 900 { affine.for %j = 0 to 900 {
+    ...     %a = affine.load %A[%i, %j] : memref<900x900xf32>
     ...     %b = arith.mulf %a, %a : f32
-    ...     affine.store %b, %t[%i, %j] : memref<9x9xf32>
+    ...     affine.store %b, %t[%i, %j] : memref<900x900xf32>
     ...   } }
-    ...   affine.for %k = 1 to 9 { affine.for %m = 0 to 9 {
-    ...     %a = affine.load %t[%k - 1, %m] : memref<9x9xf32>
-    ...     %b = affine.load %t[%k, %m] : memref<9x9xf32>
+    ...   affine.for %k = 1 to 900 { affine.for %m = 0 to 900 {
+    ...     %a = affine.load %t[%k - 1, %m] : memref<900x900xf32>
+    ...     %b = affine.load %t[%k, %m] : memref<900x900xf32>
     ...     %c = arith.addf %a, %b : f32
-    ...     affine.store %c, %B[%k, %m] : memref<9x9xf32>
+    ...     affine.store %c, %B[%k, %m] : memref<900x900xf32>
     ...   } }
     ...   return
     ... }''').functions[0]
@@ -101,14 +114,14 @@ def fusion(function: Func, module: Module | None = None) -> Fusion:
     ['fuse(func, i, k, shift=0, guarded=True)', 'fold(func, t, 0, 2)']
     """
     start = Program(function, Module((function,)) if module is None else module)
-    choice = _Choice(start)
+    choice = _Choice(start, Goal() if goal is None else goal)
     with warnings.catch_warnings():  # what the analysis gives up on stays as it is
         warnings.simplefilter("ignore", AnalysisWarning)
         choice.inline()
         for owner in [*_owners(start), None]:
             choice.fuse_in(owner)
         choice.fold()
-    return Fusion(start, choice.program, tuple(choice.decisions), tuple(choice.steps))
+    return Fusion(start, choice.program, tuple(choice.decisions), tuple(choice.steps), choice.buffers, choice.goal)
 
 
 Rule = Callable[[affine.For, affine.For], Decision]
@@ -120,20 +133,26 @@ class _Choice:
     """The program as it is after the steps that were chosen so far."""
 
     program: Program
+    goal: Goal
     decisions: list[Decision] = field(default_factory=list)
     steps: list[tuple[Step, Program]] = field(default_factory=list)
+    buffers: dict[Value, Value | None] = field(default_factory=dict)
     _tried: set[tuple[object, ...]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.buffers = {made.result: made.result for made in self.program.buffers}
 
     def _take(self, decision: Decision) -> bool:
         """Keep a decision, and do what it says; whether that is something."""
         self.decisions.append(decision)
         for step, after in decision.taken:
             self.steps.append((step, self.program))
+            self.buffers = {old: _left(now, self.program, after) for old, now in self.buffers.items()}
             self.program = after
         return bool(decision.taken)
 
     def inline(self) -> None:
-        """Compute in place what is read in one place only."""
+        """Compute in place what is read in one place only, or costs less than to store it and to load it."""
         for made in self.program.buffers[::-1]:
             self._take(self._inlined(made))
 
@@ -145,13 +164,17 @@ class _Choice:
 
     def _inlined(self, made: memref.Allocation) -> Decision:
         buffer = made.result
-        reads = [a for a in self.program.accesses(buffer) if a.kind == "read"]
-        places = {(a.domain.loops[-1:], tuple(map(str, getattr(a.op, "index", ())))) for a in reads}
-        if len(places) != 1:
-            return Decision((buffer,), self.program, reason=f"it is read in {len(places)} places")
-        used = {v for e in getattr(reads[0].op, "index", ()) for v in e.values()}
-        if not used.issuperset(reads[0].ivs):
-            return Decision((buffer,), self.program, reason="the same element is read again and again")
+        accesses = self.program.accesses(buffer)
+        reads = [a for a in accesses if a.kind == "read" and isinstance(a.op, affine.Load)]
+        places = {(a.domain.loops[-1:], tuple(map(str, a.op.index))) for a in reads if isinstance(a.op, affine.Load)}
+        cost = sum(_operations(a.domain.loops[-1]) for a in accesses if a.kind == "write" and a.domain.loops)
+        near = len(places) > len({loops for loops, _ in places})
+        if not places or near or len(places) * cost > cost + 1 + len(places):
+            reason = f"it is read in {len(places)} places, and {cost} operations make an element"
+            return Decision((buffer,), self.program, reason=reason)
+        for read in reads:
+            if not {v for e in getattr(read.op, "index", ()) for v in e.values()}.issuperset(read.ivs):
+                return Decision((buffer,), self.program, reason="the same element is read again and again")
         return self._step((buffer,), Step("inline", (buffer,)))
 
     def _step(self, what: tuple[Value, ...], *steps: Step) -> Decision:
@@ -171,6 +194,7 @@ class _Choice:
         self._fuse_alike(owner)
         self.inline()
         self._fuse_pairs(owner, self._rolled, siblings=False)
+        self._fuse_pairs(owner, self._computed, siblings=False)
 
     def _fuse_alike(self, owner: Value | None) -> None:
         for iv in self._fuse_pairs(owner, self._alike, siblings=True):
@@ -191,7 +215,9 @@ class _Choice:
             return None
         graph = self.program.graph(owner)
         for first, second in _related(graph, siblings=siblings):
-            if self._is_new(rule.__name__, first, second) and self._take(rule(first, second)):
+            if not self._is_new(rule.__name__, first, second):
+                continue
+            if self._take(replace(rule(first, second), owner=owner)):
                 return first.iv, second.iv
         return None
 
@@ -205,12 +231,10 @@ class _Choice:
 
     def _unless_slower(self, found: Decision, first: affine.For, second: affine.For) -> Decision:
         """The decision, unless a loop that ran in any order would not do so any more."""
-        verdicts = [self.program.verdict(loop.iv) for loop in (first, second)]
-        parallel = [verdict is not None and verdict.is_parallel for verdict in verdicts]
+        parallel = [self.program.is_parallel(loop.iv) for loop in (first, second)]
         if not any(parallel) or not (all(parallel) or is_innermost(first) or is_innermost(second)):
             return found
-        after = found.taken[-1][1].verdict(first.iv)
-        if after is not None and after.is_parallel:
+        if found.taken[-1][1].is_parallel(first.iv):
             return found
         lost = first if parallel[0] else second
         return Decision(found.what, self.program, reason=f"{lost.iv.hint} would no longer run in any order")
@@ -220,14 +244,61 @@ class _Choice:
         what = (first.iv, second.iv)
         if is_innermost(first) or is_innermost(second):
             return Decision(what, self.program, reason="a loop that runs as vectors would carry rows from turn to turn")
+        if set(first.upper) & set(second.lower) or set(second.upper) & set(first.lower):
+            return Decision(what, self.program, reason="they have no iteration in common")
         step = Step("fuse", what, (("shift", 0), ("guarded", True)))
         try:
-            return Decision(what, self.program, self._done(step))
+            return self._unless_small(Decision(what, self.program, self._done(step)), first, second)
         except IllegalTransform as refusal:
             tried = (_proposed(step, proposal) for proposal in islice(refusal.candidates, MOST_CANDIDATES))
-            decisions = (self._step(what, *steps) for steps in tried if steps)
+            decisions = (self._step(what, *steps) for steps in (*tried, _swapped(first, step)) if steps)
             unfused = Decision(what, self.program, reason=refusal.reason.text)
-            return next((each for each in decisions if each.taken), unfused)
+            found = next((each for each in decisions if each.taken and self._keeps_strides(each)), unfused)
+            return self._unless_small(found, first, second) if found.taken else found
+
+    def _keeps_strides(self, found: Decision) -> bool:
+        """Whether as many accesses go along rows as before."""
+        return found.taken[-1][1].contiguous >= self.program.contiguous
+
+    def _unless_small(self, found: Decision, first: affine.For, second: affine.For) -> Decision:
+        """The decision, unless loops would no longer run in any order to save what costs nothing."""
+        if not all(self.program.is_parallel(loop.iv) for loop in (first, second)):
+            return found
+        if found.taken[-1][1].is_parallel(first.iv):
+            return found
+        graph = self.program.graph(self.program.owner(first))
+        figures = figures_of(self.program, graph, graph.node(first.iv), graph.node(second.iv), self.goal)
+        if figures.apart > self.goal.caches[0]:
+            return found
+        reason = (
+            f"the {figures.apart} bytes that both touch stay in the nearest cache, and {first.iv.hint} would no longer "
+            "run in any order"
+        )
+        return Decision(found.what, self.program, reason=reason)
+
+    def _computed(self, first: affine.For, second: affine.For) -> Decision:
+        """What the second loop reads is computed in one of its iterations, or in an inner loop, where that is cheap."""
+        what = (first.iv, second.iv)
+        graph = self.program.graph(self.program.owner(first))
+        source, sink = graph.node(first.iv), graph.node(second.iv)
+        shared = [b for b in source.writes if b in sink.reads and b.kind == "local"]
+        if len(shared) != 1 or len(source.writes) != 1:
+            return Decision(what, self.program, reason=self._last_reason(what))
+        figures = figures_of(self.program, graph, source, sink, self.goal)
+        for evaluation in reversed(figures.evaluations):
+            loop = figures.pair.loops[evaluation.depth - 1]
+            if not isinstance(loop, affine.For) or is_innermost(loop) or evaluation.storage_reduction <= 1:
+                continue
+            if evaluation.additional_compute > self.goal.tolerance:
+                break
+            found = self._step(what, Step("compute_at", (shared[0].root, loop.iv)))
+            if found.taken:
+                return found
+        return Decision(what, self.program, reason=self._last_reason(what))
+
+    def _last_reason(self, what: tuple[Value, ...]) -> str:
+        """Why two loops were not fused before."""
+        return next((each.reason for each in reversed(self.decisions) if each.what == what), "")
 
     def fold(self) -> None:
         """Keep of each buffer only what is still needed, along the dimensions that vectors do not run along."""
@@ -261,6 +332,25 @@ class _Choice:
             return found if found.taken else Decision((buffer,), self.program, reason=refusal.reason.text)
 
 
+def _operations(loop: Op) -> int:
+    """What an iteration of an innermost loop computes, in additions."""
+    computed = (op for op in walk(loop) if op is not loop and not op.is_terminator)
+    return sum(SLOW if _is_slow(op) else 1 for op in computed if not isinstance(op, arith.Constant | affine.Store))
+
+
+def _is_slow(op: Op) -> bool:
+    return isinstance(op, math.Unary) or (isinstance(op, arith.Binary) and op.kind in ("divf", "remf"))
+
+
+def _left(buffer: Value | None, before: Program, after: Program) -> Value | None:
+    """What is left of a buffer after a step: itself, or a new one of its name; None if that is nothing."""
+    values = [made.result for made in after.buffers]
+    if buffer is None or buffer in values:
+        return buffer
+    old = {made.result for made in before.buffers}
+    return next((each for each in values if each not in old and each.hint == buffer.hint), None)
+
+
 def _related(graph: MemRefDependenceGraph, *, siblings: bool) -> Iterator[tuple[affine.For, affine.For]]:
     """The loops of a block of which one reads what the other stores, or both the same; near ones first."""
     nodes = [node for node in graph.nodes if isinstance(node.op, affine.For)]
@@ -270,6 +360,14 @@ def _related(graph: MemRefDependenceGraph, *, siblings: bool) -> Iterator[tuple[
             assert isinstance(source.op, affine.For)
             assert isinstance(sink.op, affine.For)
             yield source.op, sink.op
+
+
+def _swapped(first: affine.For, step: Step) -> tuple[Step, ...]:
+    """The steps that fuse with the inner loop of the first one, where that is perfectly nested."""
+    match first.body:
+        case (affine.For(iv=inner),):
+            return Step("interchange", (first.iv, inner)), Step("fuse", (inner, *step.arguments[1:]), step.options)
+    return ()
 
 
 def _proposed(step: Step, proposal: Proposal) -> tuple[Step, ...]:

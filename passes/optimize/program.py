@@ -14,7 +14,7 @@ from passes.advice.verbs import done
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.graph import MemRefDependenceGraph
-from passes.analysis.parallelism import Parallelism, of_loop
+from passes.analysis.parallelism import of_loop
 from passes.legality.proposals import Request, Step
 from passes.transforms.loops.nests import instead
 from passes.transforms.settle import settled
@@ -57,14 +57,31 @@ class Program:
         """The loop of an induction variable; None where it is gone, or of another kind."""
         return next((op for op in self.loops if op.iv is iv), None)
 
+    def owner(self, loop: affine.For) -> Value | None:
+        """The loop in whose body another one stands; None for the body of the function."""
+        return next((op.iv for op in self.loops if loop in op.body), None)
+
     @cached_property
     def loops(self) -> tuple[affine.For, ...]:
         """All sequential loops, in the order of the text."""
         return tuple(op for op in walk(self.function) if isinstance(op, affine.For))
 
-    def verdict(self, iv: Value) -> Parallelism | None:
+    def place(self, iv: Value) -> str:
+        """Where the user wrote a loop."""
+        loop = self.loop(iv)
+        return str(loop.location) if loop is not None and loop.location is not None else "nowhere"
+
+    def is_parallel(self, iv: Value) -> bool:
         """Whether the iterations of a loop may run in any order."""
-        return of_loop(self.dependences, iv)
+        found = of_loop(self.dependences, iv)
+        return found is not None and found.is_parallel
+
+    @cached_property
+    def contiguous(self) -> int:
+        """How many accesses of innermost loops go along rows."""
+        inner = [loop for loop in self.loops if is_innermost(loop)]
+        found = ((loop.iv, op) for loop in inner for op in walk(loop) if isinstance(op, affine.Load | affine.Store))
+        return sum(dict(op.index[-1].terms).get(iv) == 1 for iv, op in found if op.index)
 
     @cached_property
     def buffers(self) -> tuple[memref.Allocation, ...]:
