@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +36,7 @@ from passes.pipeline.manager import Root
 
 if TYPE_CHECKING:
     from affdsl.schedule.fusing import FusedKernel
+    from affdsl.schedule.schedule import Schedule
     from passes.drawing.graph import DrawnGraph
     from passes.drawing.iteration_space import IterationSpace
 
@@ -140,7 +141,19 @@ class _Called:
 
 
 @plain_tracebacks(
-    "_first_call", "__get__", "apply", "fuse", "mlir", "c", "save_c", "interpret", "graph", "picture", "with_module"
+    "_first_call",
+    "__get__",
+    "apply",
+    "fuse",
+    "mlir",
+    "c",
+    "save_c",
+    "interpret",
+    "graph",
+    "picture",
+    "with_module",
+    "explain",
+    "optimize",
 )
 class Kernel(_Called):
     """A kernel. Call it with NumPy arrays; `mlir()` and `c()` give it as text; `func` is its IR.
@@ -171,6 +184,8 @@ class Kernel(_Called):
         self._boundscheck = boundscheck
         self._rounding = rounding
         self._bounds: Bounds | None = None
+        self._schedule: Schedule | None = None
+        self._notes: tuple[str, ...] = ()
         if program is not None:
             return
         if owner is not None:
@@ -251,8 +266,10 @@ class Kernel(_Called):
         """The affine IR with that of all kernels that it calls."""
         return self.program.module
 
-    def with_module(self, module: Module) -> Kernel:
+    def with_module(self, module: Module, *, schedule: Schedule | None = None, notes: Sequence[str] = ()) -> Kernel:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
+
+        `schedule` has the steps that made it, and `notes` are what its `explain()` says instead of them.
 
         It takes the arguments of this one and has its checks: a call is refused with the sizes with which this one
         refuses it. That the IR does the same is for the caller to see to.
@@ -262,8 +279,81 @@ class Kernel(_Called):
         UnsupportedError
             If the module has no function of this name, or one with other arguments or results.
         """
-        made = derived(self.program, module)
-        return Kernel(self._function, self._namespace, program=made, written=self._written or self)
+        made = Kernel(
+            self._function, self._namespace, program=derived(self.program, module), written=self._written or self
+        )
+        made._schedule, made._notes = schedule, tuple(notes)
+        return made
+
+    @property
+    def schedule(self) -> Schedule | None:
+        """The steps that made it, as Python that replays them; None where no schedule did."""
+        return self._schedule
+
+    def explain(self) -> str:
+        """What was done to each of its loops and why, or what is in the way: of a kernel that a schedule made.
+
+        Raises ProgramError for another one.
+        """
+        if self._notes:
+            return Text("\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)]))
+        if self._schedule is None:
+            raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")
+        return self._schedule.explain()
+
+    def optimize(
+        self,
+        target: str = "native",
+        *,
+        threads: int | None = None,
+        contract: bool = False,
+        reassociate: bool = False,
+        reciprocal: bool = False,
+        validate: bool = False,
+    ) -> Kernel:
+        """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
+
+        Recipes choose steps that a schedule has, each of them proved legal. `schedule` of the result prints the steps
+        as Python that replays them, and `explain()` says for each nest what was done, or why nothing was. Results are
+        the same, bit for bit, unless something is allowed that rounds in another way.
+
+        Parameters
+        ----------
+        target
+            The vector registers: "native" for those of this machine, or the name of an instruction set, as "avx2".
+        threads
+            How many threads there are: by default as many as this process may use. 1 leaves loops sequential.
+        contract, reassociate, reciprocal
+            What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
+            another order, and factors for divisors.
+        validate
+            Check that the result does what this kernel does.
+
+        Raises
+        ------
+        ScheduleError
+            For a target that nobody knows.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def axpy(a: af.f64, x: af.f64[N], y: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         y[i] += a * x[i]
+        >>> fast = axpy.optimize("avx2")
+        >>> "i runs on vectors of 4" in fast.explain()
+        True
+        """
+        found: Callable[..., Kernel] = import_module("affdsl.optimize.optimizer").optimize
+        return found(
+            self,
+            target=target,
+            threads=threads,
+            contract=contract,
+            reassociate=reassociate,
+            reciprocal=reciprocal,
+            validate=validate,
+        )
 
     @property
     def boundscheck(self) -> bool:

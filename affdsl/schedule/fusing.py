@@ -36,7 +36,7 @@ class FusedKernel(Kernel):
     def __init__(self, schedule: Schedule, found: Fusion) -> None:
         made = schedule.kernel()
         super().__init__(made._function, made._namespace, program=made.program, written=made._written)
-        self.schedule = schedule
+        self._schedule = schedule
         self._fusion = found
 
     def explain(self) -> str:

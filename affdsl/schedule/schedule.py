@@ -5,6 +5,7 @@ from __future__ import annotations
 import reprlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
@@ -435,13 +436,25 @@ class Schedule(ShownAsText):
         drawn: Callable[..., IterationSpace] = import_module("passes.drawing.iteration_space").iteration_space
         return drawn(Dependences(now.function, now.module), first, second, sizes, at=chosen)
 
-    def kernel(self, *, validate: bool = False) -> Kernel:
-        """The kernel after all steps: called, printed and shipped as any other.
+    @property
+    def function(self) -> Func:
+        """The affine IR after all steps."""
+        return self._now.function
+
+    @property
+    def module(self) -> Module:
+        """The affine IR after all steps, with that of all kernels that it calls."""
+        return self._now.module
+
+    def kernel(self, *, validate: bool = False, notes: Sequence[str] = ()) -> Kernel:
+        """The kernel after all steps: called, printed and shipped as any other. Its `schedule` has these steps.
 
         Parameters
         ----------
         validate
             Check that it does what the kernel did before all steps.
+        notes
+            What its `explain()` says instead of the steps.
 
         Raises
         ------
@@ -450,7 +463,7 @@ class Schedule(ShownAsText):
         """
         if validate:
             self._check(self._start, self._steps, str(self))
-        return self._kernel.with_module(self._now.module)
+        return self._kernel.with_module(self._now.module, schedule=copy(self), notes=notes)
 
     def explain(self) -> str:
         """What each step did to which loop, what was refused and why, and the loops as they are now.

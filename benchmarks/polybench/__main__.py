@@ -2,6 +2,7 @@
 
 python -m benchmarks.polybench gemm --size LARGE
 python -m benchmarks.polybench 2mm --size SMALL --run interpreter --dump 2mm.npz
+python -m benchmarks.polybench --race --size LARGE
 python -m benchmarks.polybench --list
 """
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from affdsl.errors import AffdslError
 from benchmarks.polybench.benchmark import SIZE_NAMES, Array, Benchmark, Sizes
+from benchmarks.polybench.race import race
 from benchmarks.polybench.suite import SUITE, named
 
 
@@ -26,10 +28,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZE_NAMES, default="SMALL", help="the data set (default: %(default)s)")
     parser.add_argument("--run", choices=("interpreter", "c"), default="c", help="what runs it (default: %(default)s)")
     parser.add_argument("--dump", type=Path, metavar="OUT.npz", help="write the live-out arrays to a NumPy file")
+    parser.add_argument("--race", action="store_true", help="time it, or all, optimized, beside gcc and clang")
     parser.add_argument("--list", action="store_true", help="print all kernels with their sizes, and exit")
     line = parser.parse_args(words)
     if line.list:
         print_list()
+        return 0
+    if line.race:
+        race(SUITE if line.kernel is None else [named(line.kernel)], line.size)
         return 0
     if line.kernel is None:
         parser.error("needs the name of a kernel; --list prints all")

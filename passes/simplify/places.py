@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
@@ -33,8 +33,10 @@ def places(root: Op) -> Iterator[tuple[Op, Context]]:
     yield from _places((root,), _start())
 
 
-def rewrite_within(root: OpT, rule: Rule) -> OpT:
+def rewrite_within(root: OpT, rule: Rule, where: Collection[Op] | None = None) -> OpT:
     """root with `rule(op, context)` applied to every operation inside, parents first.
+
+    Where `where` is given, only its operations are entered, and those that the rule gives.
 
     The rule gives None to keep an operation, () to remove it, or what stands in its place. What it gives is shown to
     it again, until it keeps it; InternalError says that it never does. Only then is an operation entered, so what is
@@ -42,7 +44,7 @@ def rewrite_within(root: OpT, rule: Rule) -> OpT:
     """
     context = _start()
     context.definitions.update(_defined(root, context))
-    return _enter(root, context, lambda block, inside: _rewrite(block, inside, rule))
+    return _enter(root, context, lambda block, inside: _rewrite(block, inside, rule, where))
 
 
 def domain_of(path: Sequence[Op]) -> Context:
@@ -77,7 +79,7 @@ def _places(block: Block, context: Context) -> Iterator[tuple[Op, Context]]:
             yield from _places(inner, inside)
 
 
-def _rewrite(block: Block, context: Context, rule: Rule) -> Block:
+def _rewrite(block: Block, context: Context, rule: Rule, where: Collection[Op] | None) -> Block:
     out: list[Op] = []
     pending = [(op, 0) for op in reversed(block)]
     while pending:
@@ -90,7 +92,9 @@ def _rewrite(block: Block, context: Context, rule: Rule) -> Block:
             pending.extend((each, rewrites + 1) for each in reversed(given))
             continue
         _define(op, context)
-        out.append(_enter(op, context, lambda inner, inside: _rewrite(inner, inside, rule)))
+        if where is None or rewrites or op in where:
+            op = _enter(op, context, lambda inner, inside: _rewrite(inner, inside, rule, where))
+        out.append(op)
     same = len(out) == len(block) and all(a is b for a, b in zip(out, block, strict=True))
     return block if same else tuple(out)
 

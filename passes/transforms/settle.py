@@ -84,7 +84,19 @@ def settled(function: Func, before: Func) -> Settled:
             return _once(op, lower[0], values)
         return None if lower == op.lower and upper == op.upper else _with_bounds(op, lower, upper)
 
-    return Settled(renamed(rewrite_within(function, rule), values), gone)
+    around = _around(function, inside)
+    return Settled(renamed(rewrite_within(function, rule, {*around, *inside}), values), gone)
+
+
+def _around(op: Op, some: Collection[Op]) -> set[Op]:
+    """The operations inside of which some stand."""
+    found: set[Op] = set()
+    for block in op.blocks():
+        for inner in block:
+            within = _around(inner, some)
+            if within or inner in some:
+                found |= {op, *within}
+    return found
 
 
 def _touched(function: Func, before: Func) -> set[Value]:

@@ -69,10 +69,11 @@ class _Sharing:
     def _block(self, block: Block, loads: dict[Hashable, Op]) -> Block:
         """A block where nothing is computed twice. `loads` are those whose values still stand, and changes."""
         outside = dict(self._pure)
+        is_new = any(id(op) not in self._old for op in block)
         found: list[Op] = []
         for op in block:
             made = substitute(op, self._new)
-            if not self._is_known(made, loads):
+            if not self._is_known(made, loads, is_new=is_new):
                 found.append(made if id(made) in self._old else self._with_blocks(made, loads))
                 self._forget(found[-1], loads)
         self._pure = outside
@@ -86,11 +87,10 @@ class _Sharing:
         goes_on = isinstance(op, affine.If)
         return map_blocks(op, lambda block: self._block(block, dict(loads) if goes_on else {}))
 
-    def _is_known(self, op: Op, loads: dict[Hashable, Op]) -> bool:
-        """Whether an operation that is new can be left out, as what it gives is known."""
+    def _is_known(self, op: Op, loads: dict[Hashable, Op], *, is_new: bool) -> bool:
+        """Whether an operation can be left out of a block that is new, as what it gives is known."""
         if roles(type(op)).regions or op.is_terminator:
             return False
-        is_new = id(op) not in self._old
         if is_new and isinstance(op, affine.Apply) and op.result not in self._plain and _is_distance(op.expr):
             self._new[op.result] = op.expr
             return True

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
-PAGES = ["gauss-seidel.md"]
+PAGES = ["fusion.md", "gauss-seidel.md", "optimize.md"]
 
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 

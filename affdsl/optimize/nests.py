@@ -1,0 +1,162 @@
+"""The loop nests of a schedule as recipes see them: bands of perfectly nested loops, and how accesses move in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, IntegerType, VectorType
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.schedule import Schedule
+from passes.analysis.access import Access
+from passes.analysis.dependence import Dependences
+from passes.analysis.stride import Stride, strides
+
+
+@dataclass(frozen=True, eq=False)
+class Nest:
+    """An innermost loop with those around it that hold the next one and nothing else.
+
+    Attributes
+    ----------
+    band
+        These loops, outermost first.
+    around
+        The loops around the band, outermost first, which hold other things, too.
+    names
+        What loops are called in the schedule.
+    """
+
+    band: tuple[affine.For, ...]
+    around: tuple[Op, ...]
+    names: Mapping[Value, str]
+    dependences: Dependences
+
+    @property
+    def innermost(self) -> affine.For:
+        """The innermost loop."""
+        return self.band[-1]
+
+    @property
+    def place(self) -> str:
+        """The band in words, with its place in the source."""
+        return f"{', '.join(map(self.name, self.band))} ({self.innermost.location})"
+
+    def name(self, loop: affine.For) -> str:
+        """What a loop is called."""
+        return self.names[loop.iv]
+
+    @cached_property
+    def accesses(self) -> tuple[Access, ...]:
+        """The accesses of the innermost loop, in the order of the text."""
+        return self.dependences.accesses.inside(self.innermost)
+
+    def stride(self, access: Access, loop: affine.For) -> Stride:
+        """How an access moves with a loop of the band."""
+        return self._strides(access)[loop.iv]
+
+    def _strides(self, access: Access) -> Mapping[Value, Stride]:
+        if access not in self._known:
+            self._known[access] = strides(access, self.dependences.accesses.scope)
+        return self._known[access]
+
+    @cached_property
+    def _known(self) -> dict[Access, Mapping[Value, Stride]]:
+        return {}
+
+    @cached_property
+    def has_vectors(self) -> bool:
+        """Whether a step has made vectors of it already."""
+        return any(isinstance(v.type, VectorType) for op in walk(self.innermost) for v in op.defines())
+
+
+def nests(s: Schedule) -> tuple[Nest, ...]:
+    """The nests of a schedule as it is now, in the order of the text."""
+    function, module = s.function, s.module
+    names = {row.iv: row.names[0] for row in s.loops()}
+    dependences = Dependences(function, module)
+    return tuple(Nest(band, around, names, dependences) for band, around in _bands(function))
+
+
+def _bands(function: Func) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
+    def inside(op: Op, path: tuple[Op, ...]) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:
+        here = (*path, op) if isinstance(op, affine.For | affine.Parallel) else path
+        found = False
+        for block in op.blocks():
+            for inner in block:
+                for each in inside(inner, here):
+                    found = True
+                    yield each
+        if isinstance(op, affine.For) and not found:
+            yield _perfect(here)
+
+    yield from inside(function, ())
+
+
+def _perfect(path: tuple[Op, ...]) -> tuple[tuple[affine.For, ...], tuple[Op, ...]]:
+    """The loops at the end of a path that hold the next one and nothing else, and those before them."""
+    first = len(path) - 1
+    while first > 0:
+        outer = path[first - 1]
+        if not isinstance(outer, affine.For) or outer.body != (path[first],):
+            break
+        first -= 1
+    band = tuple(op for op in path[first:] if isinstance(op, affine.For))
+    return band, path[:first]
+
+
+def updates(nest: Nest) -> tuple[Access, arith.Binary] | None:
+    """The only store of the innermost loop, and the sum or difference with what its element held that it stores."""
+    stores = [a for a in nest.accesses if a.kind == "write"]
+    if len(stores) != 1 or not isinstance(stores[0].op, affine.Store):
+        return None
+    store = stores[0].op
+    makers = {v: op for op in nest.innermost.body for v in op.defines()}
+    combined = makers.get(store.value)
+    if not isinstance(combined, arith.Binary) or combined.kind not in ("addf", "subf", "addi", "subi"):
+        return None
+    held = [combined.left] if combined.kind.startswith("sub") else [combined.left, combined.right]
+    for value in held:
+        load = makers.get(value)
+        if isinstance(load, affine.Load) and (load.memref, load.index) == (store.memref, store.index):
+            return stores[0], combined
+    return None
+
+
+def names_in(s: Schedule, root: str) -> list[str]:
+    """A loop and those inside of it, by name, in the order of the text."""
+    rows = list(s.loops())
+    at = next(k for k, row in enumerate(rows) if row.names[0] == root)
+    found = [root]
+    for row in rows[at + 1 :]:
+        if row.depth <= rows[at].depth:
+            break
+        found.append(row.names[0])
+    return found
+
+
+def lanes_of(nest: Nest, options: Options) -> int:
+    """How many of the widest numbers of a nest a register has. Raises UnfitError where that is one."""
+    types = [a.buffer.type.element for a in nest.accesses]
+    bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
+    lanes = options.target.lanes(max(bits)) if bits else 1
+    if lanes < 2 or len(bits) != len(types):
+        raise UnfitError("a register has no two of its numbers")
+    return lanes
+
+
+def is_lane_by_lane(s: Schedule, name: str) -> bool:
+    """Whether a loop on vectors makes more of them lane by lane than it loads and stores."""
+    iv = next(row.iv for row in s.loops() if row.names[0] == name)
+    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv)
+    ops = [*walk(loop)]
+    lanes = sum(isinstance(op, vector.FromElements | vector.Extract | affine.Load | affine.Store) for op in ops)
+    whole = sum(isinstance(op, affine.VectorLoad | affine.VectorStore | vector.MaskedLoad) for op in ops)
+    return lanes > 2 * whole + 2

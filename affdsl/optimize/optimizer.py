@@ -1,0 +1,165 @@
+"""Takes the first recipe that fits each nest of a kernel, and says which, or why none does."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from copy import copy
+
+from affdsl.kernel import Kernel
+from affdsl.lang.source import problem
+from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import jammed, product, sweeps, vectors
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from codegen.c.vector_helpers import TARGETS
+from codegen.native import native_target
+from codegen.targets.baseline import BASELINE
+from codegen.targets.target import Target
+from passes.analysis.dependence import AnalysisWarning
+
+Recipe = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
+Notes = list[str]
+
+
+def optimize(
+    kernel: Kernel,
+    *,
+    target: str = "native",
+    threads: int | None = None,
+    contract: bool = False,
+    reassociate: bool = False,
+    reciprocal: bool = False,
+    validate: bool = False,
+) -> Kernel:
+    """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
+    options = Options(_target(target), _threads(threads), contract, reassociate, reciprocal)
+    with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
+        warnings.simplefilter("ignore", AnalysisWarning)
+        s, notes = _chosen(Schedule(kernel), options)
+    return s.kernel(validate=validate, notes=tuple(notes))
+
+
+def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
+    notes: Notes = []
+    for root in [row.names[0] for row in s.loops() if row.depth == 0]:
+        for recipe in (_with_sweeps, _with_products, _with_vectors):
+            s, said = recipe(s, root, options)
+            notes += said
+            if said:
+                break
+    if options.threads > 1:
+        notes += _in_parallel(s)
+    for row in [row for row in s.loops() if row.depth == 0]:
+        for verb in _rounding(options):
+            with suppress(IllegalTransform):  # there may be no such operation in a loop
+                getattr(s, verb)(row.names[0])
+    return s, notes
+
+
+def _rounding(options: Options) -> Iterator[str]:
+    """The steps that round in another way, of those that are allowed and that pay."""
+    if options.reciprocal:
+        yield "reciprocal"
+    if options.contract and options.target.has_fma:
+        yield "contract"
+
+
+def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop over time tiled; no notes where it is none."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        made = sweeps.take(s, root, options)
+    except UnfitError:
+        return s, []
+    return made, [f"{root} ({row.location}): its sweeps are one, and tiled in time"]
+
+
+def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
+    apart = copy(s)
+    inside = names_in(s, root)
+    others = {row.iv for row in s.loops() if row.names[0] not in inside}
+    for name in reversed(inside):
+        with suppress(IllegalTransform, ScheduleError):
+            apart.distribute(name)
+    notes: Notes = []
+    rest: list[str] = []
+    for nest in nests(apart):
+        if not others.isdisjoint((*nest.around, *nest.band)[0].binds()):
+            continue
+        tried = copy(apart)
+        try:
+            notes.append(f"{nest.place}: {product.take(tried, nest, options)}")
+            apart = tried
+        except (UnfitError, IllegalTransform, ScheduleError):
+            rest.append(nest.name(nest.innermost))
+    if not notes:
+        return s, []
+    for name in rest:
+        apart, said = _first(apart, name, (vectors.take,), options)
+        notes += said
+    return apart, notes
+
+
+def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with the loops inside of a loop on vectors, or jammed."""
+    notes: Notes = []
+    s = copy(s)
+    for nest in nests(s):
+        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest):
+            with suppress(IllegalTransform, ScheduleError):
+                s.distribute(nest.name(nest.innermost))
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        s, said = _first(s, name, (vectors.take, jammed.take), options)
+        notes += said
+    return s, notes
+
+
+def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after the first recipe that fits an innermost loop, and what that did, or why none did."""
+    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    if nest is None or nest.has_vectors:
+        return s, []
+    why: list[str] = []
+    for recipe in recipes:
+        try:
+            made, said = recipe(s, nest, options)
+        except UnfitError as error:
+            why.append(str(error))
+        else:
+            return made, [f"{nest.place}: {said}"]
+    return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
+
+
+def _in_parallel(s: Schedule) -> Iterator[str]:
+    """Run outermost loops in parallel that hold others, where that is legal."""
+    rows = list(s.loops())
+    for k, row in enumerate(rows):
+        if row.depth or row.is_parallel or k + 1 == len(rows) or rows[k + 1].depth == 0:
+            continue
+        try:
+            s.parallel(row.names[0])
+            yield f"{row.names[0]} ({row.location}): its iterations run on threads"
+        except (IllegalTransform, ScheduleError) as error:
+            why = str(error).partition(": ")[2].splitlines()[0]
+            yield f"{row.names[0]} ({row.location}): on one thread; {why}"
+
+
+def _target(name: str) -> Target:
+    if name == "native":
+        return native_target()
+    known = {target.name: target for target in (*TARGETS, BASELINE)}
+    if name not in known:
+        raise problem(ScheduleError, f"there is no target {name!r}", f"they are native, {', '.join(known)}")
+    return known[name]
+
+
+def _threads(number: int | None) -> int:
+    return len(os.sched_getaffinity(0)) if number is None else number

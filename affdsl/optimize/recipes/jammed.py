@@ -1,0 +1,46 @@
+"""Recurrences that no loop of a nest can leave: several time steps at once, with what they share in registers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+
+from affdsl.optimize.nests import Nest
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+FACTOR = 4
+"""How many time steps run at once."""
+SKEWS = (0, 1, 2)
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with iterations of the outermost loop of a nest jammed, after the smallest skew that allows it.
+
+        for t, i, j: A[i, j] = S(A[i - 1, j], A[i, j - 1], A[i, j + 1], A[i + 1, j])
+
+    Each of the jammed iterations waits for another one of before, and not for its neighbour: several run at once.
+    Raises UnfitError.
+
+    References
+    ----------
+    Carr and Kennedy, "Improving the ratio of memory operations to floating-point operations in loops", TOPLAS 1994.
+    """
+    if len(nest.band) < 3 or options.target.registers < 8:
+        raise UnfitError("it is no recurrence in space that is repeated in time")
+    time, space = map(nest.name, nest.band[:2])
+    for skew in SKEWS:
+        made = copy(s)
+        try:
+            if skew:
+                made.skew(time, space, skew)
+            made.unroll_jam(time, FACTOR)
+        except (IllegalTransform, ScheduleError):
+            continue
+        with suppress(IllegalTransform, ScheduleError):
+            made.scalar_replace(nest.name(nest.innermost))
+        by = f", each {skew} rows behind the one before it" if skew else ""
+        return made, f"{FACTOR} iterations of {time} run at once{by}"
+    raise UnfitError("no skew makes it legal to run several of its time steps at once")

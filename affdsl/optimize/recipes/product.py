@@ -1,0 +1,148 @@
+"""Products of matrices, also in disguise: tiles in registers, on panels that are read in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.types import FloatType, IntegerType
+from affdsl.optimize.nests import Nest, updates
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from codegen.targets.target import Target
+from passes.analysis.access import Access
+from passes.analysis.storage import Buffer
+
+LENGTH = 384
+"""How many terms of each sum a tile adds: a panel of B with so many rows stays in the nearest cache, or next to it."""
+MOST_ROWS, MOST_COLUMNS = 128, 4096
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> str:
+    """Tile a sum of products for the caches and for registers, in the order of the text.
+
+        for i, j, k: C[i, j] += A[i, k] * B[k, j]
+
+    Raises as steps do, and UnfitError.
+
+    References
+    ----------
+    Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008; Van Zee and van de Geijn,
+    "BLIS: a framework for rapidly instantiating BLAS functionality", TOMS 2015.
+    """
+    found = product_of(nest)
+    bits = _bits(found.store)
+    lanes = options.target.lanes(bits)
+    if lanes < 2:
+        raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
+    rows = min(8, (options.target.registers - 4) // 2)
+    i, j, k = map(nest.name, (found.i, found.j, found.k))
+    batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
+    order = (*batch, i, j, k)
+    if order != tuple(map(nest.name, nest.band)):
+        s.permute(order)
+    sizes = tile_sizes(options.target, bits // 8, rows, 2 * lanes)
+    s.tile((i, j, k), sizes)
+    tiles = dict(s.steps[-1].call.options)["names"]
+    assert isinstance(tiles, tuple)
+    i_tile, j_tile, k_tile = tiles
+    s.permute((k_tile, j_tile, i_tile))
+    packed: list[str] = []
+    for columns, loop, width in ((True, j_tile, 2 * lanes), (False, i, rows)):
+        for buffer, axis in found.panels(nest, columns=columns):
+            try:
+                s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
+                packed.append(buffer.name)
+            except IllegalTransform:  # it is read where it stands
+                continue
+    if options.threads > 1:
+        s.parallel(i_tile)
+    s.register_tile(i, j, k, rows=rows, vectors=2, lanes=lanes)
+    copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
+    return f"a product of matrices: {rows} x {2 * lanes} sums in registers{copies}"
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """A sum over k of products, one factor of which does not move with j and one of which does not move with i."""
+
+    store: Access
+    i: affine.For
+    j: affine.For
+    k: affine.For
+    factors: Sequence[Access]
+
+    def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
+        """The arrays that move with j, or with i alone, and along which dimension."""
+        found: dict[Buffer, int] = {}
+        for access in self.factors:
+            moves = not _is_still(nest, access, self.j)
+            vector = nest.stride(access, self.j if columns else self.i).vector
+            if access.buffer is self.store.buffer or vector is None or access.buffer.rank < 2:
+                continue
+            axes = [axis for axis, step in enumerate(vector) if step]
+            if moves == columns and len(axes) == 1 and vector[axes[0]] == 1:
+                found.setdefault(access.buffer, axes[0])
+        others = {a.buffer for a in self.factors if not _is_still(nest, a, self.j)} if not columns else set()
+        return [(buffer, axis) for buffer, axis in found.items() if buffer not in others]
+
+
+def product_of(nest: Nest) -> Product:
+    """The product that a nest computes. Raises UnfitError where it is none."""
+    if len(nest.band) < 3:
+        raise UnfitError("it is no product of matrices: it has fewer than three loops")
+    found = updates(nest)
+    if found is None:
+        raise UnfitError("it is no product of matrices: it does not add to one element in each iteration")
+    store, _ = found
+    still = [loop for loop in nest.band if _is_still(nest, store, loop)]
+    if len(still) != 1:
+        raise UnfitError(f"it is no product of matrices: the sums run over {len(still)} loops")
+    (k,) = still
+    others = [loop for loop in nest.band if loop is not k]
+    j = next((loop for loop in reversed(others) if nest.stride(store, loop).motion == "contiguous"), None)
+    if j is None:
+        raise UnfitError("no loop runs along the rows of the result")
+    held = {(a.op.memref, a.op.index) for a in (store,) if isinstance(a.op, affine.Store)}
+    factors = [
+        a
+        for a in nest.accesses
+        if a.kind == "read" and not (isinstance(a.op, affine.Load) and (a.op.memref, a.op.index) in held)
+    ]
+    for i in reversed([loop for loop in others if loop is not j]):
+        left = [a for a in factors if _is_still(nest, a, j) and not _is_still(nest, a, i)]
+        right = [a for a in factors if _is_still(nest, a, i) and not _is_still(nest, a, j)]
+        if left and right:
+            return Product(store, i, j, k, factors)
+    raise UnfitError("it is no product of matrices: no factor is the same for all rows of the result")
+
+
+def tile_sizes(target: Target, size: int, rows: int, columns: int) -> tuple[int, int, int]:
+    """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
+
+    >>> from codegen.targets.avx2 import AVX2
+    >>> tile_sizes(AVX2, 4, 6, 16)
+    (126, 4096, 384)
+    """
+    second, last = (*target.caches[1:2], *target.caches[-1:]) if len(target.caches) > 1 else (1 << 20, 32 << 20)
+    most_rows = min(MOST_ROWS, second // 2 // (LENGTH * size))
+    most_columns = min(MOST_COLUMNS, last // 2 // (LENGTH * size))
+    return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), LENGTH
+
+
+def _is_still(nest: Nest, access: Access, loop: affine.For) -> bool:
+    return nest.stride(access, loop).motion == "invariant"
+
+
+def _first(axis: int, rank: int) -> tuple[int, ...]:
+    """The dimensions with one of them first."""
+    return (axis, *(k for k in range(rank) if k != axis))
+
+
+def _bits(store: Access) -> int:
+    type = store.buffer.type.element
+    if not isinstance(type, FloatType | IntegerType):
+        raise UnfitError(f"vectors have no elements of type {type}")
+    return type.width

@@ -1,0 +1,129 @@
+"""Stencils that sweep over arrays in each time step: sweeps made one at a shift, and tiled in time."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+
+from affdsl.ir.dialects import affine
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+SHIFTS = (0, 1, 2, 3)
+"""How late a sweep may run, in rows."""
+SKEWS = (1, 2, 3, 4)
+"""How many rows a tile may move in each time step."""
+TILES = {1: (8, 32), 2: (8, 16, 32)}
+"""Time steps and rows of a tile, by the number of tiled dimensions of space."""
+
+
+def take(s: Schedule, root: str, options: Options) -> Schedule:
+    """The schedule with a loop over time and its sweeps tiled, in the order that results ask for.
+
+        for t: { for i, j: B = S(A); for i, j: A = S(B) }
+
+    One dimension of space stays whole, so that vectors run along it. Raises UnfitError.
+
+    References
+    ----------
+    Wonnacott, "Achieving scalable locality with time skewing", IJPP 2002; Bondhugula et al., "A practical automatic
+    polyhedral parallelizer and locality optimizer", PLDI 2008.
+    """
+    time = _loop(s, root)
+    sweeps = [op for op in time.body if isinstance(op, affine.For)]
+    depth = max((_depth(op) for op in sweeps), default=0)
+    if depth < 2 or time.results:
+        raise UnfitError("it is no sweep over planes in time")
+    if any(_moves(nest, time, depth) for nest in nests(s)):
+        raise UnfitError(f"what it stores moves with {root}")
+    made = copy(s)
+    names = {row.iv: row.names[0] for row in s.loops()}
+    bands = [[names[op.iv] for op in _band(sweep)[: min(depth - 1, 2)]] for sweep in sweeps if _depth(sweep) == depth]
+    inner, *others = bands
+    for other in others:
+        made = _fused(made, inner, other)
+    with suppress(IllegalTransform, ScheduleError):
+        made.make_perfect(root, inner[0])
+    tiled = _tiled(made, root, inner)
+    inside = names_in(tiled, root)
+    for name in [nest.name(nest.innermost) for nest in nests(tiled) if nest.name(nest.innermost) in inside]:
+        tiled = _on_vectors(tiled, name, options)
+    return tiled
+
+
+def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
+    """The schedule with vectors of an innermost loop. Raises UnfitError where it would not be faster."""
+    nest = next(each for each in nests(s) if each.name(each.innermost) == name)
+    for tail in ("overlapped", "scalar"):
+        made = copy(s)
+        with suppress(IllegalTransform, ScheduleError):
+            made.vectorize(name, lanes_of(nest, options), tail=tail)
+            if not is_lane_by_lane(made, name):
+                return made
+    if len(nest.band) > 1:
+        raise UnfitError(f"{name} cannot run on vectors")
+    return s
+
+
+def _moves(nest: Nest, time: affine.For, depth: int) -> bool:
+    """Whether a sweep in a loop stores elsewhere in each of its iterations."""
+    if time not in (*nest.around, *nest.band) or len(nest.around) + len(nest.band) <= depth:
+        return False
+    bounds = {v for op in nest.band for e in (*op.lower, *op.upper) for v in e.values()}
+    stores = [a for a in nest.accesses if a.kind == "write"]
+    return time.iv in bounds or any(nest.stride(a, time).motion != "invariant" for a in stores)
+
+
+def _tiled(s: Schedule, root: str, inner: list[str]) -> Schedule:
+    """The loops tiled after the smallest skew with which that is legal."""
+    for skew in (0, *SKEWS):
+        made = copy(s)
+        try:
+            for name in inner if skew else ():
+                made.skew(root, name, skew)
+            made.tile((root, *inner), TILES[len(inner)], grid=True)
+        except (IllegalTransform, ScheduleError):
+            continue
+        return made
+    raise UnfitError("no skew makes it legal to tile its time steps")
+
+
+def _fused(s: Schedule, band: list[str], other: list[str]) -> Schedule:
+    """A sweep made one with another, late by the same number of rows in each dimension, the smallest that is legal."""
+    why = ""
+    for shift in SHIFTS:
+        made = copy(s)
+        try:
+            for first, second in zip(band, other, strict=False):
+                made.fuse(first, second, shift=shift, guarded=True)
+        except (IllegalTransform, ScheduleError) as error:
+            why = why or str(error)
+        else:
+            return made
+    raise UnfitError(f"its sweeps cannot be made one: {why}")
+
+
+def _loop(s: Schedule, name: str) -> affine.For:
+    """The loop of a name. Raises UnfitError if it is no sequential loop with bounds that are known."""
+    iv = next(row.iv for row in s.loops() if row.names[0] == name)
+    found = next((op for op in s.function.body if isinstance(op, affine.For) and op.iv is iv), None)
+    if found is None:
+        raise UnfitError("it is no loop over time")
+    return found
+
+
+def _band(op: affine.For) -> list[affine.For]:
+    """A loop with those inside of it that are all that the one around holds."""
+    match op.body:
+        case (affine.For() as inner,):
+            return [op, *_band(inner)]
+    return [op]
+
+
+def _depth(op: affine.For) -> int:
+    """How deep loops are nested."""
+    inner = [each for each in op.body if isinstance(each, affine.For)]
+    return 1 + max(map(_depth, inner), default=0)

@@ -1,0 +1,151 @@
+"""Loops on vectors: the loop that runs along rows innermost, several rows at once, sums in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from copy import copy
+from typing import Literal
+
+from affdsl.ir.dialects import affine
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from passes.analysis.access import Access
+
+COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
+FAR = 8.0
+"""What an access costs that touches another line of the cache each time, or is made lane by lane."""
+IN_ORDER = 4.0
+"""What an addition costs that waits for the one before it."""
+SUMS, ROWS = 8, 4
+"""How many sums run at once, and how many rows that have an array in common."""
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with vectors of the loop of a band that moves through memory in the smallest steps.
+
+    What stands in the way of a better loop is taken out of it first, by distribution. A sum is made in lanes where it
+    may be, and else several run at once, so that one addition need not wait for the other. Raises UnfitError.
+    """
+    if nest.has_vectors:
+        raise UnfitError("it has vectors already")
+    best, found = s, nest
+    for apart in _distributed(s, nest):
+        again = next((each for each in nests(apart) if _is_same(each, nest)), None)
+        if again is not None and _least(again, options) < _least(found, options):
+            best, found = apart, again
+    return _taken(copy(best), found, options)
+
+
+def _taken(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    said: list[str] = []
+    loop = min(reversed(nest.band), key=lambda each: cost(nest, each, options))
+    name, outer = nest.name(loop), [nest.name(each) for each in nest.band if each is not loop]
+    if loop is not nest.innermost:
+        try:
+            s.permute((*outer, name))
+            said.append(f"{name} runs innermost")
+        except (IllegalTransform, ScheduleError) as error:
+            if is_sum(nest, nest.innermost):
+                raise UnfitError(_first_line(error)) from None
+            loop = nest.innermost
+            name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
+    if is_sum(nest, loop):
+        s, done = _sums(s, nest, loop, options)
+        return s, "; ".join([*said, done])
+    lanes = lanes_of(nest, options)
+    try:
+        s.vectorize(name, lanes, tail=_tail(options))
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(_first_line(error)) from None
+    if is_lane_by_lane(s, name):
+        raise UnfitError(f"most of {name} would run lane after lane")
+    said.append(f"{name} runs on vectors of {lanes}")
+    if outer and _stays(nest, next(each for each in nest.band if nest.name(each) == outer[-1])):
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll_jam(outer[-1], ROWS)
+            said.append(f"{ROWS} iterations of {outer[-1]} run at once")
+    return s, "; ".join(said)
+
+
+def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
+    name = nest.name(loop)
+    if options.reassociate:
+        made, lanes = copy(s), 4 * lanes_of(nest, options)
+        with suppress(IllegalTransform, ScheduleError):
+            if not loop.results:
+                made.scalar_replace(name)
+            made.vectorize(name, lanes, tail=_tail(options), reassociate=True)
+            if not is_lane_by_lane(made, name):
+                return made, f"{name} sums up in {lanes} lanes"
+    outer = [*map(nest.name, nest.band[:-1])] or [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
+    if not outer:
+        raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
+    try:
+        s.unroll_jam(outer[-1], SUMS)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(f"its sums are made in the order of the text, one by one: {_first_line(error)}") from None
+    with suppress(IllegalTransform, ScheduleError):
+        s.scalar_replace(name)
+    return s, f"{SUMS} iterations of {outer[-1]} run at once, as each sum is made in the order of the text"
+
+
+def _tail(options: Options) -> Literal["masked", "scalar"]:
+    return "masked" if options.target.has_masks else "scalar"
+
+
+def is_mixed(nest: Nest) -> bool:
+    """Whether the innermost loop both sums up in some elements and stores along others."""
+    still = {_is_still(nest, a, nest.innermost) for a in nest.accesses if a.kind == "write"}
+    return len(still) > 1
+
+
+def cost(nest: Nest, loop: affine.For, options: Options) -> float:
+    """What the accesses of an iteration cost if a loop is innermost."""
+    waits = IN_ORDER if is_sum(nest, loop) and not options.reassociate else 0.0
+    return waits + sum(COSTS.get(nest.stride(access, loop).motion, FAR) for access in nest.accesses)
+
+
+def is_sum(nest: Nest, loop: affine.For) -> bool:
+    """Whether all that a loop stores stays where it is."""
+    stores = [a for a in nest.accesses if a.kind == "write"]
+    return bool(loop.results) or (bool(stores) and all(_is_still(nest, a, loop) for a in stores))
+
+
+def _least(nest: Nest, options: Options) -> float:
+    return min(cost(nest, loop, options) for loop in nest.band)
+
+
+def _stays(nest: Nest, loop: affine.For) -> bool:
+    """Whether an iteration of a loop stores where the one before it has stored."""
+    return any(a.kind == "write" and _is_still(nest, a, loop) for a in nest.accesses)
+
+
+def _is_still(nest: Nest, access: Access, loop: affine.For) -> bool:
+    return nest.stride(access, loop).motion == "invariant"
+
+
+def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
+    """The schedule with what stands beside a nest in the loops around it taken apart, from inside to outside."""
+    made = copy(s)
+    for op in reversed(nest.around):
+        if not isinstance(op, affine.For):
+            return
+        try:
+            made.distribute(nest.names[op.iv])
+        except (IllegalTransform, ScheduleError):
+            return
+        yield copy(made)
+
+
+def _is_same(nest: Nest, other: Nest) -> bool:
+    """Whether two nests have the same statements."""
+    return [op.location for op in nest.innermost.body] == [op.location for op in other.innermost.body]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).partition(": ")[2] or str(error)).splitlines()[0]

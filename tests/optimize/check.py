@@ -1,0 +1,79 @@
+"""Whether kernels of PolyBench do the same after `optimize()`: at PolyBench's smallest sizes, and at tiny ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import affdsl as af
+from benchmarks.polybench.benchmark import Array, Benchmark, Sizes
+
+TINY = (1, 2, 3, 5, 9, 17)
+"""What each size of a kernel is in turn, where it may be so small."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a kernel is optimized; results are the same to the bit unless something may round in another way."""
+
+    target: str = "native"
+    threads: int = 1
+    rounds: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.target}, {self.threads} threads, {'any order' if self.rounds else 'strict'}"
+
+    def of(self, kernel: af.Kernel) -> af.Kernel:
+        """The kernel, optimized."""
+        allowed = self.rounds
+        return kernel.optimize(
+            self.target, threads=self.threads, contract=allowed, reassociate=allowed, reciprocal=allowed
+        )
+
+
+WAYS = (Way(), Way(rounds=True), Way(threads=2), Way("avx2"), Way("baseline", 2, rounds=True))
+
+
+def wrong(benchmarks: Iterable[Benchmark], ways: Sequence[Way], seed: int = 0) -> Iterator[str]:
+    """What kernels leave that is not what they left before."""
+    for benchmark in benchmarks:
+        for way in ways:
+            made = way.of(benchmark.kernel)
+            for sizes in sizes_of(benchmark):
+                for said in _differences(benchmark, made, sizes, np.random.default_rng(seed), exact=not way.rounds):
+                    yield f"{benchmark.name}, {way}, {dict(sizes)}: {said}"
+
+
+def sizes_of(benchmark: Benchmark) -> Iterator[Sizes]:
+    """PolyBench's smallest sizes; tiny ones, all the same and in turn."""
+    smallest = benchmark.sizes["MINI"]
+    yield smallest
+    for k in TINY:
+        yield {name: max(k, benchmark.least.get(name, 1)) for name in smallest}
+    yield {name: max(TINY[n % len(TINY)], benchmark.least.get(name, 1)) for n, name in enumerate(reversed([*smallest]))}
+
+
+def _differences(
+    benchmark: Benchmark, made: af.Kernel, sizes: Sizes, random: np.random.Generator, *, exact: bool
+) -> Iterator[str]:
+    given = benchmark.random_arguments(sizes, random)
+    kept = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in given.items()}
+    benchmark.kernel(*kept.values())
+    made(*given.values())
+    for name in benchmark.live_out:
+        wanted, found = kept[name], given[name]
+        assert isinstance(wanted, np.ndarray)
+        assert isinstance(found, np.ndarray)
+        if exact and wanted.tobytes() != found.tobytes():
+            yield f"{name} is not the same to the bit"
+        elif not exact and not _is_close(wanted, found):
+            yield f"{name} is far off"
+
+
+def _is_close(wanted: Array, found: Array) -> bool:
+    with np.errstate(all="ignore"):
+        scale = np.max(np.abs(wanted), initial=0.0, where=np.isfinite(wanted))
+    few = 2**12 * np.finfo(wanted.dtype).eps if wanted.dtype.kind == "f" else 0.0
+    return bool(np.allclose(found, wanted, rtol=2**8 * few, atol=few * scale, equal_nan=True))

@@ -1,0 +1,92 @@
+"""What `optimize()` makes does the same as the loops as written, says what it did, and replays."""
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from benchmarks.polybench.suite import SUITE, named
+from tests.effort import TRIES_ALL, some
+from tests.optimize.check import WAYS, wrong
+
+M, N, K = af.symbols("M N K")
+
+
+@af.kernel
+def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def running(x: af.f64[N]):
+    with af.for_(1, N) as i:
+        x[i] = x[i - 1] * 0.5 + x[i]
+
+
+@af.kernel
+def row_sums(A: af.f64[M, N], sums: af.f64[M]):
+    with af.for_(M) as i, af.for_(N) as j:
+        sums[i] += A[i, j]
+
+
+FEW = ("gemm", "atax", "trmm", "seidel-2d", "jacobi-2d")
+
+
+@pytest.mark.parametrize("name", [each.name for each in SUITE] if TRIES_ALL else FEW)
+def test_polybench_does_the_same(name):
+    assert list(wrong([named(name)], some(WAYS, 2))) == []
+
+
+def test_a_product_is_tiled_in_registers():
+    fast = matmul.optimize(threads=1)
+    assert "product of matrices" in fast.explain()
+    random = np.random.default_rng(0)
+    for m, n, k in ((0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (9, 33, 7), (130, 40, 390)):
+        a, b, c = (random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
+        wanted = a @ b + c  # small whole numbers: exact in every order
+        fast(a, b, c)
+        np.testing.assert_array_equal(c, wanted, err_msg=f"{m} x {n} x {k}")
+
+
+def test_the_schedule_replays():
+    fast = row_sums.optimize(threads=2)
+    s = af.Schedule(row_sums)
+    for step in fast.schedule.steps:
+        exec(f"s.{step}", {"s": s})
+    assert s.kernel().mlir() == fast.mlir()
+    assert str(fast.schedule).startswith("import affdsl as af")
+    assert row_sums.schedule is None
+    with pytest.raises(af.ProgramError, match="no schedule made the kernel row_sums"):
+        row_sums.explain()
+
+
+def test_what_no_recipe_improves_stays_and_says_why():
+    same = running.optimize(threads=1)
+    assert same.mlir() == running.mlir()
+    assert "i (" in same.explain()
+    assert "as it was; cannot vectorize loop i by" in same.explain()
+    assert same.schedule.steps == ()
+
+
+def test_nothing_rounds_in_another_way_unless_it_may():
+    strict, free = row_sums.optimize(threads=1), row_sums.optimize(threads=1, reassociate=True)
+    assert "in the order of the text" in strict.explain()
+    assert "j sums up in" in free.explain()
+    a = np.random.default_rng(0).uniform(-1, 1, (37, 1001))
+    results = [np.zeros(37) for _ in range(3)]
+    for kernel, result in zip((row_sums, strict, free), results, strict=True):
+        kernel(a, result)
+    assert results[0].tobytes() == results[1].tobytes()
+    np.testing.assert_allclose(results[2], results[0], rtol=1e-12, atol=1e-12)
+
+
+def test_it_can_be_validated_and_threads_are_asked_for():
+    fast = row_sums.optimize(threads=2, validate=True)
+    assert "on threads" in fast.explain()
+    assert "parallel" in fast.c()
+    assert "parallel" not in row_sums.optimize(threads=1).c()
+
+
+def test_an_unknown_target_is_refused():
+    with pytest.raises(af.ScheduleError, match=r"no target 'z80'[\s\S]*avx2"):
+        row_sums.optimize("z80")
