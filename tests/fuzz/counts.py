@@ -10,8 +10,9 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tests.fuzz.features import MIXES, Features
 from tests.fuzz.trials import ROWS, Row, Trial, trials
-from tests.harness.command import parser, seeds
+from tests.harness.command import Watch, parser, seeds
 
 BATCH = 50
 HEAD = ("pass", "ours", "wrong", "theirs", "wrong", "ours did", "theirs did", "", "only theirs", "theirs more", "luck")
@@ -69,12 +70,17 @@ class Tally:
         return (self.row.title, *map(str, numbers), self.row.unit, *map(str, less))
 
 
-def tallies(of: range, rows: Sequence[Row]) -> list[Tally]:
-    """Try passes on the programs of some seeds, and count."""
+def tallies(of: range, rows: Sequence[Row], mixes: Sequence[Features] = MIXES, minutes: float = 1e9) -> list[Tally]:
+    """Try passes on the programs of some seeds, of as many as the time allows, and count."""
     found = {row: Tally(row) for row in rows}
+    watch = Watch()
     for start in range(0, len(of), BATCH):
-        for trial in trials(of[start : start + BATCH], rows):
+        if watch.seconds > 60 * minutes:
+            break
+        for trial in trials(of[start : start + BATCH], rows, mixes):
             found[trial.row].add(trial)
+            if not trial.ours.is_right:
+                print(f"{trial.row.title}: seed {trial.seed}: {trial.ours.said[:200]}", file=sys.stderr, flush=True)
         print(f"{min(start + BATCH, len(of))} of {len(of)} programs", file=sys.stderr, flush=True)
     return list(found.values())
 

@@ -69,3 +69,11 @@ MIXES = (
     replace(DEFAULT, call=0.5, dyn=0.4, sym=0.6),
 )
 """A program whose features are not said has those of the mix that its seed chooses."""
+FUSING = (
+    replace(DEFAULT, iff=0.02, local=0.8, step=0.03, zerotrip=0.03, nonaffine=0, divmod=0.02, iterargs=0.1, call=0,
+            sym=0.1),
+    replace(DEFAULT, iff=0.05, local=0.8, step=0.05, nonaffine=0, divmod=0.02, iterargs=0.05, call=0, sym=0.9, dyn=0.5),
+    replace(DEFAULT, iff=0, local=0.9, step=0, zerotrip=0, nonaffine=0, divmod=0, iterargs=0, call=0, sym=0, tri=0,
+            minmax=0, imperfect=0.05, idx=0, rev=0, stride=0, extreme=0, par=0),
+)  # fmt: skip
+"""Mixes with many nests that read what the ones before them stored."""

@@ -149,7 +149,7 @@ def test_a_race_is_wrong_though_it_does_no_harm_in_order(monkeypatch: pytest.Mon
         return parse(text.replace("affine.for %i = 0 to 8 {", "affine.parallel (%i) = (0) to (8) {"))
 
     monkeypatch.setattr(trials, "run_pipeline", racing)
-    monkeypatch.setattr(trials, "generate", lambda seed: SCAN)
+    monkeypatch.setattr(trials, "generate", lambda seed, mix: SCAN)
     monkeypatch.setattr(trials, "by_mlir_opt", lambda texts, pipeline: texts)
     (trial,) = trials.trials([0], [KNOWN["affine-parallelize"]])
     assert trial.ours.amount == 1

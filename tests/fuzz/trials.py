@@ -15,6 +15,7 @@ from passes.pipeline.registry import BY_NAME
 from tests.fuzz import amounts
 from tests.fuzz.amounts import Amount
 from tests.fuzz.check import pipelines
+from tests.fuzz.features import MIXES, Features
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item, has_parallel
 from tests.fuzz.mlir import mlir
@@ -123,20 +124,23 @@ class Trial:
 
 Results = Sequence["func.Module | str"]
 """What a pass made of programs; a text says why it made nothing."""
+Known = dict[tuple[int, str, Sequence[str]], str]
+"""What judges say of versions of programs: the seed, the text, and which judges."""
 
 
-def trials(seeds: Sequence[int], rows: Sequence[Row]) -> list[Trial]:
-    """Try passes on the programs of some seeds."""
-    programs = [generate(seed) for seed in seeds]
-    return [trial for row in rows for trial in _of_row(programs, row)]
+def trials(seeds: Sequence[int], rows: Sequence[Row], mixes: Sequence[Features] = MIXES) -> list[Trial]:
+    """Try passes on the programs of some seeds, with the features of one of the mixes each."""
+    programs = [generate(seed, mixes[seed % len(mixes)]) for seed in seeds]
+    known: Known = {}
+    return [trial for row in rows for trial in _of_row(programs, row, known)]
 
 
-def _of_row(programs: Sequence[Program], row: Row) -> list[Trial]:
+def _of_row(programs: Sequence[Program], row: Row, known: Known) -> list[Trial]:
     modules = _ready(programs, row)
     texts = [print_op(module) for module in modules]
     unchanged = [_parsed(text) for text in by_mlir_opt(texts, "")]
-    ours = _judged(programs, modules, [_by_us(module, row.pipeline) for module in modules], row)
-    theirs = _judged(programs, unchanged, [_parsed(text) for text in by_mlir_opt(texts, row.pipeline)], row)
+    ours = _judged(programs, modules, [_by_us(module, row.pipeline) for module in modules], row, known)
+    theirs = _judged(programs, unchanged, [_parsed(text) for text in by_mlir_opt(texts, row.pipeline)], row, known)
     made = [Trial(p.seed, row, a, b) for p, a, b in zip(programs, ours, theirs, strict=True)]
     return [
         replace(trial, luck=reordered(program, row.pipeline)) if row.only_reorders and trial.is_less else trial
@@ -207,7 +211,7 @@ def by_mlir_opt(texts: Sequence[str], pipeline: str) -> list[str]:
     return by_mlir_opt(texts[:half], pipeline) + by_mlir_opt(texts[half:], pipeline)
 
 
-def _judged(programs: Sequence[Program], before: Results, after: Results, row: Row) -> list[Made]:
+def _judged(programs: Sequence[Program], before: Results, after: Results, row: Row, known: Known) -> list[Made]:
     """How much was done to each program, and what its judges say; what did not change is right."""
     made: dict[int, Made] = {}
     items: dict[int, Item] = {}
@@ -220,10 +224,13 @@ def _judged(programs: Sequence[Program], before: Results, after: Results, row: R
             made[k] = Made(0, is_changed=False, said="")
         else:
             items[k] = Item(program, new, evaluate(program))
-    said = dict.fromkeys(items, "")
+    keys = {k: (item.program.seed, print_op(item.module), row.judges) for k, item in items.items()}
+    said = {k: known.get(key, "") for k, key in keys.items()}
+    unjudged = [k for k, key in keys.items() if key not in known]
     for judge in row.judges:
-        asked = [k for k in items if not said[k] and (judge != "backwards" or has_parallel(items[k].module))]
+        asked = [k for k in unjudged if not said[k] and (judge != "backwards" or has_parallel(items[k].module))]
         said |= dict(zip(asked, JUDGES[judge]([items[k] for k in asked]), strict=True))
+    known |= {keys[k]: said[k] for k in unjudged}
     for k, item in items.items():
         old = before[k]
         assert isinstance(old, func.Module)
