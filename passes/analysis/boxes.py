@@ -13,7 +13,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import ElementType, FloatType, IndexType, IntegerType, VectorType
 from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, set_of, spending
+from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, expr_of, name_of, set_of, spending
 from passes.analysis.relations import ends, iterator
 
 Answer = TypeVar("Answer")
@@ -233,17 +233,7 @@ def _side(axis: Map, columns: Sequence[Value], choice: Choice) -> Bound | None:
     pieces = found.coalesce().get_pieces()
     exprs = []
     for _, end in pieces:
-        # The floor divisions of an isl expression, each of which may be part of a later one, and then the expression.
-        divisions: list[Affine] = []
-        for part in (*map(end.get_div, range(end.dim(Dim.div))), end):
-            whole = part.get_denominator_val()
-            made = Affine.of(part.get_constant_val().mul(whole).to_python())
-            for k, value in enumerate(columns):
-                made += value * part.get_coefficient_val(Dim.in_, k).mul(whole).to_python()
-            for k, division in enumerate(divisions):
-                made += division * part.get_coefficient_val(Dim.div, k).mul(whole).to_python()
-            divisions.append(made // whole.to_python())
-        exprs.append(divisions[-1])
+        exprs.append(expr_of(end, columns))
     # One of the ends is always right; the outermost of all of them is never too far in.
     chosen: Choice
     for chosen in ("min", "max"):

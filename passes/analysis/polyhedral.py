@@ -168,6 +168,34 @@ def hull_of(points: Set, dims: Sequence[Value], params: Sequence[Value]) -> list
     return found
 
 
+def expr_of(aff: isl.Aff, columns: Sequence[Value]) -> Affine:
+    """An isl expression over some inputs, rounded down."""
+    # The floor divisions, each of which may be part of a later one, and then the expression.
+    divisions: list[Affine] = []
+    for part in (*map(aff.get_div, range(aff.dim(isl.dim_type.div))), aff):
+        whole = part.get_denominator_val()
+        made = Affine.of(part.get_constant_val().mul(whole).to_python())
+        for k, value in enumerate(columns):
+            made += value * part.get_coefficient_val(isl.dim_type.in_, k).mul(whole).to_python()
+        for k, division in enumerate(divisions):
+            made += division * part.get_coefficient_val(isl.dim_type.div, k).mul(whole).to_python()
+        divisions.append(made // whole.to_python())
+    return divisions[-1]
+
+
+def function_of(pairs: Map, dims: Sequence[Value], params: Sequence[Value]) -> Affine | None:
+    """The expression over dims and params that says which one number belongs to each point; None where none does."""
+    if not pairs.is_single_valued():
+        return None
+    names = {name_of(value) for value in params}
+    if not all(pairs.get_dim_name(isl.dim_type.param, k) in names for k in range(pairs.dim(isl.dim_type.param))):
+        return None
+    pairs = pairs.align_params(space_of((), params).params())
+    pairs = pairs.move_dims(isl.dim_type.in_, len(dims), isl.dim_type.param, 0, pairs.dim(isl.dim_type.param))
+    pieces = pairs.dim_min(0).coalesce().get_pieces()
+    return expr_of(pieces[0][1], (*dims, *params)) if len(pieces) == 1 else None
+
+
 def ast_of(points: Set) -> Ast:
     """Loops that visit the points of a set in the order of its dimensions. Raises isl's errors: see `spending`."""
     order = isl.UnionMap.from_map(isl.Map.identity(points.get_space().map_from_set()).intersect_domain(points))

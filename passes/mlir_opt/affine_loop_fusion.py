@@ -20,7 +20,7 @@ from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
 from passes.transforms.fuse.private import FastMemory
-from passes.transforms.fuse.producers import Fused, FusionCandidate, Pair, Siblings
+from passes.transforms.fuse.producers import Fused, FusionCandidate, Pair, Siblings, Variant
 from passes.transforms.settle import settled
 
 ROUNDING = 1e-9
@@ -257,14 +257,12 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
         evaluation = costs.of(candidate)
         attempt.evaluations.append(evaluation)
         candidates.append((evaluation, candidate))
-    # To run a sibling more often gains nothing: no buffer becomes smaller.
-    most = math.inf if policy.maximal else ROUNDING if isinstance(pair, Siblings) else policy.tolerance + ROUNDING
     if not policy.maximal:
         candidates.sort(key=lambda each: (-each[0].storage_reduction, each[0].cost, -each[0].depth))
     for evaluation, candidate in candidates:
         for variant in pair.variants:
             more = costs.additional(evaluation, is_removed=variant.is_removed)
-            if more > most:
+            if more > _most(pair, evaluation, variant, policy):
                 what = "" if variant.is_removed else ", as the src loop stays"
                 attempt.refusals.setdefault(evaluation.depth, f"{100 * more:.2f}% more would be computed{what}")
                 continue
@@ -274,6 +272,19 @@ def attempted(pair: Pair, policy: Policy) -> Attempt:
                 return attempt
             attempt.refusals[evaluation.depth] = found.why
     return attempt
+
+
+def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) -> float:
+    """How much more may be computed by a fusion: nothing where no memory can be saved by that, now or later."""
+    if policy.maximal:
+        return math.inf
+    saves = variant.is_private and evaluation.storage_reduction > 1
+    repeats_in_vain = not saves and any(b in pair.source.writes for b in pair.source.reads)
+    others = pair.graph.consumers(pair.source)
+    stays_forever = not variant.is_removed and not all(isinstance(n.op, affine.For | affine.Parallel) for n in others)
+    if isinstance(pair, Siblings) or repeats_in_vain or stays_forever:
+        return ROUNDING
+    return policy.tolerance + ROUNDING
 
 
 def _loops(block: Block) -> list[Value]:

@@ -17,7 +17,7 @@ from passes.analysis.access import Access
 from passes.analysis.boxes import width_of
 from passes.analysis.region import region_of
 from passes.analysis.storage import Buffer
-from passes.transforms.fuse.producers import FusionCandidate, Pair, Siblings
+from passes.transforms.fuse.producers import FusionCandidate, Pair
 from passes.transforms.fuse.slices import LoopSlice, Slice
 
 SIZE = 1000
@@ -68,16 +68,21 @@ class Costs:
     pair: Pair
     source: int
     sink: int
-    region: int
+    regions: Mapping[Buffer, int]
     sizes: Mapping[Value, int] = field(default_factory=dict)
+
+    @property
+    def region(self) -> int:
+        """How many bytes hold what the producer stores."""
+        return sum(self.regions.values())
 
     def of(self, candidate: FusionCandidate) -> Evaluation:
         """The figures of a fusion."""
         cost = self._fused(candidate)
-        slice_region = self.region
-        if candidate.private and not any(b.kind != "local" or b.escapes or b.is_returned for b in self.pair.buffers):
-            slice_region = sum(each.bytes(_Middle(self.sizes)) for each in candidate.private)
-        return Evaluation(candidate.depth, cost, self._additional(cost), self.region, slice_region)
+        local = {b.root for b in self.regions if b.kind == "local" and not b.escapes and not b.is_returned}
+        left = {b.root: number for b, number in self.regions.items()}
+        left |= {p.old: p.bytes(_Middle(self.sizes)) for p in candidate.private if p.old in local}
+        return Evaluation(candidate.depth, cost, self._additional(cost), self.region, sum(left.values()))
 
     def additional(self, evaluation: Evaluation, *, is_removed: bool) -> float:
         """How much more is computed after a fusion, by a producer that stays too."""
@@ -99,7 +104,8 @@ class Costs:
 
     def _fused(self, candidate: FusionCandidate) -> int:
         skipped: set[Op] = set()
-        if candidate.slice.is_one_iteration and not isinstance(self.pair, Siblings):
+        shrinks = bool(candidate.private) and all(each.is_smaller for each in candidate.private)
+        if candidate.slice.is_one_iteration and shrinks:
             # What is stored goes to the loads without memory in between.
             skipped = {a.op for a in self.pair.source.stores if a.buffer in self.pair.buffers}
             skipped |= {second.op for _, second in self.pair.links}
@@ -111,11 +117,11 @@ def costs_of(pair: Pair, sizes: Mapping[Value, int] | None = None) -> Costs:
     """What a producer and its consumer cost as they are."""
     known = {} if sizes is None else sizes
     source, sink = (_Count().of((node.op,), _Middle(known)) for node in (pair.source, pair.sink))
-    region = 0
+    regions: dict[Buffer, int] = {}
     for buffer in [b for b in pair.buffers if b in pair.source.writes] or pair.source.writes:
         stores = [a for a in pair.source.stores if a.buffer is buffer]
-        region += _bytes(pair, stores, _Middle(known))
-    return Costs(pair, source, sink, region, known)
+        regions[buffer] = _bytes(pair, stores, _Middle(known))
+    return Costs(pair, source, sink, regions, known)
 
 
 def _bytes(pair: Pair, group: Sequence[Access], sizes: _Middle) -> int:

@@ -15,7 +15,7 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from passes.analysis.access import Accesses
 from passes.analysis.boxes import BUDGET, width_of
-from passes.analysis.polyhedral import Dim, Map, UnknownError, hull_of, spending
+from passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, spending
 from passes.analysis.region import region_of
 from passes.transforms.fuse.slices import sides
 
@@ -138,10 +138,14 @@ def _axis(elements: Map, k: int, ivs: Sequence[Value], params: Sequence[Value]) 
     index = Value(INDEX, f"x{k}")
     with spending(BUDGET):
         line = elements.project_out(Dim.out, k + 1, elements.dim(Dim.out) - k - 1).project_out(Dim.out, 0, k)
-        hull = hull_of(line.coalesce().wrap().flatten(), (*ivs, index), params)
+        line = line.coalesce()
+        hull = hull_of(line.wrap().flatten(), (*ivs, index), params)
+        only = function_of(line, ivs, params)
     lower, upper = ([e for each in side for e in each] for side in zip(*(sides(c, index) for c in hull), strict=True))
     ranges = [(low, high - low) for low, high in product(lower, upper)]
     fixed = [(low, size) for low, size in ranges if size.is_constant]
+    if only is not None and all(size != 1 for _, size in fixed):
+        return only, Affine.of(1)
     if fixed:
         return min(fixed, key=lambda each: each[1].constant)
     return next(((low, size) for low, size in ranges if not set(size.values()).intersection(ivs)), None)

@@ -82,6 +82,8 @@ class Pair:
     same operations.
     """
 
+    _can_be_private = True
+
     def __init__(
         self,
         graph: MemRefDependenceGraph,
@@ -158,14 +160,21 @@ class Pair:
     @cached_property
     def variants(self) -> tuple[Variant, ...]:
         """What may become of the producer and of the buffers, the best first."""
-        removed, kept = Variant(is_removed=True, is_private=False), Variant(is_removed=False, is_private=True)
-        if all(map(self.window.is_private, self.source.writes)):
-            return (Variant(is_removed=True, is_private=True), removed) if self._can_be_private else (removed,)
-        return (removed, kept) if self._can_be_private else (removed,)
+        found = [Variant(is_removed=True, is_private=True)] if self._own else []
+        found.append(Variant(is_removed=True, is_private=False))
+        if not all(map(self.window.is_private, self.source.writes)) and not self._overwritten:
+            found.append(Variant(is_removed=False, is_private=True))
+        return tuple(found)
 
     @cached_property
-    def _can_be_private(self) -> bool:
-        return not set(self.buffers).intersection(self.sink.writes)
+    def _own(self) -> tuple[Buffer, ...]:
+        """The buffers between the two that nobody else needs."""
+        return tuple(b for b in self.buffers if self.window.is_private(b))
+
+    @cached_property
+    def _overwritten(self) -> tuple[Buffer, ...]:
+        """The buffers between the two that the consumer stores to, so that all others need what it stores there."""
+        return tuple(b for b in self.buffers if b in self.sink.writes and b not in self._own)
 
     def candidate(self, depth: int) -> FusionCandidate:
         """The fusion in the loop of this depth of the consumer, from 1 on. Raises UnknownError without a slice."""
@@ -175,20 +184,29 @@ class Pair:
         path = path_to(self.function, loop.body[0])
         slice = slice_of(self.accesses, self.source.op, self.links, inside, path)
         nest = self._nest(loop, slice)
-        private: tuple[PrivateBuffer, ...] = ()
-        if self._can_be_private:
+        private: list[PrivateBuffer] = []
+        possible = [b for b in self.buffers if b not in self._overwritten] if self._can_be_private else []
+        if possible:
             made = self.window.changed({self.sink.op: (nest,)})
             first = next(op for op in walk(nest) if isinstance(op, Loop) and is_like(op, loop)).body[0]
-            with suppress(UnknownError):
-                private = tuple(private_buffer(made, nest, first, b.root, self.fast) for b in self.buffers)
-        return FusionCandidate(depth, slice, nest, private)
+            for buffer in possible:
+                with suppress(UnknownError):
+                    private.append(private_buffer(made, nest, first, buffer.root, self.fast))
+        return FusionCandidate(depth, slice, nest, tuple(private))
 
     def fused(self, candidate: FusionCandidate, variant: Variant) -> Fused | Answer:
         """The function after a fusion; if it is not proved to leave what the function left before, why."""
         if variant.is_private and not candidate.private:
             return Answer("unknown", "the consumer does not use it by affine subscripts alone")
-        private = tuple(p for p in candidate.private if p.is_smaller or not variant.is_removed)
-        private = private if variant.is_private else ()
+        if not variant.is_private:
+            private: tuple[PrivateBuffer, ...] = ()
+        elif variant.is_removed:
+            own = {b.root for b in self._own}
+            private = tuple(p for p in candidate.private if p.is_smaller and p.old in own)
+        elif len(candidate.private) == len(self.buffers):
+            private = candidate.private
+        else:
+            return Answer("unknown", "the consumer does not use all of it by affine subscripts alone")
         try:
             changes = self._changes(candidate, private, variant)
             answer = self.window.compared(changes, {each.new for each in private})
@@ -288,9 +306,7 @@ class Siblings(Pair):
         """The nest that moves is gone from its place."""
         return (Variant(is_removed=True, is_private=False),)
 
-    @cached_property
-    def _can_be_private(self) -> bool:
-        return False
+    _can_be_private = False
 
 
 def _within(nest: Op, loop: Loop, before: Sequence[Op], behind: Sequence[Op]) -> Op:

@@ -12,7 +12,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from passes.analysis.access import Access, Accesses, met
-from passes.analysis.polyhedral import Dim, Map, UnknownError, hull_of, set_of, spending
+from passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, set_of, spending
 from passes.analysis.relations import BUDGET, at_depth, same_element
 from passes.simplify import simplify_bounds
 from passes.simplify.places import domain_of, loop_facts
@@ -181,6 +181,9 @@ class _Needed:
             around = set_of(hull, (*self.ivs, loop.iv), self._params)
             outer = points.project_out(Dim.set, len(self.ivs), 1).add_dims(Dim.set, 1)
             is_whole = bool(around.intersect(outer).is_subset(points))
+            only = None if is_whole else function_of(iterations, self.ivs, self._params)
+        if only is not None:
+            return [only], [only + 1], True
         lower, upper = zip(*(sides(constraint, loop.iv) for constraint in hull), strict=True)
         return [e for each in lower for e in each], [e for each in upper for e in each], is_whole
 

@@ -1,11 +1,11 @@
 """Programs of loop nests in a short notation, as MLIR.
 
-    A 10, t 10 local        arrays of i64: arguments, or made by the function; a letter is a size
-    for i 0 10              a loop; `step 2` behind it, or `carry s = 0 as r` for a value; bounds may be `max(..)`, `min(..)`
-      if i - 3 >= 0         a condition
-        t[i] = A[i] * 2     a store of sums, differences, products and maxima of elements, values and numbers
-      x = A[i] + 1          a value
-    parallel j 0 10         a loop whose iterations may run in any order
+A 10, t 10 local        arrays of i64: arguments, or made by the function; a letter is a size
+for i 0 10              a loop; `step 2` behind it, or `carry s = 0 as r` for a value; bounds may be `max(..)`, `min(..)`
+  if i - 3 >= 0         a condition
+    t[i] = A[i] * 2     a store of sums, differences, products and maxima of elements, values and numbers
+  x = A[i] + 1          a value
+parallel j 0 10         a loop whose iterations may run in any order
 """
 
 from __future__ import annotations
