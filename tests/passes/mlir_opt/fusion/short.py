@@ -1,7 +1,7 @@
 """Programs of loop nests in a short notation, as MLIR.
 
 A 10, t 10 local        arrays of i64: arguments, or made by the function; a letter is a size
-for i 0 10              a loop; `step 2` behind it, or `carry s = 0 as r` for a value; bounds may be `max(..)`, `min(..)`
+for i 0 10              a loop, with `step 2` or `carry s = 0 as r` for a value; bounds may be `max(..)` or `min(..)`
   if i - 3 >= 0         a condition
     t[i] = A[i] * 2     a store of sums, differences, products and maxima of elements, values and numbers
   x = A[i] + 1          a value
