@@ -41,6 +41,9 @@ def optimize(
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
         s, notes = _chosen(Schedule(kernel), options)
+    notes = notes or [
+        "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
+    ]
     return s.kernel(validate=validate, notes=tuple(notes))
 
 

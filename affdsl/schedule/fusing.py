@@ -25,19 +25,18 @@ USUAL = Goal()
 
 @plain_tracebacks()
 class FusedKernel(Kernel):
-    """A kernel whose nests run as one.
-
-    Attributes
-    ----------
-    schedule
-        The steps that make it: printed, it is Python that replays them.
-    """
+    """A kernel whose nests run as one."""
 
     def __init__(self, schedule: Schedule, found: Fusion) -> None:
         made = schedule.kernel()
         super().__init__(made._function, made._namespace, program=made.program, written=made._written)
-        self._schedule = schedule
+        self._steps = schedule
         self._fusion = found
+
+    @property
+    def schedule(self) -> Schedule:
+        """The steps that make it: printed, it is Python that replays them."""
+        return self._steps
 
     def explain(self) -> str:
         """Why it is this schedule: the figures of each two nests, and what lies between them before and after.

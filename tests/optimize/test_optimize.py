@@ -68,6 +68,14 @@ def test_what_no_recipe_improves_stays_and_says_why():
     assert same.schedule.steps == ()
 
 
+def test_a_kernel_without_loops_of_its_own_says_so():
+    @af.kernel
+    def caller(A: af.f64[M, N], sums: af.f64[M]):
+        row_sums(A, sums)
+
+    assert "as it was: it has no loops" in caller.optimize().explain()
+
+
 def test_nothing_rounds_in_another_way_unless_it_may():
     strict, free = row_sums.optimize(threads=1), row_sums.optimize(threads=1, reassociate=True)
     assert "in the order of the text" in strict.explain()
