@@ -143,9 +143,9 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
 
 def _in_parallel(s: Schedule) -> Iterator[str]:
     """Run outermost loops in parallel that hold others, where that is legal."""
-    rows = list(s.loops())
-    for k, row in enumerate(rows):
-        if row.depth or row.is_parallel or k + 1 == len(rows) or rows[k + 1].depth == 0:
+    for row in list(s.loops()):
+        inside = [each for each in s.loops() if each.names[0] in names_in(s, row.names[0])]
+        if row.depth or len(inside) < 2 or any(each.is_parallel for each in inside):
             continue
         try:
             s.parallel(row.names[0])
