@@ -21,6 +21,7 @@ from affdsl.ir.messages import nearest
 from affdsl.kernel import Kernel
 from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.graph import GraphError
+from passes.drawing.fused import DrawnFusion, drawn_fusion
 from passes.drawing.graph import DrawnGraph, drawn_graph
 from passes.drawing.iteration_space import IterationSpace, iteration_space
 from passes.drawing.layout import DrawingError
@@ -30,6 +31,7 @@ FLAGS = (
          "output)", "file"),
     Flag("function", "value", "The function of a text (default: the only public one)", "name"),
     Flag("loop", "value", "The statements in the body of this loop instead of the nests of the function", "name"),
+    Flag("fused", "switch", "Draw what kernel.fuse() makes of it, too: the graph and the storage before and after"),
     Flag("complete", "switch", "Show also what makes buffers and values only, and arrows that follow from others"),
     Flag("iterations", "list", "Draw the iterations of two loops instead, the outer one first", "outer,inner"),
     Flag("sizes", "list", "Of that drawing: numbers for the sizes of the function", "name=number"),
@@ -50,6 +52,8 @@ def main(arguments: Sequence[str]) -> int:
     if not line.words:
         raise UsageError("affdsl graph: needs a file of MLIR text, - for the standard input, or MODULE:KERNEL")
     word, output = line.only_word(), line.given("o") or "-"
+    if line.on("fused") and line.listed("iterations"):
+        raise UsageError("affdsl graph: --fused is for the graph, and --iterations for those of two loops: ask for one")
     suffixes = SUFFIXES[:2] if line.listed("iterations") else SUFFIXES
     if output != "-" and Path(output).suffix not in suffixes:
         raise UsageError(f"affdsl graph: -o {output}: the name must end in {', '.join(suffixes)}")
@@ -65,6 +69,8 @@ def main(arguments: Sequence[str]) -> int:
             function, module = _function(text, file, line.given("function"), line.on("allow-unregistered-dialect"))
         if line.listed("iterations"):
             _write(_space(function, module, line), output, complete=line.on("complete"))
+        elif line.on("fused"):
+            _write(drawn_fusion(function, module, line.given("loop")), output, complete=line.on("complete"))
         else:
             of_space = [name for name in ("sizes", "at") if name in line.values]
             if of_space:
@@ -89,6 +95,7 @@ imports a Python module, as `python -m` does, and takes a kernel of it.
 
   affdsl graph kernel.mlir -o graph.svg
   affdsl graph examples.gemm:gemm -o graph.png
+  affdsl graph kernel.mlir --fused -o fused.svg
   affdsl graph kernel.mlir --function=main | dot -Tpdf -o graph.pdf
   affdsl graph examples.gauss_seidel:gauss_seidel --iterations=t,i --sizes=M=8,N=8,steps=6 -o iterations.svg
 
@@ -162,7 +169,7 @@ def _numbers(flag: str, words: Sequence[str]) -> Iterator[tuple[str, int]]:
         yield name, int(number)
 
 
-def _write(drawing: DrawnGraph | IterationSpace, output: str, *, complete: bool) -> None:
+def _write(drawing: DrawnGraph | DrawnFusion | IterationSpace, output: str, *, complete: bool) -> None:
     match Path(output).suffix:
         case ".png":
             data = drawing.to_png(complete=complete)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from passes.drawing.diagram import Arrow, Box, Diagram
 from passes.drawing.picture import printable
 from passes.drawing.style import STYLES
@@ -19,14 +21,39 @@ def dot(of: Diagram) -> str:
     }
     <BLANKLINE>
     """
-    lines = [f"digraph {_quoted(of.name)} {{", "  rankdir=TB;"]
+    note = [f"  label={_quoted(of.note)};"] if of.note else []
+    return _digraph(of.name, [*_content(of), *note])
+
+
+def dot_of_several(name: str, parts: Sequence[tuple[Diagram, Sequence[str]]]) -> str:
+    """The text of a .dot file with several drawings beside each other, each in a frame with some lines of its own.
+
+    >>> parts = [(Diagram(title, (Box(0, "for i", (), ()),), ()), ["3 bytes"]) for title in ("before", "after")]
+    >>> print(*dot_of_several("f", parts).splitlines()[4:9], sep="\\n")
+      subgraph cluster_0 {
+        label="before\\l3 bytes\\l";
+        p0_0 [label="0  for i\\l"];
+      }
+      subgraph cluster_1 {
+    """
+    lines: list[str] = []
+    for k, (diagram, own) in enumerate(parts):
+        inside = [f"  label={_left(diagram.name, *own)};", *_content(diagram, f"p{k}_")]
+        lines += [f"  subgraph cluster_{k} {{", *(f"  {line}" for line in inside), "  }"]
+    return _digraph(name, lines)
+
+
+def _digraph(name: str, content: Sequence[str]) -> str:
+    lines = [f"digraph {_quoted(name)} {{", "  rankdir=TB;"]
     lines.append('  node [shape=box, style="rounded,filled", fillcolor="#f7f9fb", fontname="monospace", fontsize=11];')
     lines.append('  edge [fontname="monospace", fontsize=10];')
-    lines += [f"  {box.id} [label={_box(box)}];" for box in of.boxes]
-    lines += [f"  {arrow.source} -> {arrow.sink} [{_arrow(arrow)}];" for arrow in of.arrows]
-    if of.note:
-        lines.append(f"  label={_quoted(of.note)};")
-    return "\n".join([*lines, "}", ""])
+    return "\n".join([*lines, *content, "}", ""])
+
+
+def _content(of: Diagram, prefix: str = "") -> list[str]:
+    """The boxes and arrows, each box called by its number with something before it."""
+    boxes = [f"  {prefix}{box.id} [label={_box(box)}];" for box in of.boxes]
+    return [*boxes, *(f"  {prefix}{a.source} -> {prefix}{a.sink} [{_arrow(a)}];" for a in of.arrows)]
 
 
 def _box(box: Box) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Point = tuple[float, float]
@@ -68,6 +68,18 @@ class Picture:
     width: float
     height: float
     shapes: tuple[Shape, ...]
+
+
+def moved(shape: Shape, by: float) -> Shape:
+    """A shape so far to the right."""
+    match shape:
+        case Rectangle() | Text():
+            return replace(shape, x=shape.x + by)
+        case Curve(start=(x, y), pieces=pieces):
+            there = tuple(tuple((px + by, py) for px, py in piece) for piece in pieces)
+            return replace(shape, start=(x + by, y), pieces=there)
+        case Triangle(corners=((ax, ay), (bx, b_y), (cx, cy))):
+            return replace(shape, corners=((ax + by, ay), (bx + by, b_y), (cx + by, cy)))
 
 
 def printable(text: str) -> str:

@@ -165,3 +165,44 @@ def test_help(cli):
     assert (outcome.status, outcome.err) == (0, "")
     assert outcome.out.startswith("usage: affdsl graph [flags] file|module:kernel")
     assert "graph      draw" in cli("--help").out
+
+
+PIPELINE = """\
+import affdsl as af
+
+N, M = af.symbols("N M")
+
+
+@af.kernel
+def blur(image: af.f32[N, M], out: af.f32[N, M]):
+    rows = af.alloc(af.f32[N, M])
+    with af.for_(N) as i, af.for_(1, M - 1) as j:
+        rows[i, j] = image[i, j - 1] + image[i, j] + image[i, j + 1]
+    with af.for_(1, N - 1) as k, af.for_(1, M - 1) as m:
+        out[k, m] = rows[k - 1, m] + rows[k, m] + rows[k + 1, m]
+"""
+
+
+def test_before_and_after_fusion(cli, folder):
+    (folder / "graph_pipeline.py").write_text(PIPELINE)
+    outcome = cli("graph", "graph_pipeline:blur", "--fused")
+    assert (outcome.status, outcome.err) == (0, "")
+    before, after = outcome.out.split("subgraph ")[1:]
+    assert 'label="blur before\\lstorage: 4000000 bytes\\lrows: N x M f32, 4000000 bytes\\l"' in before
+    assert "p0_1 -> p0_2" in before
+    assert "flow rows (-1..1, 0)" in before
+    assert 'label="blur after\\lstorage: 12000 bytes\\lrows: 3 x M f32, 12000 bytes\\l"' in after
+    assert "flow rows" not in after
+    outcome = cli("graph", "graph_pipeline:blur", "--fused", "-o", "fused.svg")
+    assert (outcome.status, outcome.out, outcome.err) == (0, "", "")
+    words = "".join((folder / "fused.svg").read_text())
+    assert [words.count(each) for each in ("dependences of @blur", "storage: 4000000 bytes", "3 x M f32")] == [3, 1, 1]
+    pytest.importorskip("matplotlib")
+    outcome = cli("graph", "graph_pipeline:blur", "--fused", "-o", "fused.png")
+    assert (folder / "fused.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_no_iterations_of_what_is_fused(cli):
+    outcome = cli("graph", "-", "--fused", "--iterations=t,i", "--sizes=n=3", text=TEXT)
+    assert outcome.status == 1
+    assert "affdsl graph: --fused is for the graph, and --iterations for those of two loops: ask for one" in outcome.err

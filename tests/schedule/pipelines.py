@@ -22,7 +22,9 @@ def blur(image: af.f32[N, M], out: af.f32[N, M]):
 
 @af.kernel
 def unsharp(image: af.f32[N, M], out: af.f32[N, M]):
-    across, both, sharp = (af.alloc(af.f32[N, M]) for _ in range(3))
+    across = af.alloc(af.f32[N, M])
+    both = af.alloc(af.f32[N, M])
+    sharp = af.alloc(af.f32[N, M])
     with af.for_(N) as i, af.for_(1, M - 1) as j:
         across[i, j] = 0.25 * image[i, j - 1] + 0.5 * image[i, j] + 0.25 * image[i, j + 1]
     with af.for_(1, N - 1) as i, af.for_(1, M - 1) as j:
@@ -35,8 +37,16 @@ def unsharp(image: af.f32[N, M], out: af.f32[N, M]):
 
 @af.kernel
 def harris(image: af.f32[N, M], out: af.f32[N, M]):
-    dx, dy, xx, xy, yy = (af.alloc(af.f32[N, M]) for _ in range(5))
-    sxx, sxy, syy, det, trace = (af.alloc(af.f32[N, M]) for _ in range(5))
+    dx = af.alloc(af.f32[N, M])
+    dy = af.alloc(af.f32[N, M])
+    xx = af.alloc(af.f32[N, M])
+    xy = af.alloc(af.f32[N, M])
+    yy = af.alloc(af.f32[N, M])
+    sxx = af.alloc(af.f32[N, M])
+    sxy = af.alloc(af.f32[N, M])
+    syy = af.alloc(af.f32[N, M])
+    det = af.alloc(af.f32[N, M])
+    trace = af.alloc(af.f32[N, M])
     with af.for_(1, N - 1) as i, af.for_(1, M - 1) as j:
         left = image[i - 1, j - 1] + 2.0 * image[i, j - 1] + image[i + 1, j - 1]
         right = image[i - 1, j + 1] + 2.0 * image[i, j + 1] + image[i + 1, j + 1]
@@ -86,7 +96,8 @@ def two_products(a: af.f32[N, K], b: af.f32[K, M], c: af.f32[M, D], d: af.f32[N,
 
 @af.kernel
 def three_products(a: af.f32[N, K], b: af.f32[K, M], c: af.f32[M, D], d: af.f32[D, K], g: af.f32[N, K]):
-    e, f = af.alloc(af.f32[N, M]), af.alloc(af.f32[M, K])
+    e = af.alloc(af.f32[N, M])
+    f = af.alloc(af.f32[M, K])
     with af.for_(N) as i, af.for_(M) as j:
         e[i, j] = 0.0
         with af.for_(K) as k:
@@ -103,7 +114,9 @@ def three_products(a: af.f32[N, K], b: af.f32[K, M], c: af.f32[M, D], d: af.f32[
 
 @af.kernel
 def softmax(x: af.f32[N, M], out: af.f32[N, M]):
-    largest, power, total = af.alloc(af.f32[N]), af.alloc(af.f32[N, M]), af.alloc(af.f32[N])
+    largest = af.alloc(af.f32[N])
+    power = af.alloc(af.f32[N, M])
+    total = af.alloc(af.f32[N])
     with af.for_(N) as i:
         largest[i] = -1000.0
         with af.for_(M) as j:
@@ -120,7 +133,9 @@ def softmax(x: af.f32[N, M], out: af.f32[N, M]):
 
 @af.kernel
 def layer_norm(x: af.f32[N, M], scale: af.f32[M], bias: af.f32[M], columns: af.f32, out: af.f32[N, M]):
-    mean, centred, variance = af.alloc(af.f32[N]), af.alloc(af.f32[N, M]), af.alloc(af.f32[N])
+    mean = af.alloc(af.f32[N])
+    centred = af.alloc(af.f32[N, M])
+    variance = af.alloc(af.f32[N])
     with af.for_(N) as i:
         mean[i] = 0.0
         with af.for_(M) as j:
@@ -137,8 +152,10 @@ def layer_norm(x: af.f32[N, M], scale: af.f32[M], bias: af.f32[M], columns: af.f
 
 @af.kernel
 def attention(q: af.f32[N, D], k: af.f32[N, D], v: af.f32[N, D], out: af.f32[N, D]):
-    scores, power = af.alloc(af.f32[N, N]), af.alloc(af.f32[N, N])
-    largest, total = af.alloc(af.f32[N]), af.alloc(af.f32[N])
+    scores = af.alloc(af.f32[N, N])
+    power = af.alloc(af.f32[N, N])
+    largest = af.alloc(af.f32[N])
+    total = af.alloc(af.f32[N])
     with af.for_(N) as i, af.for_(N) as j:
         scores[i, j] = 0.0
         with af.for_(D) as d:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.ir.dialects import affine
+from affdsl.schedule.history import counted
 from benchmarks.polybench.suite import SUITE
+from passes.optimize.storage import storage
 from tests.effort import some
 from tests.schedule import pipelines
 
@@ -76,6 +80,23 @@ def test_the_schedule_replays(pair):
     assert replayed["s"].kernel().mlir() == fused.mlir()
 
 
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "fusion.md"
+
+
+def test_the_table_of_the_page(pair):
+    kernel, fused = pair
+    stored = storage(fused._fusion)
+    nests = sum(isinstance(op, affine.For) for op in kernel.func.body)
+    before, after = (
+        ", ".join(dict.fromkeys(each.shape.removesuffix(" f32") for each in some if each is not None)) or "nothing"
+        for some in ([each.before for each in stored], [each.after for each in stored])
+    )
+    kept = sum(each.after is not None for each in stored)
+    counts = [counted(number, "array") for number in (len(stored), kept)]
+    row = f"| `{kernel.name}` | {nests} | {counts[0]}: {before} | {counts[1]}: {after} |"
+    assert row in PAGE.read_text(), row
+
+
 def test_what_is_said_of_rows_that_roll():
     said = str(pipelines.blur.fuse().explain()).splitlines()
     assert said[0] == "blur: 2 steps"
@@ -92,7 +113,8 @@ def test_what_is_said_of_rows_that_roll():
         said[-3] == '    chosen: fuse("i", "k", shift=1, guarded=True), at depth 1, additional compute fraction: 0.00%'
     )
     assert said[-2] == "storage:"
-    assert said[-1].startswith("    rows: N x M f32 -> 3 x M f32; 4000000 -> 12000 bytes")
+    assert said[-1].startswith("    rows: N x M f32, 4000000 bytes, by way of ")
+    assert said[-1].endswith(" -> 3 x M f32, 12000 bytes, by way of L1")
 
 
 def test_small_arrays_stay_apart():
@@ -106,7 +128,7 @@ def test_small_arrays_stay_apart():
 def test_an_edge_keeps_nests_apart():
     said = pipelines.three_products.fuse().explain()
     assert re.search(r"left apart: the store f\[i, j\] at line \d+ feeds the load f\[k, j\] at line \d+,", said)
-    assert "f: M x K f32 as before" in said
+    assert re.search(r"f: M x K f32, 4000000 bytes, by way of \w+ as before", said)
 
 
 @af.kernel
