@@ -1,5 +1,6 @@
 from .errors import AffdslError as AffdslError
 from .errors import DivisorError as DivisorError
+from .errors import FailedAssertionError as FailedAssertionError
 from .errors import InternalError as InternalError
 from .errors import OutOfBoundsError as OutOfBoundsError
 from .errors import ProgramAttributeError as ProgramAttributeError
@@ -26,6 +27,8 @@ from .lang.branches import if_ as if_
 from .lang.constants import constant as constant
 from .lang.control import for_ as for_
 from .lang.control import parallel as parallel
+from .lang.debug import assert_ as assert_
+from .lang.debug import print_ as print_
 from .lang.digits import delinearize_index as delinearize_index
 from .lang.digits import linearize_index as linearize_index
 from .lang.dma import dma_start as dma_start

@@ -9,6 +9,7 @@ AffdslError
 │   └── ScheduleError       in `affdsl.schedule.loops`: a step of a schedule names no loop, several, or no such size
 ├── OutOfBoundsError        a kernel with `boundscheck=True` met an access outside of its array (also an IndexError)
 ├── DivisorError            ... or a divisor of an index that is not positive (also a ZeroDivisionError)
+├── FailedAssertionError    what a kernel asserts did not hold when it ran (also an AssertionError)
 ├── VerificationError       the IR breaks a rule of its dialect
 ├── UnsupportedError        the program is right, but this output cannot express it
 ├── InternalError           a bug of ours
@@ -69,6 +70,10 @@ class OutOfBoundsError(AffdslError, IndexError):
 
 class DivisorError(AffdslError, ZeroDivisionError):
     """A kernel whose accesses are all checked divides an index by what is not positive."""
+
+
+class FailedAssertionError(AffdslError, AssertionError):
+    """What a kernel asserts did not hold when it ran: the file and line, the text, and the values."""
 
 
 class ProgramAttributeError(ProgramError, AttributeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 from weakref import WeakKeyDictionary
@@ -11,6 +12,7 @@ import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
 from affdsl.ir.call_range import call_range, fits
+from affdsl.ir.debugging import printed
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.interpreter import run
@@ -56,16 +58,23 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     verify(module)
     prepare()
     against = (*bounds.against(), *_too_large(program))
-    sites = Sites() if is_checked(program) else None
+    sites, checked = Sites(), is_checked(program)
     count, asks = len(program.sizes), bounds.needs_numbers
     cache = default_cache()
     compiler = cache.compiler()
     bits = native_target().width if _has_vectors(module) else None
     source = emit_jit(
-        module, program.func.symbol, sizes=count, against=against, sites=sites, asks=asks, register_bits=bits
+        module,
+        program.func.symbol,
+        sizes=count,
+        against=against,
+        sites=sites,
+        checked=checked,
+        asks=asks,
+        register_bits=bits,
     )
     # What is computed for a check must not be undefined either: it may be any number that data gives.
-    library = cache.library(compiler, source, (*jit_flags(compiler), *(() if sites is None else ("-fwrapv",))))
+    library = cache.library(compiler, source, (*jit_flags(compiler), *(("-fwrapv",) if checked else ())))
 
     def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
         check_sizes(program, shapes, scalars, bounds)
@@ -75,7 +84,18 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
         known = check_sizes(program, shapes, scalars, bounds)
         return [number for number in known_arguments(program, known, scalars) if number is not None]
 
-    return load(library, signature_of(program), explain, take_over, sites, decide)
+    called = load(library, signature_of(program), explain, take_over, sites, decide)
+    return _after_output(called) if any(printed(op) is not None for op in walk(module)) else called
+
+
+def _after_output(called: Caller) -> Caller:
+    """The callable, which prints by way of C, after what Python has printed before."""
+
+    def run(*arguments: object, **keywords: object) -> object:
+        sys.stdout.flush()
+        return called(*arguments, **keywords)
+
+    return run
 
 
 def _has_vectors(module: Module) -> bool:

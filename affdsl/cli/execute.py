@@ -18,6 +18,7 @@ from affdsl.ir.traverse import walk
 from codegen.arguments import ArrayArgument, ScalarArgument, Scalars, Shapes
 from codegen.c.emit import emit_jit
 from codegen.c.entry import signature as signature_of
+from codegen.c.sites import Sites
 from codegen.cache import default_cache
 from codegen.caller import load
 from codegen.toolchain import jit_flags
@@ -39,7 +40,8 @@ def compile_and_call(module: Module, function: Func, arguments: Sequence[Argumen
     sized, counts = with_sizes(module)
     count = counts.get(function.symbol, 0)
     signature = signature_of(sized, function.symbol, sizes=count, names=argument_names(function))
-    source = emit_jit(sized, function.symbol, sizes=count)
+    sites = Sites()
+    source = emit_jit(sized, function.symbol, sizes=count, sites=sites, checked=False)
     cache = default_cache()
     compiler = cache.compiler()
     library = cache.library(compiler, source, jit_flags(compiler))
@@ -47,7 +49,7 @@ def compile_and_call(module: Module, function: Func, arguments: Sequence[Argumen
     def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
         raise InternalError(f"@{function.symbol}: compiled, it refused {shapes} and {scalars}, which are right")
 
-    call = load(library, signature, explain)
+    call = load(library, signature, explain, sites=sites)
     passed = [_converted(x, part) for x, part in zip(arguments, signature.arguments, strict=True)]
     results = call(*passed)
     return () if not signature.results else results if isinstance(results, tuple) else (results,)

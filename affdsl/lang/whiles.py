@@ -50,7 +50,7 @@ class while_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     what = "while_"
     advice = "one name for each of iter_args: `as (x, y)`"
 
-    def __init__(self, condition: Callable[..., object], *, iter_args: Carried | Sequence[Carried] = ()) -> None:
+    def __init__(self, condition: object, *, iter_args: Carried | Sequence[Carried] = ()) -> None:
         if isinstance(condition, Traced) or not callable(condition):
             got = condition.describe() if isinstance(condition, Traced) else repr(condition)
             raise problem(
@@ -59,7 +59,7 @@ class while_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
                 "it is asked before each iteration: write `with affdsl.while_(lambda: ...):`, or, with iter_args=x, "
                 "`with affdsl.while_(lambda x: ..., iter_args=x) as x:`",
             )
-        self.condition = condition
+        self.condition: Callable[..., object] = condition
         self.inits = initial(iter_args)
         super().__init__()
 

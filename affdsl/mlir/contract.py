@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 from affdsl.ir.attributes import Attributes, MapAttr, OpaqueAttr, UnitAttr
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import func
-from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.dialects.opaque import may_end
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.maps import AffineMap, IntegerSet
@@ -49,7 +49,7 @@ def ends_itself(op: func.Func) -> bool:
     """Whether the last operation of a function is its terminator: one that yields values, or an unknown one."""
     if not op.body or op.body[-1].is_terminator:
         return bool(op.body)
-    return isinstance(op.body[-1], Opaque) and not any(op.ends)
+    return may_end(op.body[-1]) and not any(op.ends)
 
 
 def contract_attributes(

@@ -52,7 +52,7 @@ def affine_band(c: Context, op: affine.Parallel) -> None:
             high = c.lines.keep(f"{iv.hint or c.values.counter}_end", "end", "int64_t", high)
         loops.append((low, c.values.lasting(high, written, f"{iv.hint or c.values.counter}_end")))
     c.values.name_readers(written)
-    fallible = shared and c.plan.has_status and (c.is_checked or may_fail_inside(c, op))
+    fallible = shared and c.plan.has_status and (c.notes or may_fail_inside(c, op))
     status = _status(c) if fallible else ""
     if shared:
         depth = _shared_loops(op)
@@ -76,7 +76,7 @@ def scf_band(c: Context, op: scf.Parallel) -> None:
         for result, init, type in zip(op.results, op.inits, types, strict=True)
     )
     shared = c.band is None and None not in kinds and may_be_shared(c, op)
-    shared = shared and (c.is_checked or not may_fail_inside(c, op))
+    shared = shared and (c.notes or not may_fail_inside(c, op))
     loops = []
     for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
         hint = iv.hint or c.values.counter
@@ -87,14 +87,14 @@ def scf_band(c: Context, op: scf.Parallel) -> None:
         high = c.values.lasting(high, written, f"{hint}_end")
         loops.append((iv, lower, upper, low, high, c.values.lasting(by, written, f"{hint}_step")))
     c.values.name_readers(written)
-    status = _status(c) if shared and c.is_checked else ""
+    status = _status(c) if shared and c.notes else ""
     if shared:
         c.lines.directive(f"#pragma omp parallel for{_clauses(c, [kind or '' for kind in kinds], types, names)}")
     for iv, lower, upper, low, high, by in loops:
         _open(c, iv, low, high, by)
         c.ranges.know_loop(iv, [c.values.resolve(lower)], [c.values.resolve(upper)])
     _body(c, op, Target(names), status if shared else None)
-    if shared and c.is_checked:
+    if shared and c.notes:
         _leave(c, status)
 
 
@@ -126,12 +126,12 @@ def _status(c: Context) -> str:
 def _leave(c: Context, status: str) -> None:
     """Leave after a parallel band of which an iteration failed."""
     with c.lines.block(f"if ({status} != 0)"):
-        c.fail(status if c.is_checked else "2")
+        c.fail(status if c.notes else "2")
 
 
 def _skip_after_failure(c: Context, status: str) -> None:
     """Do nothing in an iteration of a parallel band that begins after another one has failed."""
-    if not c.is_checked:
+    if not c.notes:
         return
     name = c.lines.scope.declare("", "stopped")
     c.lines.add(f"int32_t {name};")
@@ -151,7 +151,7 @@ def may_be_shared(c: Context, op: affine.Parallel | scf.Parallel) -> bool:
 
     With data for a bound it may be as long as int64_t lasts, and the threads would go on counting after a failure.
     """
-    if not c.is_checked:
+    if not c.notes:
         return True
     if isinstance(op, scf.Parallel):
         bounds = [c.values.resolve(v) for v in (*op.lower, *op.upper)]

@@ -50,11 +50,12 @@ def call_function(c: Context, op: func.Call) -> None:
             c.lines.read(name)
     if c.is_checked:
         _check_shapes(c, op, callee, values)
+    if c.notes:
         shown.append(c.lines.read(c.failure))
     text = f"{callee.name}({', '.join(shown)})"
     if callee.gives_value:
         _take_result(c, op, callee, text)
-    elif c.is_checked:
+    elif c.notes:
         status = c.lines.keep("", "status", "int32_t", Code(text)).text
         with c.lines.block(f"if ({status} != 0)"):
             c.fail(status)

@@ -18,17 +18,23 @@ OUTSIDE = "3"
 
 def stop_if(c: Context, tests: Sequence[str], site: Site, numbers: Sequence[Code], when: Code | None = None) -> None:
     """Note the failure and leave if one of the tests holds, where `when` does."""
-    if not tests or c.unit.sites is None:
+    if not tests or not c.is_checked:
         return
     text = " || ".join(tests)
     if when is not None:
         text = f"{when.at(ADD)} && {f'({text})' if len(tests) > 1 else text}"
     with c.lines.block(f"if ({text})"):
-        listed = ", ".join(n.text for n in numbers)
-        noted = c.unit.helper("affdsl_outside")
-        at, count = c.unit.sites.add(site), len(numbers)
-        c.lines.add(f"{noted}({c.lines.read(c.failure)}, {at}, {count}, (const int64_t[{count}]){{{listed}}});")
-        c.fail(OUTSIDE)
+        note(c, site, numbers)
+
+
+def note(c: Context, site: Site, numbers: Sequence[Code]) -> None:
+    """Note that a check fails, with its numbers, and leave."""
+    assert c.unit.sites is not None, "there are sites where anything is noted"
+    noted = c.unit.helper("affdsl_outside")
+    at, count = c.unit.sites.add(site), len(numbers)
+    given = f"(const int64_t[{count}]){{{', '.join(n.text for n in numbers)}}}" if numbers else c.failure
+    c.lines.add(f"{noted}({c.lines.read(c.failure)}, {at}, {count}, {given});")
+    c.fail(OUTSIDE)
 
 
 def index_of(c: Context, op: Op, array: Value, index: Sequence[Affine], reach: Sequence[int] = ()) -> list[Code]:

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Block, Op
+from affdsl.ir.debugging import reports
 from affdsl.ir.dialects import func, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
@@ -96,7 +97,23 @@ class Context:
     @property
     def is_checked(self) -> bool:
         """Whether accesses are checked."""
-        return self.unit.sites is not None
+        return self.plan.is_checked
+
+    @property
+    def notes(self) -> bool:
+        """Whether what fails is noted: accesses that are checked, and assertions."""
+        return self.plan.notes
+
+    @cached_property
+    def reports(self) -> Mapping[Op, tuple[Op, ...]]:
+        """For each assertion what is printed right before it, which is part of its message."""
+        blocks = [block for op in walk(self.plan.func) for block in op.blocks()]
+        return {op: before for block in blocks for op, before in reports(block).items()}
+
+    @cached_property
+    def told(self) -> frozenset[Op]:
+        """What assertions say, and so is not printed."""
+        return frozenset(op for before in self.reports.values() for op in before)
 
     @cached_property
     def definitions(self) -> Mapping[Value, Op]:

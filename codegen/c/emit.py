@@ -73,7 +73,7 @@ def emit(
     module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
-    unit = Unit(Sites() if checked else None, has_vector_types=vector_types)
+    unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = _functions(found, unit, {entry}, comments or {}, rows)
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
@@ -88,6 +88,7 @@ def emit_jit(
     sizes: int = 0,
     against: Sequence[Sequence[Constraint]] = (),
     sites: Sites | None = None,
+    checked: bool = True,
     asks: bool = False,
     vector_types: bool = True,
     register_bits: int | None = None,
@@ -95,14 +96,15 @@ def emit_jit(
     """One C file whose only visible symbols are the packed entry points, see codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
-    A call is refused where all constraints of one of `against` hold. With `sites`, each access is checked before it is
-    made, and its check is added to them. Where it `asks`, it runs only with numbers that were allowed before.
+    A call is refused where all constraints of one of `against` hold. With `sites`, and where it is `checked`, each
+    access is checked before it is made; its check is added to them, as are assertions. Where it `asks`, it runs only
+    with numbers that were allowed before.
     `vector_types` as in `emit`; vectors of more than `register_bits` are several.
     """
     if register_bits is not None:
         module = split_vectors(rows_of_vectors(module), register_bits)
-    found = plans(module, entry, sizes=sizes, checked=sites is not None)
-    unit = Unit(sites, has_vector_types=vector_types)
+    found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
+    unit = Unit((Sites() if sites is None else sites) if found[entry].notes else None, has_vector_types=vector_types)
     bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)
     last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
     return unit.file("\n".join([*bodies, last]))

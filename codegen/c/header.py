@@ -59,12 +59,18 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
     lines += [""]
     if arrays:
         lines += ["Arrays are row-major and contiguous; one that is written overlaps no other."]
-    if sites is not None:
+    if plan.is_checked:
         lines += [
             "Returns 0, or 2 where there is not enough memory, or 3 where an access would leave its",
             f"array: it is not made, {made.failure}[0] is the number of its check, and the index and the sizes",
             "follow. What the function writes is incomplete then. Compile with -fwrapv: an index that",
             "data gives may overflow before it is checked.",
+        ]
+    elif sites is not None:
+        lines += [
+            "Returns 0, or 2 where there is not enough memory, or 3 where an assertion does not hold:",
+            f"{made.failure}[0] is its number, and its values follow, floats as the bits of a double. What",
+            "the function writes is incomplete then.",
         ]
     elif plan.has_status:
         lines += ["Returns 0, or 2 where there is not enough memory; then what it writes is incomplete."]

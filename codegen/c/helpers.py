@@ -22,6 +22,23 @@ class Helper:
     headers: tuple[str, ...] = ("stdint.h",)
 
 
+def _printer(bits: int) -> Helper:
+    type, read, digits = ("float", "strtof", 9) if bits == 32 else ("double", "strtod", 17)
+    return Helper(
+        "/* prints a number with as few digits as tell it from all others */\n"
+        f"static void affdsl_print_f{bits}({type} a)\n{{\n"
+        "    char text[32];\n"
+        f"    for (int digits = 1; digits <= {digits}; ++digits) {{\n"
+        '        (void)snprintf(text, sizeof text, "%.*g", digits, (double)a);\n'
+        f"        if ({read}(text, NULL) == a)\n"
+        "            break;\n"
+        "    }\n"
+        '    (void)fputs(a != a ? "nan" : text, stdout);\n'
+        "}",
+        headers=("stdio.h", "stdlib.h"),
+    )
+
+
 # In the bodies below T is the type, N its width, U an unsigned type that is at least as wide and never promoted,
 # Z(x) the value of x read as unsigned, and W[u] the number of type T that is u modulo 2**N. No helper computes a % b,
 # nor what a compiler takes for it, as a - a / b * b: see docs/decisions/0015.
@@ -490,6 +507,7 @@ _FIXED: dict[str, Helper] = {
         "    }\n"
         "}"
     ),
+    **{f"affdsl_print_f{bits}": _printer(bits) for bits in (32, 64)},
     "affdsl_is_behind": Helper(
         "/* whether the element `offset` behind index is one, in its row or, of a contiguous array, behind that */\n"
         + _function(

@@ -46,7 +46,9 @@ CALLED = frozenset(
     for stem in """fabs acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 floor log log10
         log1p log2 round sin sinh sqrt tan tanh trunc atan2 copysign pow fma fmod""".split()
     for suffix in ("", "f")
-) | {"malloc", "free", "memcpy", "aligned_alloc"}
+) | {
+    "malloc", "free", "memcpy", "aligned_alloc", "printf", "snprintf", "fputs", "fflush", "stdout", "strtod", "strtof",
+}  # fmt: skip
 """The functions of the C library that emitted code calls: a variable must not hide them."""
 
 LIBRARY = frozenset(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub, vector
+from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
 from codegen.c import (
     affine_values,
     allocation,
@@ -10,6 +10,7 @@ from codegen.c import (
     bands,
     branches,
     calls,
+    debugging,
     loops,
     memory,
     transfers,
@@ -127,5 +128,5 @@ FUNC: Rows = {
     func.Return: calls.return_values,
 }
 
-STRICT_C: Rows = {**AFFINE, **SCF, **MEMREF, **VECTOR, **ARITH_AND_MATH, **FUNC}
+STRICT_C: Rows = {**AFFINE, **SCF, **MEMREF, **VECTOR, **ARITH_AND_MATH, **FUNC, opaque.Opaque: debugging.known}
 """Plain C11 of every operation that C output knows."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
+from affdsl.ir.debugging import asserted, is_known
 from affdsl.ir.dialects import affine, arith, func, memref, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
@@ -45,7 +46,7 @@ class Plan:
     written: frozenset[int]
     """Which arguments are arrays that it writes."""
     has_status: bool
-    """Whether it may run out of memory, or leave an array where that is checked, and says so."""
+    """Whether it may run out of memory, or something may fail that is checked, and says so."""
     has_parallel: bool
     """Whether it, or a function that it calls, runs on several threads."""
     roots: Mapping[Value, Value]
@@ -65,7 +66,9 @@ class Plan:
     aliased_buffers: set[Value] = field(default_factory=set)
     """Global buffers that some call hands in as an argument, too."""
     is_checked: bool = False
-    """Whether it checks each access, and notes what fails."""
+    """Whether it checks each access."""
+    notes: bool = False
+    """Whether it notes what fails: an access that is checked, or an assertion."""
 
     @property
     def gives_value(self) -> bool:
@@ -94,7 +97,10 @@ def plans(module: func.Module, entry: str, *, sizes: int = 0, checked: bool = Fa
     for f in _callees_first(public, functions):
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))
         plan = _plan(f, name, found, sizes if f is public else 0, buffers)
-        found[f.symbol] = replace(plan, is_checked=True, has_status=True) if checked else plan
+        found[f.symbol] = plan
+    notes = checked or any(asserted(op) is not None for plan in found.values() for op in walk(plan.func))
+    if notes:
+        found = {s: replace(plan, is_checked=checked, notes=True, has_status=True) for s, plan in found.items()}
     for plan in reversed(found.values()):
         _mark_aliases(plan, found)
     return found
@@ -199,7 +205,7 @@ def _plan(
     if f.external or (not f.body and f.result_types):
         raise UnsupportedError(f"function {f.symbol!r} has no body; C output needs the whole program")
     for op in walk(f):
-        if isinstance(op, Opaque):
+        if isinstance(op, Opaque) and not is_known(op):
             raise UnsupportedError(f"C output does not know the operation {op.kind} in {f.symbol!r}")
     roots = _roots(f, buffers)
     written = {roots[v] for op in walk(f) for v in _written_by(op, callees) if v in roots}

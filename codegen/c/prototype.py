@@ -34,7 +34,7 @@ class Prototype:
     scope: Scope
     """The names that the body must not take."""
     failure: str = ""
-    """The pointer to where a check that fails is noted, the last parameter; empty where nothing is checked."""
+    """The pointer to where a check that fails is noted, the last parameter; empty where nothing is."""
 
     def text(self, restrict: str, *, static: bool = False) -> str:
         """The prototype, with `restrict` spelled as given; broken into lines where it is long."""
@@ -75,7 +75,7 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
         name = scope.declare(result.hint, "out" if result.is_array else "result")
         parameters.append(Parameter(f"{stored_type(kind, result.unsigned)} *", name, True))
         outputs.append(name)
-    failure = scope.declare("failure") if plan.is_checked else ""
+    failure = scope.declare("failure") if plan.notes else ""
     if failure:
         parameters.append(Parameter("int64_t *", failure, True))
     returns = "int32_t" if plan.has_status else "void"

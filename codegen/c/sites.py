@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import PurePath
 
-from affdsl.errors import AffdslError, DivisorError, OutOfBoundsError
+from affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
+from affdsl.ir.debugging import shown_float, with_report
 from affdsl.ir.location import Location
 
 
@@ -95,7 +97,38 @@ class Divisor:
         )
 
 
-Site = Access | Misfit | Divisor
+@dataclass(frozen=True)
+class Assertion:
+    """What the kernel asserts, with what it says where that does not hold: each number, and the text after it."""
+
+    where: Location | str
+    message: str
+    pieces: tuple[tuple[str, int], ...]
+    """The texts, each with the bits of the float before it, 0 for an integer, and -1 where there is no number."""
+
+    @property
+    def numbers(self) -> int:
+        """How many there are to say what failed."""
+        return sum(bits >= 0 for _, bits in self.pieces)
+
+    @property
+    def listed(self) -> str:
+        """What is checked, as a list of checks has it."""
+        return f"{_place(self.where)}: {self.message}"
+
+    def error(self, numbers: Sequence[int]) -> AffdslError:
+        """What a call raises."""
+        left = iter(numbers)
+        report = "".join(("" if bits < 0 else _shown(next(left), bits)) + text for text, bits in self.pieces)
+        return FailedAssertionError(f"{self.where}: {with_report(self.message, report)}")
+
+
+def _shown(number: int, bits: int) -> str:
+    """A number that was noted, as it would be printed."""
+    return str(number) if bits == 0 else shown_float(struct.unpack("=d", struct.pack("=q", number))[0], bits)
+
+
+Site = Access | Misfit | Divisor | Assertion
 
 
 class Sites:

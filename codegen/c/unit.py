@@ -10,7 +10,7 @@ from codegen.c.helpers import Helper, helper
 from codegen.c.sites import Sites
 from codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
 
-_ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h")
+_ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h")
 
 
 class Unit:

@@ -12,6 +12,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from affdsl.ir.core import Block, Op
+from affdsl.ir.debugging import printed
 from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
@@ -481,7 +482,7 @@ class Accesses:
             yield self._anywhere(op, "read", self.storage.buffer(value), domain)
         for value in (*found.writes, *found.frees):
             yield self._anywhere(op, "write", self.storage.buffer(value), domain)
-        if found.unknown and not op.is_terminator:
+        if found.unknown and not op.is_terminator and printed(op) is None:
             for buffer in self.storage.buffers:
                 if buffer.escapes:
                     yield self._anywhere(op, "read", buffer, domain, is_own=False)

@@ -118,6 +118,8 @@ CLAIMS = {
     "| a loop; also `for_(start, stop, step)`": "lang/test_language.py::test_bounds_are_extremes_steps_and_ranges",
     "| carries values;": "lang/test_language.py::test_a_plus_keeps_the_value_of_the_last_iteration",
     "| a loop that ends when its condition no longer holds;": "loops/test_kernels.py::test_they_do_what_python_does",
+    "| for debugging, in compiled code too:":
+        "loops/test_debug.py::test_what_does_not_hold_is_raised_with_the_line_the_text_and_the_values",
     "also in loops and branches |": "lang/test_variables.py::test_a_conditional_sum",
     "| a branch;": "lang/test_language.py::test_branches_are_affine_or_computed",
     "| iterations in any order;": "lang/test_language.py::test_parallel_bands_reduce",

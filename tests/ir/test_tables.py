@@ -66,7 +66,7 @@ WITHOUT = {
     "writer": {**PARTS, **OPAQUE_TEXT},
     "generic form": {**PARTS, **OPAQUE_TEXT},
     "interpreter": {**PARTS, **NAMES},
-    "C": {**PARTS, **NAMES, opaque.Opaque: "refused: nobody knows what it does"},
+    "C": {**PARTS, **NAMES},
     "effects": UNKNOWN_EFFECTS,
 }
 

@@ -11,11 +11,14 @@ from typing import Any, Literal, TypeAlias
 
 from affdsl.ir import semantics
 from affdsl.ir.core import Block
+from affdsl.ir.debugging import reports
 from affdsl.ir.dialects import affine, func, memref, scf
+from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.bounds import affine_range, box, conjunction, scf_box, scf_range
 from affdsl.ir.interpreter.buffers import BufferView, Index
 from affdsl.ir.interpreter.contract import Argument, Result, argument, check_contract, given_back, result_of
+from affdsl.ir.interpreter.debugging import assertion
 from affdsl.ir.interpreter.environment import Env, InterpreterError, Step, Steps, Take, error, scalar_type, taker
 from affdsl.ir.interpreter.externals import STANDARD, External
 from affdsl.ir.interpreter.globals import global_buffer
@@ -158,8 +161,14 @@ class _Program:
     def block(self, block: Block) -> tuple[Steps, Take]:
         """The steps of a block, and what gives the values that its terminator yields."""
         steps: list[Step] = []
+        before = reports(block)
+        told = {each for prints in before.values() for each in prints}
         for op in block:
             match op:
+                case Opaque() if op in told:
+                    pass  # the assertion says it
+                case Opaque() if op in before:
+                    steps.append(assertion(op, before[op]))
                 case affine.For() | scf.For():
                     steps.append(self.loop(op))
                 case affine.If() | scf.If():

@@ -13,6 +13,7 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import vector_access, views
 from affdsl.ir.interpreter.bounds import delinearized, evaluator_of, extreme, index_result, linearized
+from affdsl.ir.interpreter.debugging import print_step
 from affdsl.ir.interpreter.environment import Env, Step, error, scalar_type, taker
 from affdsl.ir.interpreter.lanes import constant, has_vectors, lanewise, poison, vector_of, vector_type
 from affdsl.ir.interpreter.memory import atomic_rmw, cast, copy, dealloc, dim, load, rank, store, subscripts
@@ -109,6 +110,8 @@ def step_of(op: Op) -> Step:
         case ub.Poison():
             number = poison(scalar_type(op.result.type, op))
             return _pure(op.result, lambda: number)
+        case Opaque(kind="vector.print"):
+            return print_step(op)
         case Opaque():
             raise error(op, "the interpreter does not know what this operation does")
         case _ if op.__class__ in STEPS:

@@ -8,6 +8,7 @@ from math import prod
 from typing import Literal
 
 from affdsl.ir.core import Op
+from affdsl.ir.debugging import asserted
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell_constraint
@@ -174,7 +175,7 @@ class Demands(Accesses):
         return Accesses._anywhere(self, op, kind, self.storage.buffer(value), domain)
 
     def _anywhere(self, op: Op, kind: str, buffer: Buffer, domain: Domain, *, is_own: bool = True) -> Access:
-        if not isinstance(op, _SILENT):
+        if not isinstance(op, _SILENT) and asserted(op) is None:
             verb: Verb = "writes" if kind == "write" else "reads"
             reason = "which elements it touches is known only at run time"
             self.demands.append(Demand(op, verb, buffer.root, domain, unknown=(reason,)))

@@ -1,0 +1,90 @@
+"""What `vector.print` and `cf.assert` say: operations without a class, of which it is known what they do."""
+
+from __future__ import annotations
+
+import struct
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.attributes import OpaqueAttr, StringAttr
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.expr import Value
+
+MARKS = {"newline": "\n", "no_punctuation": "", "comma": ", ", "open": "( ", "close": " )"}
+"""What follows the value that is printed."""
+
+
+class Printed(FrozenValue):
+    """A value, if there is one, and the text after it."""
+
+    value: Value | None
+    text: str
+
+
+def printed(op: Op) -> Printed | None:
+    """What an operation prints; None if it is no vector.print."""
+    if not isinstance(op, Opaque) or op.kind != "vector.print":
+        return None
+    said = dict((*op.properties, *op.attributes))
+    match said.get("stringLiteral"), said.get("punctuation"):
+        case StringAttr(text), _:
+            return Printed(None, text)
+        case _, OpaqueAttr(mark):
+            name = mark.removeprefix("#vector.punctuation<").removesuffix(">")
+        case _:
+            name = "newline"
+    return Printed(op.operands[0] if op.operands else None, MARKS.get(name, "\n"))
+
+
+def asserted(op: Op) -> str | None:
+    """The message of a cf.assert; None if an operation is none."""
+    if not isinstance(op, Opaque) or op.kind != "cf.assert":
+        return None
+    message = dict((*op.properties, *op.attributes)).get("msg")
+    return message.value if isinstance(message, StringAttr) else ""
+
+
+def is_known(op: Opaque) -> bool:
+    """Whether an operation without a class is one of these."""
+    return op.kind in ("vector.print", "cf.assert")
+
+
+def reports(block: Block) -> dict[Op, tuple[Op, ...]]:
+    """For each assertion of a block what is printed right before it: that is part of its message."""
+    found: dict[Op, tuple[Op, ...]] = {}
+    before: tuple[Op, ...] = ()
+    for op in block:
+        if printed(op) is not None:
+            before += (op,)
+        elif asserted(op) is not None:
+            found[op], before = before, ()
+        else:
+            before = ()
+    return found
+
+
+def with_report(message: str, report: str) -> str:
+    """A message of an assertion with what is printed for it."""
+    return f"{message} ({report.strip()})" if report.strip() else message
+
+
+def shown_float(x: float, bits: int) -> str:
+    """A float with as few digits as tell it from all others of so many bits, as C prints it.
+
+    >>> shown_float(0.1, 64), shown_float(0.10000000149011612, 32), shown_float(-float("nan"), 64)
+    ('0.1', '0.1', 'nan')
+    """
+    if x != x:
+        return "nan"
+    texts = [f"{x:.{digits}g}" for digits in range(1, 18)]
+    return next((text for text in texts if _rounded(float(text), bits) == x), texts[-1])
+
+
+def _rounded(x: float, bits: int) -> float:
+    if bits == 64:
+        return x
+    try:
+        found: float = struct.unpack("=f", struct.pack("=f", x))[0]
+    except OverflowError:
+        return float("inf") if x > 0 else -float("inf")
+    return found

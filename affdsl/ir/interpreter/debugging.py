@@ -1,0 +1,63 @@
+"""Printing and assertions as steps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from affdsl.errors import FailedAssertionError
+from affdsl.ir.core import Op
+from affdsl.ir.debugging import Printed, asserted, printed, shown_float, with_report
+from affdsl.ir.dialects.opaque import Opaque
+from affdsl.ir.expr import Value
+from affdsl.ir.interpreter.environment import Env, InterpreterError, Step, error
+from affdsl.ir.messages import where
+from affdsl.ir.types import FloatType, IndexType, IntegerType
+
+
+class InterpretedAssertionError(FailedAssertionError, InterpreterError):
+    """An assertion that did not hold in the interpreter."""
+
+
+def print_step(op: Opaque) -> Step:
+    """What it prints goes to the standard output."""
+    says = printed(op)
+    assert says is not None, "asked of vector.print only"
+    _require_scalar(op, says.value)
+
+    def step(env: Env) -> None:
+        sys.stdout.write(_text(env, [says]))
+        sys.stdout.flush()
+
+    return step
+
+
+def assertion(op: Opaque, before: Sequence[Op]) -> Step:
+    """Raise with its message, and what is printed right before it, where its condition does not hold."""
+    message, condition, place = asserted(op), op.operands[0], op.location or where(op)
+    says = [each for each in map(printed, before) if each is not None]
+    for each in says:
+        _require_scalar(op, each.value)
+    assert message is not None, "asked of cf.assert only"
+
+    def step(env: Env) -> None:
+        if not env[condition]:
+            raise InterpretedAssertionError(f"{place}: {with_report(message, _text(env, says))}")
+
+    return step
+
+
+def _require_scalar(op: Opaque, value: Value | None) -> None:
+    if value is not None and not isinstance(value.type, FloatType | IntegerType | IndexType):
+        raise error(op, f"the interpreter prints numbers only, not {value.type}")
+
+
+def _text(env: Env, says: Sequence[Printed]) -> str:
+    return "".join((_shown(env, each.value) if each.value is not None else "") + each.text for each in says)
+
+
+def _shown(env: Env, value: Value) -> str:
+    number = env[value]
+    if isinstance(value.type, FloatType):
+        return shown_float(float(number), 32 if value.type.width == 32 else 64)
+    return str(int(number))
