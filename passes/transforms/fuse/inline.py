@@ -12,13 +12,16 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, rewrite, walk
-from passes.analysis.dependence import AnalysisWarning
+from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.effects import is_pure, is_removable
+from passes.analysis.graph import MemRefDependenceGraph
+from passes.analysis.polyhedral import UnknownError
 from passes.legality.refusal import refusal
 from passes.legality.words import name
 from passes.proof.polyhedral import Reference
 from passes.transforms.fuse.compute_at import why
 from passes.transforms.fuse.producers import path_to
+from passes.transforms.fuse.window import Window
 from passes.transforms.loops.nests import instead
 from passes.transforms.settle import settled
 
@@ -75,12 +78,26 @@ def inline(function: Func, buffer: Value, *, module: Module | None = None) -> Fu
         raise refusal(function, what, f"@{function.symbol} does not make {name(buffer)}: others may need it")
     store = _store_of(function, made, what)
     source = _Source(function, store, what)
+    around = Module((function,)) if module is None else module
+    after = _inlined(function, store, source)
+    if not _is_proved_nearby(function, store, source, around):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AnalysisWarning)
+            answer = Reference(function, around).compared(after, instead(around, function, after))
+        if answer.verdict != "proved":
+            raise refusal(store, what, why([answer]))
+    return settled(after, function).function
+
+
+def _inlined(function: Func, store: affine.Store, source: _Source) -> Func:
+    """The function without the buffer of a store."""
+    buffer = store.memref
     replaced: dict[Value, Value] = {}
     block_of = {inner: block for op in walk(function) for block in op.blocks() for inner in block}
     elements: dict[tuple[int, tuple[Affine, ...]], Value] = {}
 
     def rule(op: Op) -> tuple[Op, ...] | None:
-        if op is store or op is made or (isinstance(op, memref.Dealloc) and op.memref is buffer):
+        if op is store or buffer in op.defines() or (isinstance(op, memref.Dealloc) and op.memref is buffer):
             return ()
         if isinstance(op, affine.Load) and op.memref is buffer:
             element = id(block_of[op]), op.index
@@ -94,14 +111,25 @@ def inline(function: Func, buffer: Value, *, module: Module | None = None) -> Fu
     after = rewrite(function, rule)
     while any(v in replaced for v in replaced.values()):
         replaced = {old: replaced.get(new, new) for old, new in replaced.items()}
-    after = _without_idle(renamed(after, replaced), source.inside)
-    around = Module((function,)) if module is None else module
+    return _without_idle(renamed(after, replaced), source.inside)
+
+
+def _is_proved_nearby(function: Func, store: affine.Store, source: _Source, module: Module) -> bool:
+    """Whether it is proved of the nest that stores and of the one that reads, with what stands between them."""
+    nest = next((op for op in function.body if any(inner is store for inner in walk(op))), None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalysisWarning)
-        answer = Reference(function, around).compared(after, instead(around, function, after))
-    if answer.verdict != "proved":
-        raise refusal(store, what, why([answer]))
-    return settled(after, function).function
+        graph = MemRefDependenceGraph(Dependences(function, module))
+        readers = [node for node in graph.readers(store.memref) if node.op is not nest]
+        if nest is None or len(readers) != 1:
+            return False
+        window = Window(graph, graph.node(nest), readers[0], module)
+        try:
+            if not window.is_private(graph.buffer(store.memref)):
+                return False
+            return window.compared_with(_inlined(window.before, store, source)).verdict == "proved"
+        except UnknownError:
+            return False
 
 
 def _store_of(function: Func, made: memref.Allocation, what: str) -> affine.Store:

@@ -109,7 +109,10 @@ class Window:
         That is not known where something is read of the buffers that are `made` for it, or of others that the whole
         function makes, that was not stored there, even if nobody needs it.
         """
-        after = self.changed(new)
+        return self.compared_with(self.changed(new), made)
+
+    def compared_with(self, after: Func, made: Collection[Value] = ()) -> Answer:
+        """The same of another function in its place."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", AnalysisWarning)
             answer = self._reference.compared(after, self.module)
