@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from affdsl.errors import InternalError, UnsupportedError
+from affdsl.frames import plain_traceback
 from affdsl.ir.call_range import call_range, fits
 from affdsl.ir.debugging import printed
 from affdsl.ir.dialects.func import Module
@@ -91,6 +92,7 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
 def _after_output(called: Caller) -> Caller:
     """The callable, which prints by way of C, after what Python has printed before."""
 
+    @plain_traceback
     def run(*arguments: object, **keywords: object) -> object:
         sys.stdout.flush()
         return called(*arguments, **keywords)

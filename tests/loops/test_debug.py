@@ -197,6 +197,29 @@ def test_nothing_moves_past_them():
     assert s.kernel().c().count("affdsl_print_f64(") > told.c().count("affdsl_print_f64(")
 
 
+def test_a_validation_prints_nothing(capfd):
+    @af.kernel
+    def told(x: af.f64[N], place: af.i32[N]):
+        with af.for_(N) as i:
+            af.print_("at", i, x[place[i]])
+            x[i] += 1
+
+    af.Schedule(told, validate=True).strip_mine("i", 2).kernel(validate=True)
+    assert capfd.readouterr().out == ""
+
+
+def test_the_traceback_ends_at_the_call():
+    try:
+        running(np.ones(2), np.ones(3, "f4"), 1)
+    except ValueError as error:
+        files = []
+        trace = error.__traceback__
+        while trace is not None:
+            files.append(trace.tb_frame.f_code.co_filename)
+            trace = trace.tb_next
+        assert files == [__file__]
+
+
 MISTAKES = {
     "array": (lambda x: af.print_(x), r"print_ takes texts and numbers, got x: f64\[N\]\n    take elements of it: x"),
     "unsigned": (lambda x: af.print_(af.u64(af.i64(x[0]))), r"print_ cannot print a number of type u64\n    convert"),
