@@ -45,6 +45,7 @@ STEPS = 3
 """So many requests are made of one program, each of what the one before made."""
 TRIES = 12
 SIZES = (0, 1, 5, 12)
+SHOWN = 40
 SAID = ("other values would be computed", "takes the place of an element")
 """How refusals begin that are no order of two iterations, but have found a difference."""
 PROVED = Answer("proved")
@@ -138,16 +139,23 @@ def stencils(seed: int) -> str:
     for k in range(random.choice((2, 2, 3, 3, 4))):
         low = random.choice((2, 2, 2, 3))
         high = random.choice(("n-2", "n-2", "n-2", "n-3", "n//2+1" if low == 2 else "n-2"))
-        lines.append(f"{indent}for i{k} {low} {high if 'n//2' not in high else 'min(n//2+1,n-2)'}")
-        inner = f"{indent}  "
-        if random.random() < 0.15:
-            lines.append(f"{inner}if i{k} - {random.choice((3, 4, 6))} >= 0")
+        high = "min(n//2+1,n-2)" if "n//2" in high else high
+        stores = [_store(random, arrays, k) for _ in range(random.choice((1, 1, 1, 2)))]
+        head, inner = f"{indent}for i{k} {low} {high}", f"{indent}  "
+        kind = random.random()
+        if kind < 0.15:
+            lines += [head, f"{inner}if i{k} - {random.choice((3, 4, 6))} >= 0"]
             inner += "  "
-        for _ in range(random.choice((1, 1, 1, 2))):
-            target = random.choice(arrays)
-            near = [f"{random.choice(arrays)}[i{k} + {random.randint(-2, 2)}]" for _ in range(random.choice((1, 2, 3)))]
-            where = f"i{k} + {random.choice((0, 0, 0, 0, 1, -1))}"
-            lines.append(f"{inner}{target}[{where}] = {' + '.join(near)} + {k}".replace("+ -", "- "))
+        elif kind < 0.3:
+            lines += [f"{head} carry s{k} = {k} as r{k}", f"{inner}s{k}_next = s{k} + A[i{k}]"]
+            stores.append(f"{random.choice(arrays[1:])}[i{k}] = s{k}_next * 2")
+        elif kind < 0.45 and "min" not in high:
+            lines.append(f"{indent}parallel i{k} {low} {high}")
+            source = random.choice("AB")
+            stores = [f"{random.choice('tu')}[i{k} + 1] = {source}[i{k}] + {source}[i{k} - 1]"]
+        else:
+            lines.append(head)
+        lines += [inner + store for store in stores]
     lines += ["for y 0 n", f"  B[y] = {random.choice('tu')}[y] + B[y]"]
     return mlir("\n".join(lines))
 
@@ -169,6 +177,12 @@ def subject(seed: int) -> Subject:
     return Subject(f"{seed}", module, function.symbol, numbers, shapes)
 
 
+def _store(random: Random, arrays: Sequence[str], k: int) -> str:
+    near = [f"{random.choice(arrays)}[i{k} + {random.randint(-2, 2)}]" for _ in range(random.choice((1, 2, 3)))]
+    where = f"i{k} + {random.choice((0, 0, 0, 0, 1, -1))}"
+    return f"{random.choice(arrays)}[{where}] = {' + '.join(near)} + {k}".replace("+ -", "- ")
+
+
 @dataclass
 class Counts:
     """What became of the requests, by verb."""
@@ -176,6 +190,7 @@ class Counts:
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
+    programs: range = range(0)
 
     def add(self, verb: str, *what: str) -> None:
         """Count a request."""
@@ -195,7 +210,9 @@ class Counts:
         heads = ("asked", "accepted", "wrong", "counterexample", "forced", "changed", "refused")
         rows = [("", *heads)]
         rows += [(verb, *(str(self.counts[verb][head]) for head in heads)) for verb in sorted(self.counts)]
-        return "\n".join(row[0].ljust(12) + "".join(cell.rjust(16) for cell in row[1:]) for row in rows)
+        share = f"{100 * self.share:.0f} % of those forced changed the result"
+        last = f"{self.asked} requests of programs {self.programs.start} to {self.programs.stop - 1}, {share}"
+        return "\n".join(row[0].ljust(12) + "".join(cell.rjust(16) for cell in row[1:]) for row in rows) + f"\n{last}"
 
 
 def ask(seed: int, counts: Counts) -> None:
@@ -271,16 +288,12 @@ def _with(given: Subject, module: func.Module, step: Callable[[Setting], func.Fu
     return now.with_function(step(Setting(now.function, module)))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Make as many requests as asked for; the exit status says whether all that was accepted is right."""
-    options = parser("tests.transformations.fusing", __doc__, 2000)
-    options.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
-    chosen = options.parse_args(arguments)
-    watch, counts = Watch(), Counts()
+def requested(count: int, first: int, minutes: float = 1e9) -> Counts:
+    """Make so many requests, of as many as the time allows, of the programs from one seed on."""
+    watch, counts, seed = Watch(), Counts(), first
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AnalysisWarning)
-        seed = chosen.seed
-        while counts.asked < chosen.count and watch.seconds < 60 * chosen.minutes:
+        while counts.asked < count and watch.seconds < 60 * minutes:
             before = len(counts.failures)
             ask(seed, counts)
             for failure in counts.failures[before:]:
@@ -288,10 +301,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             seed += 1
             if seed % 25 == 0:
                 watch.say(counts.asked, "requests", len(counts.failures))
-    print(counts)
-    print("\n".join(f"changed nothing: {each}" for each in counts.unchanged[:40]))
-    share = f"{100 * counts.share:.0f} % of those forced changed the result"
-    print(f"{counts.asked} requests of programs {chosen.seed} to {seed - 1}, {share}, {watch.seconds:.0f} s")
+    counts.programs = range(first, seed)
+    return counts
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make as many requests as asked for; the exit status says whether all that was accepted is right."""
+    options = parser("tests.transformations.fusing", __doc__, 2000)
+    options.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
+    chosen = options.parse_args(arguments)
+    counts = requested(chosen.count, chosen.seed, chosen.minutes)
+    print("\n".join([str(counts), *(f"changed nothing: {each}" for each in counts.unchanged[:SHOWN])]))
     return 1 if counts.failures else 0
 
 

@@ -65,7 +65,7 @@ class Writer:
                 return self._loop(rest)
             case "parallel":
                 iv, lower, upper = rest.split()
-                self.lines.append(f"affine.parallel (%{iv}) = ({lower}) to ({upper}) {{")
+                self.lines.append(f"affine.parallel (%{iv}) = ({lower}) to ({_operands(upper.replace('-', ' - '))}) {{")
                 return "", "}"
             case "if":
                 names = _names(rest)
