@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from passes.legality.proposals import Step
 from passes.optimize.figures import Goal, figures_of
 from passes.optimize.fusion import Decision, Fusion
+from passes.optimize.program import iv_of
 from passes.optimize.storage import storage
 
 
@@ -27,7 +28,7 @@ def explained(fusion: Fusion, said: Sequence[str]) -> str:
 def _last(fusion: Fusion) -> Iterator[Decision]:
     """What came of each two loops in the end: those that were fused, and those that are there still."""
     last = {each.what: each for each in fusion.decisions if len(each.what) == 2}
-    left = {loop.iv for loop in fusion.program.loops}
+    left = {iv_of(loop) for loop in fusion.program.loops}
     return (each for each in last.values() if each.taken or left.issuperset(each.what))
 
 

@@ -22,7 +22,7 @@ from passes.analysis.graph import MemRefDependenceGraph
 from passes.legality.proposals import Proposal, Step
 from passes.legality.refusal import IllegalTransform
 from passes.optimize.figures import Goal, figures_of
-from passes.optimize.program import Program, is_innermost
+from passes.optimize.program import Loop, Program, is_innermost, iv_of
 
 MOST_CANDIDATES = 4
 """How many of the ways that a refusal names are tried."""
@@ -124,7 +124,7 @@ def fusion(function: Func, module: Module | None = None, goal: Goal | None = Non
     return Fusion(start, choice.program, tuple(choice.decisions), tuple(choice.steps), choice.buffers, choice.goal)
 
 
-Rule = Callable[[affine.For, affine.For], Decision]
+Rule = Callable[[Loop, Loop], Decision]
 """What comes of two loops of a block."""
 
 
@@ -211,37 +211,41 @@ class _Choice:
 
     def _fused_pair(self, owner: Value | None, rule: Rule, *, siblings: bool) -> tuple[Value, Value] | None:
         """Two loops of a block that were made one; None if there are no more."""
-        if sum(isinstance(op, affine.For) for op in self.program.block(owner)) < 2:
+        if sum(isinstance(op, Loop) for op in self.program.block(owner)) < 2:
             return None
         graph = self.program.graph(owner)
         for first, second in _related(graph, siblings=siblings):
             if not self._is_new(rule.__name__, first, second):
                 continue
             if self._take(replace(rule(first, second), owner=owner)):
-                return first.iv, second.iv
+                return iv_of(first), iv_of(second)
         return None
 
-    def _alike(self, first: affine.For, second: affine.For) -> Decision:
+    def _alike(self, first: Loop, second: Loop) -> Decision:
         """Two loops over the same numbers become one, if both, or none of them, can run as vectors."""
-        what = (first.iv, second.iv)
-        if (first.lower, first.upper, first.step) != (second.lower, second.upper, second.step):
+        what = (iv_of(first), iv_of(second))
+        if type(first) is not type(second):
+            return Decision(what, self.program, reason="only one of them runs its iterations in any order")
+        if _points(first) != _points(second):
             return Decision(what, self.program, reason="they do not run over the same numbers")
         found = self._step(what, Step("fuse", what))
         return self._unless_slower(found, first, second) if found.taken else found
 
-    def _unless_slower(self, found: Decision, first: affine.For, second: affine.For) -> Decision:
+    def _unless_slower(self, found: Decision, first: Loop, second: Loop) -> Decision:
         """The decision, unless a loop that ran in any order would not do so any more."""
-        parallel = [self.program.is_parallel(loop.iv) for loop in (first, second)]
+        parallel = [self.program.is_parallel(iv_of(loop)) for loop in (first, second)]
         if not any(parallel) or not (all(parallel) or is_innermost(first) or is_innermost(second)):
             return found
-        if found.taken[-1][1].is_parallel(first.iv):
+        if found.taken[-1][1].is_parallel(iv_of(first)):
             return found
         lost = first if parallel[0] else second
-        return Decision(found.what, self.program, reason=f"{lost.iv.hint} would no longer run in any order")
+        return Decision(found.what, self.program, reason=f"{iv_of(lost).hint} would no longer run in any order")
 
-    def _rolled(self, first: affine.For, second: affine.For) -> Decision:
+    def _rolled(self, first: Loop, second: Loop) -> Decision:
         """Two loops become one, the second one late by as little as is legal."""
-        what = (first.iv, second.iv)
+        what = (iv_of(first), iv_of(second))
+        if isinstance(first, affine.Parallel) or isinstance(second, affine.Parallel):
+            return Decision(what, self.program, reason="rows cannot roll where iterations run in any order")
         if is_innermost(first) or is_innermost(second):
             return Decision(what, self.program, reason="a loop that runs as vectors would carry rows from turn to turn")
         if set(first.upper) & set(second.lower) or set(second.upper) & set(first.lower):
@@ -260,27 +264,27 @@ class _Choice:
         """Whether as many accesses go along rows as before."""
         return found.taken[-1][1].contiguous >= self.program.contiguous
 
-    def _unless_small(self, found: Decision, first: affine.For, second: affine.For) -> Decision:
+    def _unless_small(self, found: Decision, first: Loop, second: Loop) -> Decision:
         """The decision, unless loops would no longer run in any order to save what costs nothing."""
-        if not all(self.program.is_parallel(loop.iv) for loop in (first, second)):
+        if not all(self.program.is_parallel(iv_of(loop)) for loop in (first, second)):
             return found
-        if found.taken[-1][1].is_parallel(first.iv):
+        if found.taken[-1][1].is_parallel(iv_of(first)):
             return found
         graph = self.program.graph(self.program.owner(first))
-        figures = figures_of(self.program, graph, graph.node(first.iv), graph.node(second.iv), self.goal)
+        figures = figures_of(self.program, graph, graph.node(first), graph.node(second), self.goal)
         if figures.apart > self.goal.caches[0]:
             return found
         reason = (
-            f"the {figures.apart} bytes that both touch stay in the nearest cache, and {first.iv.hint} would no longer "
-            "run in any order"
+            f"the {figures.apart} bytes that both touch stay in the nearest cache, "
+            f"and {iv_of(first).hint} would no longer run in any order"
         )
         return Decision(found.what, self.program, reason=reason)
 
-    def _computed(self, first: affine.For, second: affine.For) -> Decision:
+    def _computed(self, first: Loop, second: Loop) -> Decision:
         """What the second loop reads is computed in one of its iterations, or in an inner loop, where that is cheap."""
-        what = (first.iv, second.iv)
+        what = (iv_of(first), iv_of(second))
         graph = self.program.graph(self.program.owner(first))
-        source, sink = graph.node(first.iv), graph.node(second.iv)
+        source, sink = graph.node(first), graph.node(second)
         shared = [b for b in source.writes if b in sink.reads and b.kind == "local"]
         if len(shared) != 1 or len(source.writes) != 1:
             return Decision(what, self.program, reason=self._last_reason(what))
@@ -315,7 +319,7 @@ class _Choice:
         loops = {a.domain.loops[a.buffer.loops] if len(a.domain.loops) > a.buffer.loops else None for a in accesses}
         if len(loops) != 1 or None in loops or not all(isinstance(a.op, affine.Access) for a in accesses):
             return
-        inner = {loop.iv for loop in self.program.loops if is_innermost(loop)}
+        inner = {iv for loop in self.program.loops if is_innermost(loop) for iv in loop.binds()}
         for axis in range(type.rank):
             used = {v for a in accesses if isinstance(a.op, affine.Access) for v in a.op.index[axis].values()}
             if not used & inner and used:
@@ -351,14 +355,19 @@ def _left(buffer: Value | None, before: Program, after: Program) -> Value | None
     return next((each for each in values if each not in old and each.hint == buffer.hint), None)
 
 
-def _related(graph: MemRefDependenceGraph, *, siblings: bool) -> Iterator[tuple[affine.For, affine.For]]:
+def _points(loop: Loop) -> tuple[object, ...]:
+    """What a loop runs over: equal for loops over the same numbers."""
+    return loop.lower, loop.upper, loop.step if isinstance(loop, affine.For) else loop.steps
+
+
+def _related(graph: MemRefDependenceGraph, *, siblings: bool) -> Iterator[tuple[Loop, Loop]]:
     """The loops of a block of which one reads what the other stores, or both the same; near ones first."""
-    nodes = [node for node in graph.nodes if isinstance(node.op, affine.For)]
+    nodes = [node for node in graph.nodes if isinstance(node.op, Loop)]
     pairs = [(a, b) for a, b in product(nodes, nodes) if a.id < b.id]
     for source, sink in sorted(pairs, key=lambda pair: (pair[1].id - pair[0].id, pair[0].id)):
         if source in graph.producers(sink) or (siblings and source in graph.siblings(sink)):
-            assert isinstance(source.op, affine.For)
-            assert isinstance(sink.op, affine.For)
+            assert isinstance(source.op, Loop)
+            assert isinstance(sink.op, Loop)
             yield source.op, sink.op
 
 
@@ -380,7 +389,5 @@ def _proposed(step: Step, proposal: Proposal) -> tuple[Step, ...]:
 
 def _owners(program: Program) -> list[Value]:
     """The induction variables of the loops with several loops in their bodies, inner ones first."""
-    several = [
-        op.iv for op in program.loops if sum(isinstance(each, affine.For | affine.Parallel) for each in op.body) > 1
-    ]
+    several = [iv_of(op) for op in program.loops if sum(isinstance(each, Loop) for each in op.body) > 1]
     return several[::-1]

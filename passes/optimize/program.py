@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref
@@ -19,6 +20,7 @@ from passes.legality.proposals import Request, Step
 from passes.transforms.loops.nests import instead
 from passes.transforms.settle import settled
 
+Loop: TypeAlias = affine.For | affine.Parallel
 _MAKES_NO_BOUNDS = frozenset({"reverse"})
 """Verbs behind which nothing is left to simplify."""
 
@@ -53,18 +55,18 @@ class Program:
         loop = self.loop(owner)
         return () if loop is None else loop.body
 
-    def loop(self, iv: Value) -> affine.For | None:
+    def loop(self, iv: Value) -> Loop | None:
         """The loop of an induction variable; None where it is gone, or of another kind."""
-        return next((op for op in self.loops if op.iv is iv), None)
+        return next((op for op in self.loops if iv_of(op) is iv), None)
 
-    def owner(self, loop: affine.For) -> Value | None:
+    def owner(self, loop: Loop) -> Value | None:
         """The loop in whose body another one stands; None for the body of the function."""
-        return next((op.iv for op in self.loops if loop in op.body), None)
+        return next((iv_of(op) for op in self.loops if loop in op.body), None)
 
     @cached_property
-    def loops(self) -> tuple[affine.For, ...]:
-        """All sequential loops, in the order of the text."""
-        return tuple(op for op in walk(self.function) if isinstance(op, affine.For))
+    def loops(self) -> tuple[Loop, ...]:
+        """All affine loops, in the order of the text."""
+        return tuple(op for op in walk(self.function) if isinstance(op, Loop))
 
     def place(self, iv: Value) -> str:
         """Where the user wrote a loop."""
@@ -80,7 +82,12 @@ class Program:
     def contiguous(self) -> int:
         """How many accesses of innermost loops go along rows."""
         inner = [loop for loop in self.loops if is_innermost(loop)]
-        found = ((loop.iv, op) for loop in inner for op in walk(loop) if isinstance(op, affine.Load | affine.Store))
+        found = (
+            ([*loop.binds()][-1], op)
+            for loop in inner
+            for op in walk(loop)
+            if isinstance(op, affine.Load | affine.Store)
+        )
         return sum(dict(op.index[-1].terms).get(iv) == 1 for iv, op in found if op.index)
 
     @cached_property
@@ -96,4 +103,9 @@ class Program:
 
 def is_innermost(loop: Op) -> bool:
     """Whether a loop holds no other one."""
-    return not any(isinstance(op, affine.For | affine.Parallel) for op in walk(loop) if op is not loop)
+    return not any(isinstance(op, Loop) for op in walk(loop) if op is not loop)
+
+
+def iv_of(loop: Loop) -> Value:
+    """The induction variable of a loop, the first one of a parallel band: it stands for the loop."""
+    return next(loop.binds())

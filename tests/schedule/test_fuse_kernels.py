@@ -194,3 +194,27 @@ def test_polybench_is_the_same_to_the_bit(benchmark):
         benchmark.run(wanted, "interpreter")
         fused.interpret(*found.values())
         assert all(found[name].tobytes() == wanted[name].tobytes() for name in benchmark.live_out)
+
+
+@af.kernel
+def side_by_side(x: af.f32[N, N], y: af.f32[N, N], z: af.f32[N, N], w: af.f32[N, N]):
+    root = af.alloc(af.f32[N, N])
+    with af.parallel(N, N) as (i, j):
+        root[i, j] = af.sqrt(x[i, j])
+    with af.parallel(N, N) as (k, m):
+        y[k, m] = root[k, m] + 1.0
+    with af.parallel(N, N) as (p, q):
+        z[p, q] = root[p, q] * 2.0
+    with af.parallel(N) as r, af.for_(1, N) as s:
+        w[r, s] = z[r, s] + z[r, s - 1]
+
+
+def test_iterations_that_run_in_any_order():
+    made = side_by_side.fuse()
+    assert [str(step) for step in made.schedule.steps] == ['fuse("i", "k")', 'fuse("i", "p")', 'inline("root")']
+    assert "left apart: rows cannot roll where iterations run in any order" in made.explain()
+    given = [np.random.default_rng(3).random((7, 7), np.float32) for _ in range(4)]
+    wanted, found = ([a.copy() for a in given] for _ in range(2))
+    side_by_side.interpret(*wanted)
+    made.interpret(*found)
+    assert all(a.tobytes() == b.tobytes() for a, b in zip(wanted, found, strict=True))
