@@ -1,7 +1,7 @@
 """Fuses random programs in all modes beside mlir-opt: `python -m tests.fuzz.fusion --count 5000 --seed 1`.
 
-What both make of each program is run, with several sizes and data, and must leave what the program's reference says. Then random requests
-are made: see `tests.transformations.fusing`.
+What both make of each program is run, with several sizes and data, and must leave what the program's reference says.
+Then random requests are made: see `tests.transformations.fusing`.
 """
 
 from __future__ import annotations
