@@ -22,7 +22,8 @@ def explained(fusion: Fusion, said: Sequence[str]) -> str:
     """
     words = {step: text for (step, _), text in zip(fusion.steps, said, strict=True)}
     lines = [line for decision in _last(fusion) for line in _of_loops(decision, fusion.goal, words)]
-    return "\n".join([*lines, "storage:", *(f"    {line}" for line in storage(fusion))])
+    stored = [f"    {each}" for each in storage(fusion)]
+    return "\n".join([*lines, "storage:" if stored else "storage: it makes no arrays", *stored])
 
 
 def _last(fusion: Fusion) -> Iterator[Decision]:
