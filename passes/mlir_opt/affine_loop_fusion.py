@@ -238,8 +238,8 @@ class _Fusions:
         """The body of the function, or of a loop in it; empty where the loop is gone."""
         if owner is None:
             return self.function.body
-        loops = (op for op in walk(self.function) if isinstance(op, affine.For))
-        return next((loop.body for loop in loops if loop.iv is owner), ())
+        loops = (op for op in walk(self.function) if isinstance(op, affine.For | affine.Parallel))
+        return next((loop.body for loop in loops if next(loop.binds()) is owner), ())
 
 
 def attempted(pair: Pair, policy: Policy) -> Attempt:
@@ -293,6 +293,6 @@ def _loops(block: Block) -> list[Value]:
 
 
 def _owners(function: Func) -> list[Value]:
-    """The induction variables of the loops with several loops in their bodies, inner ones first."""
-    loops = [op for op in walk(function) if isinstance(op, affine.For)]
-    return [op.iv for op in reversed(loops) if len(_loops(op.body)) > 1]
+    """The first induction variables of the loops with several loops in their bodies, inner ones first."""
+    loops = [op for op in walk(function) if isinstance(op, affine.For | affine.Parallel)]
+    return [next(op.binds()) for op in reversed(loops) if len(_loops(op.body)) > 1]

@@ -401,6 +401,31 @@ def test_iterations_side_by_side_share_no_smaller_buffer():
     assert "memref.alloc() : memref<9x9xf32>" in print_op(alone)
 
 
+OWN = """func.func @f(%A: memref<9x9xf32>, %B: memref<9x9xf32>) {
+  affine.parallel (%p) = (0) to (9) {
+    %t = memref.alloc() : memref<9xf32>
+    affine.for %i = 0 to 9 {
+      %a = affine.load %A[%p, %i] : memref<9x9xf32>
+      affine.store %a, %t[%i] : memref<9xf32>
+    }
+    affine.for %j = 0 to 9 {
+      %a = affine.load %t[%j] : memref<9xf32>
+      affine.store %a, %B[%p, %j] : memref<9x9xf32>
+    }
+    memref.dealloc %t : memref<9xf32>
+  }
+  return
+}"""
+
+
+def test_a_buffer_of_each_parallel_iteration_becomes_smaller():
+    module = parsed(OWN)
+    made = affine_loop_fusion(module)
+    assert "%t = memref.alloc() : memref<1xf32>" in print_op(made)
+    assert print_op(made).count("affine.for") == 1
+    assert assert_alike(module, made) > 0
+
+
 @pytest.mark.parametrize("seed", [1101, 30133])
 def test_nothing_is_read_that_was_not_stored_even_if_nobody_needs_it(seed):
     report = check_seeds([seed], ["builtin.module(affine-loop-fusion{maximal=true})"], ["interpreter"])

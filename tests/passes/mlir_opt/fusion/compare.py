@@ -55,7 +55,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A program after nothing, after mlir-opt, and after us; None where mlir-opt's result is wrong."""
+    """A program after nothing, after mlir-opt, and after us; None where mlir-opt's result is wrong, or it crashes."""
 
     program: Program
     before: Measured
@@ -109,17 +109,18 @@ def comparisons() -> Iterator[Comparison]:
     for options, group in grouped.items():
         flag = f"--affine-loop-fusion={options}"
         for program, verdict in zip(group, judge([each.mlir for each in group], flag), strict=True):
-            assert verdict.output is not None, f"{program.title}: {verdict.errors}"
+            assert not verdict.errors, f"{program.title}: {verdict.errors}"
+            theirs = None if verdict.output is None else parse(verdict.output)
             module = parse(program.mlir)
             made = run_pipeline(module, f"builtin.module(affine-loop-fusion{{{options}}})")
-            yield compared(program, module, parse(verdict.output), made)
+            yield compared(program, module, theirs, made)
 
 
-def compared(program: Program, module: func.Module, theirs: func.Module, ours: func.Module) -> Comparison:
-    """What both sides made of a program, which is run to see whether that is right."""
+def compared(program: Program, module: func.Module, theirs: func.Module | None, ours: func.Module) -> Comparison:
+    """What both sides made of a program, which is run to see whether that is right; None is a crash."""
     expected = leaves(module)
     is_right = leaves(ours) == expected and Validator(module).validate(ours).failure is None
-    other = measured(theirs) if leaves(theirs) == expected else None
+    other = measured(theirs) if theirs is not None and leaves(theirs) == expected else None
     return Comparison(program, measured(module), other, measured(ours), is_right)
 
 
