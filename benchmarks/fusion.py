@@ -3,10 +3,11 @@
     python -m benchmarks.fusion
     python -m benchmarks.fusion --only harris --sizes 2048 4096
 
-One thread, one run. Each kernel: by its schedule (fused); as it is written, its loops vectorized (unfused); as it is
-written, by clang with Polly; and in Halide, by its autoschedulers and by hand. All round as they are written, and each
-result is compared with NumPy's. They take turns; a ratio is the median over the rounds of how many times longer one
-takes than the fused kernel, in time of the processor. Polly and Halide are left out where they are not installed.
+One thread, one run. Each kernel: by its schedule (fused); as it is written, its loops vectorized (unfused); by
+`kernel.fuse()`, vectorized; as it is written, by clang with Polly; and in Halide, by its autoschedulers and by hand.
+All round as they are written, and each result is compared with NumPy's. They take turns; a ratio is the median over
+the rounds of how many times longer one takes than the fused kernel, in time of the processor. Polly and Halide are
+left out where they are not installed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from random import Random
 from shutil import which
 from statistics import median
 from time import process_time
@@ -35,7 +37,7 @@ N, M = af.symbols("N M")
 LANES = af.native_target().lanes(32)
 ROUNDS = 15
 POLLY = "-mllvm -polly"
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, MOST = -1, -3, 2**31 - 1
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, PAGES, MOST = -1, -3, 2**20, 2**31 - 1
 Call = Callable[[np.ndarray, np.ndarray], object]
 """What computes the second array of the first."""
 
@@ -60,9 +62,9 @@ def blur(image: af.f32[N, M], out: af.f32[N, M]):
 
 
 def fused_blur() -> af.Kernel:
-    """Three rows that roll; six in each turn, so that it is known where each one is."""
+    """Three rows that roll; three in each turn, so that it is known where each one is."""
     s = af.Schedule(blur).fuse("i", "k", shift=1).fuse("j", "m")
-    s.fold("rows", 0, 3).unroll_jam("i", 6)
+    s.fold("rows", 0, 3).unroll_jam("i", 3)
     return vectorized(s.kernel().apply("affine-scalrep"))
 
 
@@ -94,12 +96,12 @@ def unsharp(image: af.f32[N, M], out: af.f32[N, M]):
 
 
 def fused_unsharp() -> af.Kernel:
-    """All stages row by row, four rows in each turn; what is made of a row is read 34 columns later."""
+    """All stages row by row, three rows in each turn; what is made of a row is read 34 columns later."""
     s = af.Schedule(unsharp)
     for stage in (2, 3, 4):
         s.fuse("i#1", f"i#{stage}")
     s.fuse("j#2", "j#3").fuse("j#2", "j#4").fuse("j#1", "j#2", shift=34)
-    s.fold("rows", 0, 4).unroll_jam("i#1", 4)
+    s.fold("rows", 0, 3).unroll_jam("i#1", 3)
     return vectorized(s.kernel().apply("affine-scalrep"))
 
 
@@ -220,6 +222,7 @@ def variants(name: str, size: int) -> Iterator[tuple[str, Call]]:
     chain = CHAINS[name]
     yield "fused", chain.fused()
     yield "unfused", vectorized(chain.kernel)
+    yield "kernel.fuse()", vectorized(chain.kernel.fuse())
     if clang := which("clang-22") or which("clang"):
         yield "fused, by clang", compiled_by(clang, chain.fused())
         yield "clang with Polly", compiled_by(f"{clang} {POLLY}", chain.kernel)
@@ -239,29 +242,35 @@ def compiled_by(compiler: str, kernel: af.Kernel) -> af.Kernel:
 
 def measured(name: str, size: int, rounds: int = ROUNDS) -> dict[str, list[float]]:
     """The seconds of all variants in each round. Raises AssertionError where a result is not NumPy's to the bit."""
+    map_from(PAGES)
     image = np.random.default_rng(0).random((size, size), np.float32)
-    expected = np.zeros_like(image)
+    out, expected = np.zeros_like(image), np.zeros_like(image)
+    map_from(MOST)
     CHAINS[name].numpy(image, expected)
     calls = dict(variants(name, size))
-    out = np.zeros_like(image)
     for label, call in calls.items():
         out[:] = 0
         call(image, out)
         np.testing.assert_array_equal(out, expected, label)
     seconds: dict[str, list[float]] = {label: [] for label in calls}
+    turns, random = [*calls.items()], Random(0)
     for _ in range(rounds):
-        for label, call in calls.items():
+        random.shuffle(turns)  # nobody always comes after the same one, and what that leaves in the caches
+        for label, call in turns:
             start = process_time()
             call(image, out)
             seconds[label].append(process_time() - start)
     return seconds
 
 
-def keep_memory() -> None:
-    """Let freed memory stay with the process: who allocates arrays in each call need not wait for pages each time."""
+def map_from(count: int) -> None:
+    """Let arrays of so many bytes have pages of their own, and smaller ones reuse memory that was freed.
+
+    Who allocates arrays in each call then need not wait for pages each time.
+    """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:
-        mallopt(M_MMAP_THRESHOLD, MOST)
+        mallopt(M_MMAP_THRESHOLD, count)
         mallopt(M_TRIM_THRESHOLD, MOST)
 
 
@@ -273,7 +282,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     given = parser.parse_args(arguments)
     os.environ["OMP_NUM_THREADS"] = os.environ["HL_NUM_THREADS"] = "1"
-    keep_memory()
     if halide_stencils is None:
         print("no Halide: pip install halide")
     print("milliseconds, and how many times those of the fused kernel that is; all results are NumPy's to the bit")

@@ -56,8 +56,8 @@ def blur(image: hl.ImageParam) -> dict[str, hl.Func]:
 
 
 def blur_by_hand(rows: hl.Func, out: hl.Func) -> None:
-    """Four rows in each turn, each vector of which is computed where it is read."""
-    out.tile(x, y, xi, yi, LANES, 4).vectorize(xi).unroll(yi)
+    """Three rows in each turn, each vector of which is computed where it is read."""
+    out.tile(x, y, xi, yi, LANES, 3).vectorize(xi).unroll(yi)
     rows.compute_at(out, x).vectorize(x, LANES).unroll(y)
 
 

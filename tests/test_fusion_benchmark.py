@@ -27,10 +27,10 @@ def test_fused_chains_leave_the_same_to_the_bit(name: str):
 def test_the_table(capsys, monkeypatch):
     monkeypatch.setattr(fusion, "halide_stencils", None)
     monkeypatch.setattr(fusion, "which", lambda _: None)
-    monkeypatch.setattr(fusion, "keep_memory", lambda: None)
+    monkeypatch.setattr(fusion, "map_from", lambda _: None)
     for variable in ("OMP_NUM_THREADS", "HL_NUM_THREADS"):
         monkeypatch.setenv(variable, "1")
     main(["--only", "blur", "--sizes", "40", "--rounds", "1"])
     said = capsys.readouterr().out.splitlines()
     assert said[0] == "no Halide: pip install halide"
-    assert [line.split()[0] for line in said[3:]] == ["fused", "unfused"]
+    assert [line.split()[0] for line in said[3:]] == ["fused", "unfused", "kernel.fuse()"]
