@@ -89,6 +89,8 @@ def kernel(
     ------
     ProgramError
         With the user's file and line, and what to write instead.
+    FailedAssertionError
+        By a call: what the kernel asserts (`affdsl.assert_`) does not hold.
     OutOfBoundsError, DivisorError
         By a call of a kernel that is checked: with the file, the line and the array, the index and the size. What the
         kernel wrote before stays written.

@@ -9,7 +9,7 @@ A kernel's library exports the packed ABI, whose names and types never change:
 `sizes` has the dimensions of all array arguments, one array after the other. `affdsl_results`, which only a library
 with array results has, fills in the dimensions of the arrays to be made. Both return 0; or 1 if sizes disagree or an
 assumption fails, with nothing touched; or 2 if there is no memory; or 3 if an access was not made because it would
-leave its array, which only a library with checks gives. That exports
+leave its array, or an assertion does not hold, which only a library with checks or assertions gives. That exports
 
     void affdsl_failure(int64_t *numbers);
 
