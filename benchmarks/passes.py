@@ -1,6 +1,6 @@
 """How fast passes are, next to those of mlir-opt; and how soon a primitive answers where nothing else is asked.
 
-    python -m benchmarks.passes [rounds] [length,...]
+    python -m benchmarks.passes [rounds] [length,...] [row,...]
 
 Both commands read the same text, run one pass on each function, and print the result. What is measured are chains of
 4, 16, 64 and 256 loop nests (see `benchmarks.chains`):
@@ -9,6 +9,7 @@ Both commands read the same text, run one pass on each function, and print the r
     unroll-jam    affine-loop-unroll-jam, which in both takes the first nest of each function: so there also is a chain
                   of functions
     scalrep       affine-scalrep
+    fusion        affine-loop-fusion
 
 Commands take turns, and medians over the rounds are compared, start-up included: the machine may be busy, the ratio
 holds. Growth is the power of the number of nests by which the time has grown since the chain before: 1 is linear, 2 is
@@ -45,6 +46,7 @@ PASSES = (
     ("tile, 32", "affine-loop-tile{tile-size=32}", ("own memrefs", "one memref")),
     ("unroll-jam", "affine-loop-unroll-jam", ("own memrefs", "functions")),
     ("scalrep", "affine-scalrep", ("reloaded", "one memref")),
+    ("fusion", "affine-loop-fusion", ("private", "reloaded", "own memrefs", "stencil")),
 )
 """What a row is called, the pass with its options, and the chains that it is given."""
 PRODUCT = """
@@ -76,6 +78,7 @@ def main() -> None:
     """Measure and print."""
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     lengths = [int(n) for n in sys.argv[2].split(",")] if len(sys.argv) > 2 else LENGTHS
+    rows = sys.argv[3].split(",") if len(sys.argv) > 3 else [name for name, _, _ in PASSES]
     if MLIR_OPT is None:
         print("mlir-opt not on PATH, not measured")
     print(f"seconds, medians of {rounds} rounds; ratios are affdsl / mlir-opt, medians of the pairs")
@@ -83,11 +86,13 @@ def main() -> None:
         "pass         chain         nests           loops        accesses   affdsl (growth)   mlir-opt (growth)   ratio"
     )
     with place() as at:
-        for name, row, kinds in PASSES:
+        for name, row, kinds in (each for each in PASSES if each[0] in rows):
             at.file.write_text(chain(kinds[0], 2), encoding="utf-8")
             measure(row, at, 1)
             for kind in kinds:
                 report(name, row, kind, lengths, rounds, at)
+    if len(sys.argv) > 3:
+        return
     print(f"\nmilliseconds for one answer on a matrix product, medians of {BURST}")
     print("primitive                     sizes      anew   again")
     for sizes, given in SIZES.items():

@@ -12,6 +12,12 @@ from codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper
 
 _ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h")
 
+UNROUNDED = """\
+#elif defined(__GNUC__)
+/* gcc 12 joins b[0] = (double)(float)a[0]; b[1] = (double)(float)a[1]; and loses the rounding. */
+#pragma GCC optimize("no-tree-slp-vectorize")
+"""
+
 
 class Unit:
     """Collects headers, helpers and OpenMP reductions while functions are written."""
@@ -95,7 +101,10 @@ class Unit:
         headers = self._headers.union(*(h.headers for h in (plain | combining).values()))
         parts = ["".join(f"#include <{name}>\n" for name in _ORDER if name in headers)]
         parts += [f"#if {guard}\n#include <{name}>\n#endif\n" for name, guard in GUARDED.items() if name in headers]
-        parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n")
+        parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n")
+        everything = "".join((text, *(h.text for h in (plain | combining).values())))
+        parts += [UNROUNDED] if all(type in everything for type in ("(float)", "(double)")) else []
+        parts.append("#endif\n\n")
         parts += ["".join(self._types), "\n" * bool(self._types)]
         parts += [INLINED] if self._vector_helpers & plain.keys() else []
         parts += [f"{h.text}\n\n" for h in plain.values()]

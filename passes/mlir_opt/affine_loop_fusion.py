@@ -19,8 +19,9 @@ from passes.analysis.dependence import AnalysisWarning, Dependences
 from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
+from passes.transforms.fuse.focus import Focus, Outline, outline_of
 from passes.transforms.fuse.private import FastMemory
-from passes.transforms.fuse.producers import Fused, FusionCandidate, Pair, Siblings, Variant
+from passes.transforms.fuse.producers import Fused, FusionCandidate, Loop, Pair, Siblings, Variant
 from passes.transforms.settle import settled
 
 ROUNDING = 1e-9
@@ -81,7 +82,8 @@ def explained(
     policy = Policy.of(compute_tolerance, fast_mem_space, local_buf_threshold, maximal, mode)
     for function in module.functions:
         if not function.external:
-            yield from map(str, fused(function, module if context is None else context, policy)[1])
+            around = module if context is None else context
+            yield from map(str, fused(function, around, policy, with_reasons=True)[1])
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,8 @@ class Attempt:
 
     Attributes
     ----------
-    source, sink
-        Their numbers in the graph, and what their outermost induction variables are called.
+    pair
+        The two.
     evaluations
         The figures of each depth, the deepest first.
     refusals
@@ -117,8 +119,7 @@ class Attempt:
         The fusion, if it was done.
     """
 
-    source: str
-    sink: str
+    pair: Pair
     costs: Costs
     evaluations: list[Evaluation] = field(default_factory=list)
     refusals: dict[int, str] = field(default_factory=dict)
@@ -130,7 +131,7 @@ class Attempt:
         return "\n".join([*parts, self._result()])
 
     def _result(self) -> str:
-        names = f"src loop {self.source} into dst loop {self.sink}"
+        names = f"src loop {self._called(self.pair.source)} into dst loop {self._called(self.pair.sink)}"
         if self.chosen is None:
             return f"not fused: {names}"
         best = next(e for e in self.evaluations if e.depth == self.chosen.candidate.depth)
@@ -153,10 +154,18 @@ class Attempt:
             f"{'' if self.chosen.variant.is_removed else ', and the src loop stays'}"
         )
 
+    def _called(self, node: Node) -> str:
+        """The number of a node in the graph of the whole block, and what its outermost induction variable is called."""
+        focus = self.pair.focus
+        return f"{node.id if focus is None else focus.id(node.op)} (%{names_of(self.pair.whole_function)[node.ivs[0]]})"
 
-def fused(function: Func, module: Module, policy: Policy) -> tuple[Func, list[Attempt]]:
-    """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried."""
-    fusions = _Fusions(function, module, policy)
+
+def fused(function: Func, module: Module, policy: Policy, *, with_reasons: bool = False) -> tuple[Func, list[Attempt]]:
+    """A function with producers fused into consumers in all of its blocks, inner ones first, and what was tried.
+
+    Without reasons, a refusal may speak of two nests that are like the ones refused.
+    """
+    fusions = _Fusions(function, module, policy, with_reasons=with_reasons)
     with warnings.catch_warnings():  # what the analysis gives up on stays as it is: nobody need hear of it
         warnings.simplefilter("ignore", AnalysisWarning)
         for owner in [*_owners(function), None]:
@@ -164,20 +173,21 @@ def fused(function: Func, module: Module, policy: Policy) -> tuple[Func, list[At
     return fusions.function, fusions.attempts
 
 
-Pairs: TypeAlias = Callable[[MemRefDependenceGraph, Node], Iterator[Pair]]
-"""Which pairs of nests may be fused into one of them."""
+Pairs: TypeAlias = Callable[[Value | None, Value], Iterator[Pair]]
+"""Which pairs of nests of a block may be fused into one of them."""
 
 
 class _Fusions:
     """A function that is fused step by step."""
 
-    def __init__(self, function: Func, module: Module, policy: Policy) -> None:
+    def __init__(self, function: Func, module: Module, policy: Policy, *, with_reasons: bool) -> None:
         self.function = function
         self.module = module
         self.policy = policy
         self.attempts: list[Attempt] = []
         self._tried: set[tuple[type[Pair], Op, Op, int]] = set()
-        self._graphs: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
+        self._known: dict[tuple[Func, Value | None], MemRefDependenceGraph] = {}
+        self._outline = outline_of(function, module, with_reasons=with_reasons)
 
     def fuse_in(self, owner: Value | None) -> None:
         """Fuse what stands in the body of a loop, or of the function: first producers with one consumer of each buffer,
@@ -200,9 +210,8 @@ class _Fusions:
         loops = _loops(self._block(owner))
         if len(loops) < 2 or iv not in loops:
             return False
-        graph = self._graph(owner)
-        for pair in pairs(graph, graph.node(iv)):
-            key = type(pair), pair.source.op, pair.sink.op, len(graph.consumers(pair.source))
+        for pair in pairs(owner, iv):
+            key = type(pair), pair.source.op, pair.whole, len(pair.graph.consumers(pair.source))
             if key in self._tried or pair.obstacle:
                 continue
             self._tried.add(key)
@@ -212,41 +221,64 @@ class _Fusions:
                 return True
         return False
 
-    def _producers(self, graph: MemRefDependenceGraph, sink: Node, most_users: int | None = None) -> Iterator[Pair]:
+    def _producers(self, owner: Value | None, iv: Value, most_users: int | None = None) -> Iterator[Pair]:
         """A nest with the nests that store what it loads, the last first.
 
         `most_users` is how many consumers each buffer has at most that such a nest stores to and this one loads from.
         """
-        for source in reversed(graph.producers(sink)):
-            shared = [b for b in source.writes if b in sink.reads]
-            if most_users is None or all(len(graph.consumers(source, b)) <= most_users for b in shared):
-                yield Pair(graph, source, sink, self.module, self.policy.fast)
+        for graph, sink, only, focus in self._graphs(owner, iv, Outline.sources):
+            for source in reversed(graph.producers(sink)):
+                if only not in (None, source.op):
+                    continue
+                shared = [b for b in source.writes if b in sink.reads]
+                if most_users is None or all(len(graph.consumers(source, b)) <= most_users for b in shared):
+                    yield Pair(graph, source, sink, self.module, self.policy.fast, focus=focus)
 
-    def _siblings(self, graph: MemRefDependenceGraph, sink: Node) -> Iterator[Pair]:
+    def _siblings(self, owner: Value | None, iv: Value) -> Iterator[Pair]:
         """A nest with the nests that load what it loads, the last first."""
-        for source in reversed(graph.siblings(sink)):
-            yield Siblings(graph, source, sink, self.module)
+        for graph, sink, only, focus in self._graphs(owner, iv, Outline.siblings):
+            for source in reversed(graph.siblings(sink)):
+                if only in (None, source.op):
+                    yield Siblings(graph, source, sink, self.module, focus=focus)
+
+    def _graphs(
+        self, owner: Value | None, iv: Value, related: Callable[[Outline, Func, Op], list[Op]]
+    ) -> Iterator[tuple[MemRefDependenceGraph, Node, Op | None, Focus | None]]:
+        """Graphs with a nest and those that are related to it: one of a block, or for each of them one, if possible of
+        what bears on the two."""
+        if owner is not None or self._outline is None:
+            graph = self._graph(owner)
+            yield graph, graph.node(iv), None, None
+            return
+        function = self.function
+        whole = next(op for op in function.body if isinstance(op, Loop) and iv in op.binds())
+        for source in related(self._outline, function, whole):
+            focus = self._outline.focus(function, source, whole)
+            if focus is None:
+                graph = self._graph(None)
+                yield graph, graph.node(iv), source, None
+            else:
+                yield focus.graph, focus.graph.node(focus.sink), source, focus
 
     def _graph(self, owner: Value | None) -> MemRefDependenceGraph:
         """The graph of a block of the function as it is now."""
         key = self.function, owner
-        if key not in self._graphs:
-            self._graphs = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(owner))}
-        return self._graphs[key]
+        if key not in self._known:
+            self._known = {key: MemRefDependenceGraph(Dependences(self.function, self.module), self._block(owner))}
+        return self._known[key]
 
     def _block(self, owner: Value | None) -> Block:
         """The body of the function, or of a loop in it; empty where the loop is gone."""
         if owner is None:
             return self.function.body
-        loops = (op for op in walk(self.function) if isinstance(op, affine.For | affine.Parallel))
+        loops = (op for op in walk(self.function) if isinstance(op, Loop))
         return next((loop.body for loop in loops if next(loop.binds()) is owner), ())
 
 
 def attempted(pair: Pair, policy: Policy) -> Attempt:
     """What comes of a producer and a consumer: the most profitable fusion that is legal, if there is one."""
     costs = costs_of(pair)
-    source, sink = (f"{n.id} (%{names_of(pair.function)[n.ivs[0]]})" for n in (pair.source, pair.sink))
-    attempt = Attempt(source, sink, costs)
+    attempt = Attempt(pair, costs)
     candidates: list[tuple[Evaluation, FusionCandidate]] = []
     for depth in range(len(pair.loops), 0, -1):
         try:
@@ -281,7 +313,7 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
     saves = variant.is_private and evaluation.storage_reduction > 1
     repeats_in_vain = not saves and any(b in pair.source.writes for b in pair.source.reads)
     others = pair.graph.consumers(pair.source)
-    stays_forever = not variant.is_removed and not all(isinstance(n.op, affine.For | affine.Parallel) for n in others)
+    stays_forever = not variant.is_removed and not all(isinstance(n.op, Loop) for n in others)
     if isinstance(pair, Siblings) or repeats_in_vain or stays_forever:
         return ROUNDING
     return policy.tolerance + ROUNDING
@@ -289,10 +321,10 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
 
 def _loops(block: Block) -> list[Value]:
     """The loops of a block, each by its first induction variable."""
-    return [next(op.binds()) for op in block if isinstance(op, affine.For | affine.Parallel)]
+    return [op.iv if isinstance(op, affine.For) else op.ivs[0] for op in block if isinstance(op, Loop)]
 
 
 def _owners(function: Func) -> list[Value]:
     """The first induction variables of the loops with several loops in their bodies, inner ones first."""
-    loops = [op for op in walk(function) if isinstance(op, affine.For | affine.Parallel)]
+    loops = [op for op in walk(function) if isinstance(op, Loop)]
     return [next(op.binds()) for op in reversed(loops) if len(_loops(op.body)) > 1]

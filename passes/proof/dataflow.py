@@ -73,6 +73,11 @@ class Dataflow:
             return f"argument {self.function.args.index(buffer.root)}"
         return f"global {buffer.name}"
 
+    def called(self, key: str) -> str:
+        """What messages call the buffer of a key: by its name here, if it has one."""
+        kind, _, number = key.partition(" ")
+        return (kind == "argument" and self.function.args[int(number)].hint) or key
+
     def is_written(self, buffer: Buffer | None) -> bool:
         """Whether a function may write a buffer."""
         return any(

@@ -185,13 +185,16 @@ class Equivalence:
                 same = a.apply_range(b.reverse())
                 require_among(rest, same, "a number is another one")
             case Cell(key), Cell() if ours == theirs:
-                require_among(rest, Map.identity(rest.get_space()), f"another element of {key} is read")
+                require_among(
+                    rest, Map.identity(rest.get_space()), f"another element of {self.after.called(key)} is read"
+                )
             case Computed(), Computed() if ours.signature == theirs.signature:
                 self._note_division(claim.y, theirs, rest)
                 for (old, x), (new, y) in zip(ours.operands, self._in_order(ours, theirs), strict=True):
                     self._push(claim, x, y, rest.apply_domain(old).apply_range(new))
             case _:
-                raise DiffersError(f"{_described(theirs)} stands for {_described(ours)}", rest)
+                why = f"{_described(theirs, self.after)} stands for {_described(ours, self.before)}"
+                raise DiffersError(why, rest)
 
     def _push(self, claim: Equality, x: FlowNode, y: FlowNode, pairs: Map) -> None:
         if not self._is_empty(pairs):
@@ -292,10 +295,10 @@ def _may_fail(op: Op | None) -> bool:
     return isinstance(op, arith.Binary) and op.kind in DIVISIONS
 
 
-def _described(step: Meaning) -> str:
+def _described(step: Meaning, of: Dataflow) -> str:
     match step:
         case Cell(key):
-            return f"what was in {key}"
+            return f"what was in {of.called(key)}"
         case Undefined():
             return "what nobody wrote"
         case Computed(op=Op() as op):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
@@ -60,12 +60,15 @@ def settled(function: Func, before: Func) -> Settled:
     >>> [(iv.hint, fate) for iv, fate in made.gone.items()]
     [('j', 'runs once')]
     """
-    touched = _touched(function, before)
+    old, new = {*before.body}, {*function.body}
+    changed = [op for op in function.body if op not in old]
+    touched = _touched(changed, [op for op in before.body if op not in new])
     if not touched:
         return Settled(function)
     gone: dict[Value, Fate] = {}
     values: dict[Value, Value] = {}
-    inside = {inner for op in walk(function) if getattr(op, "iv", None) in touched for inner in walk(op)}
+    within = (op for each in changed for op in walk(each))
+    inside = {inner for op in within if isinstance(op, affine.For) and op.iv in touched for inner in walk(op)}
 
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
         if isinstance(op, affine.Access):
@@ -84,28 +87,34 @@ def settled(function: Func, before: Func) -> Settled:
             return _once(op, lower[0], values)
         return None if lower == op.lower and upper == op.upper else _with_bounds(op, lower, upper)
 
-    around = _around(function, inside)
+    around: set[Op] = set()
+    _find_around(changed, inside, around)
     return Settled(renamed(rewrite_within(function, rule, {*around, *inside}), values), gone)
 
 
-def _around(op: Op, some: Collection[Op]) -> set[Op]:
-    """The operations inside of which some stand."""
-    found: set[Op] = set()
-    for block in op.blocks():
-        for inner in block:
-            within = _around(inner, some)
-            if within or inner in some:
-                found |= {op, *within}
-    return found
+def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> bool:
+    """Whether some operations stand in a block; those inside of which they stand are added to what was found."""
+    is_there = False
+    for op in block:
+        if op in some:
+            is_there = True
+        elif roles(type(op)).regions:
+            for inner in op.blocks():
+                if _find_around(inner, some, found):
+                    found.add(op)
+                    is_there = True
+    return is_there
 
 
-def _touched(function: Func, before: Func) -> set[Value]:
+def _touched(changed: Iterable[Op], before: Iterable[Op]) -> set[Value]:
     """The induction variables of loops that are new, or stand or run elsewhere, and of all inside of these."""
-    old = {op.iv: op for op in walk(before) if isinstance(op, affine.For)}
+    old = {op.iv: op for each in before for op in walk(each) if isinstance(op, affine.For)}
     found: set[Value] = set()
 
-    def visit(block: Block, *, inside: bool) -> None:
+    def visit(block: Iterable[Op], *, inside: bool) -> None:
         for op in block:
+            if not roles(type(op)).regions:
+                continue
             here = inside
             if isinstance(op, affine.For):
                 was = old.get(op.iv)
@@ -117,7 +126,7 @@ def _touched(function: Func, before: Func) -> set[Value]:
             for inner in op.blocks():
                 visit(inner, inside=here)
 
-    visit(function.body, inside=False)
+    visit(changed, inside=False)
     return found
 
 

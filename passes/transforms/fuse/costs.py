@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import prod
 
-from affdsl.ir.core import Block, Op
+from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
-from passes.analysis.access import Access
+from affdsl.ir.traverse import walk
+from passes.analysis.access import Access, Accesses
 from passes.analysis.boxes import width_of
 from passes.analysis.region import region_of
 from passes.analysis.storage import Buffer
-from passes.transforms.fuse.producers import FusionCandidate, Pair
+from passes.transforms.fuse.producers import FusionCandidate, Pair, is_like
 from passes.transforms.fuse.slices import LoopSlice, Slice
 
 SIZE = 1000
@@ -93,14 +95,20 @@ class Costs:
 
     def memory(self) -> tuple[int, int]:
         """How many bytes hold what the producer touches, and what the consumer does."""
-        source, sink = (self._touched(node.op) for node in (self.pair.source, self.pair.sink))
-        return source, sink
+        return self._touched(self.pair.source.op), self._touched(self.pair.whole)
+
+    @cached_property
+    def _accesses(self) -> Accesses:
+        """Those of the whole function."""
+        pair = self.pair
+        return pair.accesses if pair.focus is None else Accesses(pair.whole_function, pair.window.module)
 
     def _touched(self, nest: Op) -> int:
         grouped: dict[Buffer, list[Access]] = {}
-        for access in self.pair.accesses.inside(nest):
+        for access in self._accesses.inside(nest):
             grouped.setdefault(access.buffer, []).append(access)
-        return sum(_bytes(self.pair, group, _Middle(self.sizes)) for group in grouped.values())
+        around = len(self._accesses.domains[self.pair.source.op].ivs)
+        return sum(_bytes(self._accesses, group, around, _Middle(self.sizes)) for group in grouped.values())
 
     def _fused(self, candidate: FusionCandidate) -> int:
         skipped: set[Op] = set()
@@ -109,25 +117,27 @@ class Costs:
             # What is stored goes to the loads without memory in between.
             skipped = {a.op for a in self.pair.source.stores if a.buffer in self.pair.buffers}
             skipped |= {second.op for _, second in self.pair.links}
-        count = _Count(skipped, {self.pair.loops[candidate.depth - 1]: (self.pair.source.op, candidate.slice)})
-        return count.of((self.pair.sink.op,), _Middle(self.sizes))
+        loop = self.pair.loops[candidate.depth - 1]
+        whole = next(op for op in walk(self.pair.whole) if is_like(op, loop))
+        count = _Count(skipped, {whole: (self.pair.source.op, candidate.slice)})
+        return count.of((self.pair.whole,), _Middle(self.sizes))
 
 
 def costs_of(pair: Pair, sizes: Mapping[Value, int] | None = None) -> Costs:
     """What a producer and its consumer cost as they are."""
     known = {} if sizes is None else sizes
-    source, sink = (_Count().of((node.op,), _Middle(known)) for node in (pair.source, pair.sink))
+    source, sink = (_Count().of((op,), _Middle(known)) for op in (pair.source.op, pair.whole))
     regions: dict[Buffer, int] = {}
     for buffer in [b for b in pair.buffers if b in pair.source.writes] or pair.source.writes:
         stores = [a for a in pair.source.stores if a.buffer is buffer]
-        regions[buffer] = _bytes(pair, stores, _Middle(known))
+        around = len(pair.accesses.domains[pair.source.op].ivs)
+        regions[buffer] = _bytes(pair.accesses, stores, around, _Middle(known))
     return Costs(pair, source, sink, regions, known)
 
 
-def _bytes(pair: Pair, group: Sequence[Access], sizes: _Middle) -> int:
-    """How many bytes the box of some accesses to one buffer takes."""
-    around = len(pair.accesses.domains[pair.source.op].ivs)
-    box = region_of(pair.accesses, group, around).box
+def _bytes(accesses: Accesses, group: Sequence[Access], around: int, sizes: _Middle) -> int:
+    """How many bytes the box of some accesses to one buffer takes, in one iteration of the loops around."""
+    box = region_of(accesses, group, around).box
     extents = []
     for low, high, extent in zip(box.lower, box.upper, box.extents, strict=True):
         known = extent if extent is not None else SIZE
@@ -156,7 +166,7 @@ class _Count:
         """How many operations a block runs, where outer induction variables have these numbers."""
         found = 0
         for op in block:
-            if not any(True for _ in op.blocks()):
+            if not roles(type(op)).regions:
                 found += not op.is_terminator and op not in self.skipped
                 continue
             trips = self._trips(op, middle)

@@ -10,8 +10,8 @@ from math import prod
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.expr import Affine, Term, Value
+from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from passes.analysis.access import Accesses
 from passes.analysis.boxes import BUDGET, width_of
@@ -80,6 +80,20 @@ class PrivateBuffer:
         cls = memref.Alloca if isinstance(like, memref.Alloca) else memref.Alloc
         return (*self.made, cls(self.new, self.dynamic))
 
+    def renamed(self, values: Mapping[Value, Value]) -> PrivateBuffer:
+        """The same for a nest that is like this one, with other values."""
+        new: dict[Value, Term] = dict(values)
+        made = clone_block(self.made, new)
+        old = values[self.old]
+        return PrivateBuffer(
+            old,
+            Value(self.new.type, old.hint, old.location),
+            tuple([e.substitute(new) for e in self.offsets]),
+            tuple([None if e is None else e.substitute(new) for e in self.sizes]),
+            tuple([_value(new.get(v, v)) for v in self.dynamic]),
+            made,
+        )
+
     def redirected(self, nest: Op) -> Op:
         """A nest that uses this buffer instead of the old one."""
 
@@ -90,6 +104,11 @@ class PrivateBuffer:
             return with_fields(op, memref=self.new, index=index, written=None)
 
         return rewrite(Module((nest,)), moved).body[0]
+
+
+def _value(term: Term) -> Value:
+    assert isinstance(term, Value), "an operation that makes a size gives a value"
+    return term
 
 
 def private_buffer(function: Func, nest: Op, inside: Op, old: Value, fast: FastMemory | None = None) -> PrivateBuffer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +19,7 @@ from passes.analysis.graph import MemRefDependenceGraph, Node
 from passes.analysis.polyhedral import UnknownError
 from passes.analysis.storage import Buffer
 from passes.proof.claims import Answer
+from passes.transforms.fuse.focus import Focus
 from passes.transforms.fuse.private import FastMemory, PrivateBuffer, private_buffer
 from passes.transforms.fuse.slices import Slice, slice_of
 from passes.transforms.fuse.window import Window
@@ -43,14 +44,17 @@ class FusionCandidate:
     ----------
     slice
         Which iterations of the producer run in each iteration of the consumer.
+    copied
+        The producer with these iterations.
     nest
-        The consumer with the slice inside.
+        The consumer with that inside.
     private
         The buffers that only this nest could use, with the elements that are live at this depth.
     """
 
     depth: int
     slice: Slice
+    copied: Op
     nest: Op
     private: tuple[PrivateBuffer, ...]
 
@@ -92,10 +96,12 @@ class Pair:
         module: Module | None = None,
         fast: FastMemory | None = None,
         buffer: Value | None = None,
+        focus: Focus | None = None,
     ) -> None:
         """Of all buffers that the one stores to and the other loads from, or of one of them alone.
 
-        `fast` is where private buffers may be that are small enough.
+        `fast` is where private buffers may be that are small enough; `focus` is what the graph is of, where that is not
+        the whole function.
         """
         self.graph = graph
         self.fast = fast
@@ -103,6 +109,11 @@ class Pair:
         self.source, self.sink = source, sink
         self.accesses = graph.dependences.accesses
         self.function = graph.function
+        self.focus = focus
+        self.whole_function = graph.function if focus is None else focus.function
+        """The function in which they stand."""
+        self.whole: Op = sink.op if focus is None else focus.whole
+        """The consumer there."""
         self.window = Window(graph, source, sink, Module((graph.function,)) if module is None else module)
 
     @cached_property
@@ -178,21 +189,46 @@ class Pair:
 
     def candidate(self, depth: int) -> FusionCandidate:
         """The fusion in the loop of this depth of the consumer, from 1 on. Raises UnknownError without a slice."""
+        slice, private = self._recalled(depth) or self._found(depth)
+        copied = self._copied(slice)
+        return FusionCandidate(depth, slice, copied, self._with(copied, depth), private)
+
+    def _with(self, copied: Op, depth: int) -> Op:
+        """The consumer with a copy of a slice in the loop of a depth."""
+        return _within(self.sink.op, self.loops[depth - 1], (copied,), ())
+
+    def _found(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]]:
+        """The slice for the loop of a depth, and the buffers that could be private. Raises UnknownError."""
         loop = self.loops[depth - 1]
         assert isinstance(self.source.op, affine.For)
         inside = len(self.accesses.domains[loop.body[0]].ivs)
         path = path_to(self.function, loop.body[0])
         slice = slice_of(self.accesses, self.source.op, self.links, inside, path)
-        nest = self._nest(loop, slice)
         private: list[PrivateBuffer] = []
         possible = [b for b in self.buffers if b not in self._overwritten] if self._can_be_private else []
         if possible:
+            nest = self._with(self._copied(slice), depth)
             made = self.window.changed({self.sink.op: (nest,)})
             first = next(op for op in walk(nest) if isinstance(op, Loop) and is_like(op, loop)).body[0]
             for buffer in possible:
                 with suppress(UnknownError):
                     private.append(private_buffer(made, nest, first, buffer.root, self.fast))
-        return FusionCandidate(depth, slice, nest, tuple(private))
+        if self.focus is not None:
+            self.focus.found.keep(self._question(depth), self.focus.form, (slice, tuple(private)))
+        return slice, tuple(private)
+
+    def _recalled(self, depth: int) -> tuple[Slice, tuple[PrivateBuffer, ...]] | None:
+        """The same, if it was found of a function like this one."""
+        known = None if self.focus is None else self.focus.found.recall(self._question(depth), self.focus.form)
+        if known is None:
+            return None
+        new, (slice, private) = known
+        assert isinstance(self.source.op, affine.For)
+        return slice.renamed(new, self.source.op), tuple([each.renamed(new) for each in private])
+
+    def _question(self, depth: int, *more: object) -> object:
+        """What the slice of a depth, and more, depends on, beside the function."""
+        return type(self), self.source.id, self.sink.id, self.fast, self._only, depth, *more
 
     def fused(self, candidate: FusionCandidate, variant: Variant) -> Fused | Answer:
         """The function after a fusion; if it is not proved to leave what the function left before, why."""
@@ -208,17 +244,38 @@ class Pair:
         else:
             return Answer("unknown", "the consumer does not use all of it by affine subscripts alone")
         try:
-            changes = self._changes(candidate, private, variant)
-            answer = self.window.compared(changes, {each.new for each in private})
+            changes = self._changes(candidate.nest, candidate, private, variant)
+            answer = self._compared(changes, candidate, private, variant)
         except UnknownError as error:
             return Answer("unknown", str(error))
         if answer.verdict != "proved":
             return answer
-        after = rewrite(self.function, lambda op: changes.get(op))
-        return Fused(after, candidate, variant, private)
+        if self.focus is not None:
+            nest = _within(self.whole, self.loops[candidate.depth - 1], (candidate.copied,), ())
+            changes = self._changes(nest, candidate, private, variant)
+            changes[self.whole] = changes.pop(self.sink.op)
+            body = tuple([new for op in self.whole_function.body for new in changes.get(op, (op,))])
+            return Fused(with_fields(self.whole_function, body=body), candidate, variant, private)
+        return Fused(rewrite(self.function, lambda op: changes.get(op)), candidate, variant, private)
 
-    def _nest(self, loop: Loop, slice: Slice) -> Op:
-        """The consumer with a copy of the slice at the start of the body of a loop."""
+    def _compared(
+        self,
+        changes: Mapping[Op, tuple[Op, ...]],
+        candidate: FusionCandidate,
+        private: Sequence[PrivateBuffer],
+        variant: Variant,
+    ) -> Answer:
+        """Whether all stays as it was; what was answered of a function like this one is the answer."""
+        focus, question = self.focus, self._question(candidate.depth, variant)
+        if focus is not None and (known := focus.answers.recall(question, focus.form)) is not None:
+            return known[1]
+        answer = self.window.compared(changes, {each.new for each in private})
+        if focus is not None:
+            focus.keep(question, answer)
+        return answer
+
+    def _copied(self, slice: Slice) -> Op:
+        """A copy of the producer with the iterations of a slice."""
         bounds = slice.bounds()
 
         def limited(op: Op) -> Op | None:
@@ -227,15 +284,15 @@ class Pair:
                 return None
             return with_fields(op, lower=own.lower, upper=own.upper, written=None)
 
-        copied = clone(rewrite(Module((self.source.op,)), limited).body[0], {})
-
-        return _within(self.sink.op, loop, (copied,), ())
+        return clone(rewrite(Module((self.source.op,)), limited).body[0], {})
 
     def _changes(
-        self, candidate: FusionCandidate, private: Sequence[PrivateBuffer], variant: Variant
+        self, nest: Op, candidate: FusionCandidate, private: Sequence[PrivateBuffer], variant: Variant
     ) -> dict[Op, tuple[Op, ...]]:
-        """What stands in the place of which operations. Raises UnknownError where the nest can stand nowhere."""
-        nest = candidate.nest
+        """What stands in the place of which operations, with the nest for the consumer.
+
+        Raises UnknownError where it can stand nowhere.
+        """
         found: dict[Op, tuple[Op, ...]] = {}
         before: list[Op] = []
         behind: list[Op] = []

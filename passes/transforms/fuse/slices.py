@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -59,6 +59,16 @@ class Slice:
     def bounds(self) -> dict[Value, LoopSlice]:
         """The iterations of each loop by its induction variable."""
         return {each.loop.iv: each for each in self.loops}
+
+    def renamed(self, new: Mapping[Value, Value], source: affine.For) -> Slice:
+        """The same slice of a producer that is like this one, with other values."""
+        loops = {op.iv: op for op in walk(source) if isinstance(op, affine.For)}
+
+        def moved(each: LoopSlice) -> LoopSlice:
+            lower, upper = (tuple([e.substitute(new) for e in side]) for side in (each.lower, each.upper))
+            return LoopSlice(loops[new[each.loop.iv]], lower, upper)
+
+        return Slice(tuple([new[iv] for iv in self.ivs]), tuple(map(moved, self.loops)), self.is_box)
 
     def __str__(self) -> str:
         """The lower and upper maps of each loop, as mlir-opt writes them."""

@@ -155,3 +155,17 @@ def test_functions_of_f32_are_rounded_once(tmp_path: Path) -> None:
   return
 }"""), "f")  # fmt: skip
     assert "(float)atan2(" in text
+
+
+@af.kernel
+def narrowed_in_between(a: af.f64[2], b: af.f64[2]):
+    for k in range(2):
+        b[k] = af.f64(af.f32(a[k]))
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
+def test_what_was_narrowed_stays_rounded_when_it_is_widened(level: str, tmp_path: Path) -> None:
+    """gcc 12 joins two such statements into one on vectors, and there leaves out both conversions."""
+    a, b = np.full(2, 0.1), np.zeros(2)
+    run_c(narrowed_in_between.module, narrowed_in_between.name, [a, b], tmp_path, flags=(level,))
+    assert b.tolist() == a.astype(np.float32).tolist()

@@ -108,7 +108,7 @@ def test_iterations_lost_added_and_moved():
     halves = "affine_map<()[s0] -> (s0 floordiv 2)>()[%n]"
     both = COPY.format(f"0 to {halves}") + COPY.format("max affine_map<()[s0] -> (0, s0 floordiv 2)>()[%n] to %n")
     proved(whole, function(both))
-    differs(whole, function(COPY.format("1 to %n")), "what was in argument 0 stands for what was in argument 1")
+    differs(whole, function(COPY.format("1 to %n")), "what was in A stands for what was in B")
     differs(whole, function(COPY.format(f"0 to {halves}")))
     differs(whole, function(COPY.format("0 to affine_map<()[s0] -> (s0 + 1)>()[%n]")))
     backwards = COPY.format("0 to %n").replace("[%i]", "[-%i + symbol(%n) - 1]")
@@ -190,7 +190,7 @@ def test_copies_are_seen_through():
     proved(before, function(TILE.format(copied="%i", used="%i - %t")))
     differs(before, function(TILE.format(copied="-%i + %t * 2 + 7", used="%i - %t")))
     moved = function(TILE.format(copied="%i", used="%i - %t + 1").replace("8xf64", "9xf64"))
-    assert "what nobody wrote stands for what was in argument 1" in answer(before, moved).why
+    assert "what nobody wrote stands for what was in B" in answer(before, moved).why
     assert validate(before, moved).failure is not None
     expanded = function("""%z = arith.constant 0 : index %m = arith.maxsi %n, %z : index %T = memref.alloc(%m) : V
       affine.for %i = 0 to %n { %b = affine.load %B[%i] : V affine.store %b, %T[%i] : V }
