@@ -16,7 +16,10 @@ from skimage import data
 from examples import gemm, packed_matmul, unsharp_sobel
 
 SIZE = 768
-RUNS = 21
+TURNS, UNTIMED, TIMED = 5, 2, 5
+"""How often each side is timed, and of how many calls in a row the first are not and the others are."""
+REST = 0.2
+"""Seconds before each turn: threads of a library stay awake for a while after a call, in the way of others."""
 
 
 def main() -> None:
@@ -78,17 +81,25 @@ def time_photograph() -> None:
 def interleaved(ours: Callable[[], object], theirs: Callable[[], object]) -> tuple[float, float]:
     """The median times of both in milliseconds; they take turns, so that what else the machine does hits both."""
     times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(RUNS):
+    for _ in range(TURNS):
         for function, record in zip((ours, theirs), times, strict=True):
-            start = time.perf_counter()
-            function()
-            record.append(1000 * (time.perf_counter() - start))
+            time.sleep(REST)
+            for _ in range(UNTIMED):
+                function()
+            record += [timed(function) for _ in range(TIMED)]
     return median(times[0]), median(times[1])
+
+
+def timed(function: Callable[[], object]) -> float:
+    """How many milliseconds a call takes."""
+    start = time.perf_counter()
+    function()
+    return 1000 * (time.perf_counter() - start)
 
 
 def report(what: str, times: tuple[float, float], theirs: str, how: str = "the loops as written") -> None:
     """Print both times."""
-    print(f"{what} (median of {RUNS} runs, taking turns):")
+    print(f"{what} (median of {TURNS * TIMED} runs, taking turns):")
     print(f"  {times[0]:8.2f} ms  affdsl: {how}, compiled, {threads()}")
     print(f"  {times[1]:8.2f} ms  {theirs}\n")
 

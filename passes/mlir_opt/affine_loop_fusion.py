@@ -251,7 +251,7 @@ class _Fusions:
             yield graph, graph.node(iv), None, None
             return
         function = self.function
-        whole = next(op for op in function.body if isinstance(op, Loop) and iv in op.binds())
+        whole = next(op for op in function.body if isinstance(op, Loop) and _counter(op) is iv)
         for source in related(self._outline, function, whole):
             focus = self._outline.focus(function, source, whole)
             if focus is None:
@@ -321,7 +321,11 @@ def _most(pair: Pair, evaluation: Evaluation, variant: Variant, policy: Policy) 
 
 def _loops(block: Block) -> list[Value]:
     """The loops of a block, each by its first induction variable."""
-    return [op.iv if isinstance(op, affine.For) else op.ivs[0] for op in block if isinstance(op, Loop)]
+    return [_counter(op) for op in block if isinstance(op, Loop)]
+
+
+def _counter(loop: Loop) -> Value:
+    return loop.iv if isinstance(loop, affine.For) else loop.ivs[0]
 
 
 def _owners(function: Func) -> list[Value]:

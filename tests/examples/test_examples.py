@@ -261,7 +261,8 @@ def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
     path = tmp_path / "demo.png"
     monkeypatch.setattr("sys.argv", ["demo", str(path)])
     monkeypatch.setattr(demo, "SIZE", 40)
-    monkeypatch.setattr(demo, "RUNS", 2)
+    monkeypatch.setattr(demo, "TURNS", 1)
+    monkeypatch.setattr(demo, "REST", 0.0)
     demo.main()
     said = capsys.readouterr().out
     gemm = MODULES["gemm"].gemm

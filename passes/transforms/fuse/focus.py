@@ -196,7 +196,7 @@ class Outline:
 
         What others of the whole function have to do with is returned, or given, so that all that is left in it counts.
         """
-        makers = {v: op for op in function.body for v in op.defines()}
+        makers = {v: op for op in function.body for v in self.touched(op).defines}
         kept, given = set(nodes), dict[Value, None]()
         waiting = [v for op in nodes for v in self.touched(small.get(op, op)).mentions]
         while waiting:
@@ -209,10 +209,9 @@ class Outline:
                 waiting += self.touched(maker).mentions
             else:
                 given[value] = None
-        others = [op for op in function.body if op not in kept]
-        used = frozenset[Value]().union(*(self.touched(op).mentions for op in others))
-        made = [op.result for op in function.body if op in kept and isinstance(op, memref.Allocation)]
-        left = tuple([v for v in made if v in used])
+        made = {op.result for op in kept if isinstance(op, memref.Allocation)}
+        used = frozenset[Value]().union(*(self.touched(op).mentions & made for op in function.body if op not in kept))
+        left = tuple([v for v in makers if v in used])
         body = tuple([small.get(op, op) for op in function.body if op in kept])
         args, shapes = self._arguments(function, given)
         return with_fields(
