@@ -26,7 +26,8 @@ def scheduled(kernel: af.Kernel, bits: int) -> af.Schedule:
     """
     rows, lanes = HERE.registers // 4, HERE.lanes(bits)
     s = af.Schedule(kernel).tile(("i", "j", "k"), (128, 4096, 384)).permute(("k_tile", "j_tile", "i_tile"))
-    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes}).copy("A", "i", panels={0: rows}).parallel("i_tile")
+    s.copy("B", "j_tile", layout=(1, 0), panels={1: 2 * lanes}).copy("A", "i", panels={0: rows})
+    s.parallel("i_tile").parallel("B0")
     return s.register_tile("i", "j", "k", rows=rows, vectors=2, lanes=lanes, contract=HERE.has_fma)
 
 

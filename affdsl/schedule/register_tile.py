@@ -13,6 +13,9 @@ from passes.legality.refusal import IllegalTransform
 if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule
 
+AT_EDGES = 4
+"""How many rows run at once of what is left of tiles: enough that sums do not wait for each other."""
+
 
 def take(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int, *, contract: bool) -> None:
     """The steps of `Schedule.register_tile`. Raises as they do; steps at the edges may be refused."""
@@ -44,7 +47,7 @@ def _edge(s: Schedule, nest: tuple[LoopRow, ...], rows: int, lanes: int, *, cont
     with suppress(IllegalTransform):  # it is as right as it was, and `explain` says why it stays
         s.vectorize(inner, lanes, tail="folded")
         if rows > 1:
-            s.unroll_jam(outer, rows)
+            s.unroll_jam(outer, min(rows, AT_EDGES))
     for row in _innermost(tuple(s.loops())):
         if row.names in before:
             continue

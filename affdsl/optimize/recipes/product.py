@@ -53,15 +53,24 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     for columns, loop, width in ((True, j_tile, 2 * lanes), (False, i, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
-                s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
+                packing = _packed(s, buffer, loop, axis, width)
                 packed.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
+            if options.threads > 1 and columns:
+                s.parallel(packing)
     if options.threads > 1:
         s.parallel(i_tile)
     s.register_tile(i, j, k, rows=rows, vectors=2, lanes=lanes)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     return f"a product of matrices: {rows} x {2 * lanes} sums in registers{copies}"
+
+
+def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> str:
+    """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies."""
+    before = {row.iv for row in s.loops()}
+    s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
+    return next(row.names[0] for row in s.loops() if row.iv not in before)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import map_blocks
 from affdsl.ir.types import INDEX, ElementType, MemRefType
@@ -84,21 +84,52 @@ class Sides:
 
 
 def over_box(copied: Copied, sides: Sides, *, copy_in: bool) -> Block:
-    """Loops that copy the elements of a box, panel by panel; a dimension of one index needs no loop."""
+    """Loops that copy the elements of a box, panel by panel, whole panels by loops of constant length.
+
+    A dimension of one index needs no loop.
+    """
     ivs = [Value(INDEX, f"{copied.slow.hint or 'x'}{k}") for k in range(len(sides.lower))]
     panels = {
         k: Value(INDEX, f"{ivs[k].hint}_panel")
         for k, width in copied.panels.items()
         if width > 1 and sides.lower[k] == (copied.offsets[k],)
     }
-    body = copied.element(list(map(Affine.of, ivs)), copy_in=copy_in, panels=panels)
-    for k, panel in sorted(panels.items(), reverse=True):
-        ends = (panel + copied.panels[k], *sides.upper[k])
-        body = (affine.For(ivs[k], (Affine.of(panel),), ends, body, location=copied.location),)
+    body = _in_panels(copied, sides, ivs, panels, copy_in=copy_in)
     for k in reversed(range(len(ivs))):
         iv, step = (panels[k], copied.panels[k]) if k in panels else (ivs[k], 1)
         body = (affine.For(iv, sides.lower[k], sides.upper[k], body, step, location=copied.location),)
     return promoted(body)
+
+
+def _in_panels(
+    copied: Copied, sides: Sides, ivs: Sequence[Value], panels: Mapping[int, Value], *, copy_in: bool
+) -> Block:
+    """Loops over the elements of a panel in each dimension that has them: of a whole one, and of what is there."""
+
+    def filled(ivs: Sequence[Value], left: Sequence[int]) -> Block:
+        if not left:
+            return copied.element(list(map(Affine.of, ivs)), copy_in=copy_in, panels=panels)
+        k, *others = left
+        start, end = Affine.of(panels[k]), panels[k] + copied.panels[k]
+        within = tuple([upper for upper in sides.upper[k] if not _is_whole(upper, sides.lower[k], copied.panels[k])])
+
+        def loop(iv: Value, ends: tuple[Affine, ...]) -> affine.For:
+            each = [iv if n == k else other for n, other in enumerate(ivs)]
+            return affine.For(iv, (start,), ends, filled(each, others), location=copied.location)
+
+        whole = loop(Value(INDEX, ivs[k].hint), (end,))
+        if not within:
+            return (whole,)
+        fits = tuple([Constraint(upper - end) for upper in within])
+        return (affine.If(fits, (whole,), (loop(ivs[k], (end, *within)),), location=copied.location),)
+
+    return filled(ivs, sorted(panels))
+
+
+def _is_whole(upper: Affine, lower: tuple[Affine, ...], width: int) -> bool:
+    """Whether a side of a box is a multiple of so many indices long."""
+    extent = upper - lower[0]
+    return extent.is_constant and extent.constant % width == 0
 
 
 def over_set(copied: Copied, points: Set, params: Sequence[Value], *, copy_in: bool) -> Block:

@@ -4,9 +4,16 @@ func.func @f(%A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>, %n: 
     %B_panels = memref.alloc(%size) : memref<?x16x4xf64>
     affine.for %B0 = affine_map<(d0) -> (d0)>(%kt) to min affine_map<(d0)[s0] -> (s0, d0 + 16)>(%kt)[%n] {
       affine.for %B1_panel = 0 to %n step 4 {
-        affine.for %B1 = affine_map<(d0) -> (d0)>(%B1_panel) to min affine_map<(d0)[s0] -> (d0 + 4, s0)>(%B1_panel)[%n] {
-          %0 = affine.load %B[%B0, %B1] : memref<?x?xf64>
-          affine.store %0, %B_panels[%B1_panel floordiv 4, %B0 - %kt, %B1 - %B1_panel] : memref<?x16x4xf64>
+        affine.if affine_set<(d0)[s0] : (-d0 + s0 - 4 >= 0)>(%B1_panel)[%n] {
+          affine.for %B1 = affine_map<(d0) -> (d0)>(%B1_panel) to affine_map<(d0) -> (d0 + 4)>(%B1_panel) {
+            %0 = affine.load %B[%B0, %B1] : memref<?x?xf64>
+            affine.store %0, %B_panels[%B1_panel floordiv 4, %B0 - %kt, %B1 - %B1_panel] : memref<?x16x4xf64>
+          }
+        } else {
+          affine.for %B1 = affine_map<(d0) -> (d0)>(%B1_panel) to min affine_map<(d0)[s0] -> (d0 + 4, s0)>(%B1_panel)[%n] {
+            %0 = affine.load %B[%B0, %B1] : memref<?x?xf64>
+            affine.store %0, %B_panels[%B1_panel floordiv 4, %B0 - %kt, %B1 - %B1_panel] : memref<?x16x4xf64>
+          }
         }
       }
     }
@@ -14,9 +21,16 @@ func.func @f(%A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>, %n: 
       %A_panels = memref.alloc() : memref<2x16x4xf64>
       affine.for %A0_panel = affine_map<(d0) -> (d0)>(%it) to min affine_map<(d0)[s0] -> (s0, d0 + 8)>(%it)[%n] step 4 {
         affine.for %A1 = affine_map<(d0) -> (d0)>(%kt) to min affine_map<(d0)[s0] -> (s0, d0 + 16)>(%kt)[%n] {
-          affine.for %A0 = affine_map<(d0) -> (d0)>(%A0_panel) to min affine_map<(d0, d1)[s0] -> (d0 + 4, s0, d1 + 8)>(%A0_panel, %it)[%n] {
-            %0 = affine.load %A[%A0, %A1] : memref<?x?xf64>
-            affine.store %0, %A_panels[(%A0_panel - %it) floordiv 4, %A1 - %kt, %A0 - %A0_panel] : memref<2x16x4xf64>
+          affine.if affine_set<(d0)[s0] : (-d0 + s0 - 4 >= 0)>(%A0_panel)[%n] {
+            affine.for %A0 = affine_map<(d0) -> (d0)>(%A0_panel) to affine_map<(d0) -> (d0 + 4)>(%A0_panel) {
+              %0 = affine.load %A[%A0, %A1] : memref<?x?xf64>
+              affine.store %0, %A_panels[(%A0_panel - %it) floordiv 4, %A1 - %kt, %A0 - %A0_panel] : memref<2x16x4xf64>
+            }
+          } else {
+            affine.for %A0 = affine_map<(d0) -> (d0)>(%A0_panel) to min affine_map<(d0)[s0] -> (d0 + 4, s0)>(%A0_panel)[%n] {
+              %0 = affine.load %A[%A0, %A1] : memref<?x?xf64>
+              affine.store %0, %A_panels[(%A0_panel - %it) floordiv 4, %A1 - %kt, %A0 - %A0_panel] : memref<2x16x4xf64>
+            }
           }
         }
       }
