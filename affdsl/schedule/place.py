@@ -12,7 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
-from affdsl.lang.indices import Index
+from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import problem
 from affdsl.mlir.naming import numbered
 from affdsl.schedule.loops import ScheduleError, counters, find, loop_by, unused
@@ -130,6 +130,17 @@ class Place:
             return Affine.of(self.number(expr, what))
         new: dict[Value, Term] = {value: self._value(value.hint) for value in expr.expr.values()}
         return expr.expr.substitute(new)
+
+    def condition(self, condition: object) -> tuple[Constraint, ...]:
+        """The constraints of a condition, with the arguments and loops of its names."""
+        if not isinstance(condition, Condition) or condition.negated:
+            raise problem(
+                ScheduleError,
+                f"cannot {self.call}: it takes comparisons of sizes, as N >= 64, several of them joined by &",
+            )
+        values = {value for c in condition.constraints for value in c.values()}
+        new: dict[Value, Term] = {value: self._value(value.hint) for value in values}
+        return tuple(c.substitute(new) for c in condition.constraints)
 
     def _value(self, name: str) -> Value:
         """The index argument, or else the loop, of a name."""

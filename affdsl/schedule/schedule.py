@@ -21,7 +21,7 @@ from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
-from affdsl.lang.indices import Index
+from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.schedule import register_tile
 from affdsl.schedule.carried import carrying
@@ -398,6 +398,14 @@ class Schedule(ShownAsText):
     def unswitch(self, loop: str) -> Schedule:
         """Ask the first condition in a loop that does not depend on the loop before it."""
         return self._take("unswitch", loop)
+
+    def specialize(self, loop: str, condition: Condition) -> Schedule:
+        """Give a loop two versions: the loop where a condition on sizes holds, and `i_else`, a copy, where it does not.
+
+        Steps that pay for large sizes alone then change one of them: `s.specialize("i", N >= 64).tile("i", 16)`. The
+        condition compares expressions of symbols and of loops around; several are joined by `&`.
+        """
+        return self._take("specialize", loop, condition)
 
     @property
     def steps(self) -> tuple[Entry, ...]:

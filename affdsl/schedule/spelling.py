@@ -16,7 +16,15 @@ def literal(argument: object) -> str:
     >>> N = symbols("N")
     >>> print(literal("i"), literal((4, "T")), literal((N + 1) // 2), literal(N % 8))
     "i" (4, "T") (N + 1) // 2 N - 8 * (N // 8)
+    >>> print(literal((N >= 64) & (N % 2 == 0)))
+    (N >= 64) & (N - 2 * (N // 2) == 0)
     """
+    constraints = getattr(argument, "constraints", None)
+    if constraints:
+        said = [
+            f"{python(c.expr - c.expr.constant)} {'==' if c.equality else '>='} {-c.expr.constant}" for c in constraints
+        ]
+        return said[0] if len(said) == 1 else " & ".join(f"({each})" for each in said)
     expr = getattr(argument, "expr", None)
     if isinstance(expr, Affine):
         return python(expr)
@@ -36,7 +44,8 @@ def symbols_in(argument: object) -> tuple[str, ...]:
     if isinstance(argument, tuple):
         return tuple(name for each in argument for name in symbols_in(each))
     expr = getattr(argument, "expr", None)
-    return tuple(value.hint for value in expr.values()) if isinstance(expr, Affine) else ()
+    exprs = [expr] if isinstance(expr, Affine) else [c.expr for c in getattr(argument, "constraints", ())]
+    return tuple(value.hint for each in exprs for value in each.values())
 
 
 def bound(exprs: Sequence[Affine], name: Name, extremum: str) -> str:

@@ -264,6 +264,7 @@ VERBS: Mapping[str, Verb] = {
     "copy": Verb(_copy, settles=True),
     "pipeline": Verb(_pipeline),
     "unswitch": Verb(_of_loop("unswitch")),
+    "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
     "hoist": Verb(_of_loop("hoist", data=True)),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
     "demote": Verb(_of_loop("demote", data=True)),

@@ -34,6 +34,7 @@ from passes.transforms.scalar_replace.carried import scalar_replace
 from passes.transforms.shift import shift
 from passes.transforms.sink import make_perfect, sink
 from passes.transforms.skew import skew
+from passes.transforms.specialize import specialize
 from passes.transforms.strip_mine import strip_mine
 from passes.transforms.tile import tile
 from passes.transforms.unroll import unroll, unroll_full
@@ -49,8 +50,8 @@ VERBS: Mapping[str, Verb] = {
     for verb in (
         approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
         index_set_split, inline, interchange, make_perfect, normalize, pad, parallelize, peel, permute,
-        pipeline_data_transfer, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, strip_mine, tile,
-        unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        pipeline_data_transfer, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew, specialize,
+        strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

@@ -79,7 +79,7 @@ def obstacle(function: Func, path: Path, outermost: Op) -> str:
     known_inside = [v for c in condition for v in c.values() if v in inside]
     if known_inside:
         return f"its condition depends on {shown(known_inside[0])}, which is only known inside"
-    if any(_may_fail(c.expr) for c in condition):
+    if any(may_fail(c.expr) for c in condition):
         return "its condition divides by a symbol, which may be 0 where the loop does not run"
     others = [op for op in around[around.index(outermost) :] if not isinstance(op, CROSSED)]
     if others:
@@ -106,7 +106,7 @@ def _composed(condition: Sequence[Constraint], path: Path) -> tuple[Constraint, 
     return tuple(c.substitute(applies) for c in condition)
 
 
-def _may_fail(expr: Affine) -> bool:
+def may_fail(expr: Affine) -> bool:
     """Whether an expression divides by what may not be positive."""
     return any(isinstance(part, FloorDiv) and isinstance(part.divisor, Affine) for part in parts_of(expr))
 
@@ -115,22 +115,29 @@ def unswitched(function: Func, path: Path) -> Func:
     """The function with the last operation of a path, a condition, around the first one."""
     outermost, last = path[0], path[-1]
     assert isinstance(last, affine.If)
-    results = tuple(outermost.defines())
-    then = _with_block(outermost, last, last.then)
+    then, orelse = _with_block(outermost, last, last.then), _with_block(outermost, last, last.orelse)
+    return with_loop(function, outermost, [either(_composed(last.condition, path), then, orelse, last)])
+
+
+def either(condition: tuple[Constraint, ...], then: Op, orelse: Op, like: Op) -> affine.If:
+    """An operation where a condition holds, else a copy of another one, with the results of the first one.
+
+    `like` has the place in the source and the attributes.
+    """
+    results = tuple(then.defines())
     new: dict[Value, Term] = {}
-    orelse = clone(_with_block(outermost, last, last.orelse), new)
+    orelse = clone(orelse, new)
     _rename_loops(orelse)
     hands_on = tuple(Value(v.type, v.hint, v.location) for v in results)
     then = _redefined(then, dict(zip(results, hands_on, strict=True)))
-    either = affine.If(
-        _composed(last.condition, path),
-        ended([then], hands_on, last),
-        ended([orelse], tuple(orelse.defines()), last) if _does_something(orelse) else (),
+    return affine.If(
+        condition,
+        ended([then], hands_on, like),
+        ended([orelse], tuple(orelse.defines()), like) if _does_something(orelse) else (),
         results,
-        location=last.location,
-        attributes=last.attributes,
+        location=like.location,
+        attributes=like.attributes if isinstance(like, affine.If) else (),
     )
-    return with_loop(function, outermost, [either])
 
 
 def _with_block(outermost: Op, condition: affine.If, block: Block) -> Op:

@@ -174,5 +174,6 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
     "unswitch": lambda s, r: s.unswitch(_loop(s, r)),
+    "specialize": lambda s, r: s.specialize(_loop(s, r), af.symbols("N") >= r.choice((0, 3, 6))),
 }
 """Each verb with random arguments."""

@@ -19,7 +19,7 @@ import passes.transforms.tile as tiling
 import passes.transforms.unroll_jam as jamming
 import passes.transforms.vectorize as vectorizing
 from affdsl.ir.dialects import affine, arith, func, memref
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from passes.analysis.dependence import Dependences
@@ -42,6 +42,7 @@ from passes.transforms.scalar_replace.carried import scalar_replace
 from passes.transforms.shift import shift
 from passes.transforms.sink import make_perfect, sink
 from passes.transforms.skew import skew
+from passes.transforms.specialize import specialize
 from passes.transforms.strip_mine import strip_mine
 from passes.transforms.unroll import unroll, unroll_full
 from passes.transforms.unswitch import unswitch
@@ -293,6 +294,14 @@ def split(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Fun
     return index_set_split(at.function, *at.ivs(loops), place)
 
 
+def specialized(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
+    """By an index argument and a number."""
+    which, number = numbers
+    indices = [a for a in at.function.args if a.type == INDEX]
+    sizes = [indices[which % len(indices)] - number] if indices else []
+    return specialize(at.function, *at.ivs(loops), [Constraint(size) for size in sizes])
+
+
 def normalized(at: Setting, loops: Sequence[int], numbers: Sequence[int]) -> func.Func:
     return _pass(at, affine_loop_normalize(at.module, promote_single_iter=bool(numbers[0])))
 
@@ -469,6 +478,7 @@ PRIMITIVES: dict[str, Primitive] = {
     "demote": _primitive(one(), lambda at, loops, n: demote(at.function, *at.ivs(loops), module=at.module)),
     "demote first": _primitive(carrying, demoted_first),
     "scalrep": _primitive(nothing, with_fewer_accesses),
+    "specialize": _primitive(one(range(4), range(8)), specialized),
     "unswitch": _primitive(one(), lambda at, loops, n: unswitch(at.function, *at.ivs(loops))),
 }  # fmt: skip
 """All primitives by name."""
