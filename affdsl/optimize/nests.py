@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.dialects import affine, arith, memref, vector
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
@@ -139,6 +139,22 @@ def names_in(s: Schedule, root: str) -> list[str]:
         if row.depth <= rows[at].depth:
             break
         found.append(row.names[0])
+    return found
+
+
+def made_inside(function: Func, loops: Container[Value]) -> list[tuple[str, list[Value]]]:
+    """The buffers that are made inside of some loops, by name, with the counters of these, outermost first."""
+    found: list[tuple[str, list[Value]]] = []
+
+    def search(op: Op, path: list[Value]) -> None:
+        here = [*path, op.iv] if isinstance(op, affine.For) and op.iv in loops else path
+        if isinstance(op, memref.Allocation) and path and op.result.hint:
+            found.append((op.result.hint, path))
+        for block in op.blocks():
+            for inner in block:
+                search(inner, here)
+
+    search(function, [])
     return found
 
 

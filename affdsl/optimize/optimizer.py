@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
-from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.nests import Nest, made_inside, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, product, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -87,6 +87,7 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
     apart = copy(s)
     inside = names_in(s, root)
+    _in_memory(apart, inside)
     others = {row.iv for row in s.loops() if row.names[0] not in inside}
     for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
@@ -108,6 +109,18 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
         apart, said = _first(apart, name, (vectors.take,), options)
         notes += said
     return apart, notes
+
+
+def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
+    """Sums that loops carry kept in memory, and what each iteration has for itself kept for all of them."""
+    for name in reversed(loops):
+        with suppress(IllegalTransform, ScheduleError):
+            s.demote(name)
+    counters = {row.iv: row.names[0] for row in s.loops() if row.names[0] in loops}
+    for buffer, around in made_inside(s.function, counters):
+        for iv in reversed(around):
+            with suppress(IllegalTransform, ScheduleError):
+                s.expand(buffer, counters[iv])
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

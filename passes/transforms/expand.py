@@ -30,8 +30,9 @@ def expand(function: func.Func, buffer: Value, iv: Value, *, module: func.Module
 
     A read that always sees what the iteration d before wrote reads the slice d before its own; where the first
     iteration sees what was there before the loop, that gets a slice before all others. What stands behind the loop uses
-    the last slice. A buffer of memref.alloca, on the stack, becomes one of memref.alloc. All that takes away the
-    dependences which are there only because iterations use the same elements again.
+    the last slice. A buffer of memref.alloca, on the stack, becomes one of memref.alloc. A buffer that each iteration
+    makes for itself is made once, before the loop. All that takes away the dependences which are there only because
+    iterations use the same elements again.
 
     Parameters
     ----------
@@ -77,6 +78,7 @@ def expand(function: func.Func, buffer: Value, iv: Value, *, module: func.Module
     }
     """
     what = f"expand {name(buffer)} by loop {name(iv)}"
+    function = _made_before(function, buffer, loop_of(function, iv, what), what)
     loop = loop_of(function, iv, what)
     flow = BufferFlow(function, buffer, loop, what, module)
     if not any(op in flow.inside for op in flow.users):
@@ -98,6 +100,47 @@ def expand(function: func.Func, buffer: Value, iv: Value, *, module: func.Module
             _require_last(seen, what)
     distances = {op: _iterations(seen, loop) for op, seen in inside.items()}
     return _Expansion(flow, count, int(has_start), distances, what).done()
+
+
+def _made_before(function: func.Func, buffer: Value, loop: affine.For, what: str) -> func.Func:
+    """The function with a buffer made before a loop, where each iteration of that makes one for itself."""
+    made = next((op for op in walk(loop) if isinstance(op, memref.Allocation) and op.result is buffer), None)
+    if made is None:
+        return function
+    frees = [op for op in walk(loop) if isinstance(op, memref.Dealloc) and op.memref is buffer]
+    makers = _moved(function, made, loop, what)
+
+    def without(op: Op) -> Op | Iterable[Op] | None:
+        return () if op in makers or op in frees else None
+
+    def around(op: Op) -> Op | Iterable[Op] | None:
+        if isinstance(op, affine.For) and op.iv is loop.iv:
+            return (*makers, op, *frees[:1])
+        return None
+
+    return rewrite(rewrite(function, without), around)
+
+
+def _moved(function: func.Func, made: memref.Allocation, loop: affine.For, what: str) -> list[Op]:
+    """What makes a buffer, after what computes its sizes, so that it can stand before a loop."""
+    visible = visible_before(function, loop)
+    computed = {
+        v: op for op in walk(loop) if isinstance(op, affine.Apply | affine.Max | affine.Min) for v in op.defines()
+    }
+    makers: list[Op] = []
+
+    def need(op: Op) -> None:
+        for value in op.reads():
+            if value in visible:
+                continue
+            if value not in computed:
+                raise refusal(made, what, f"how large {name(made.result)} is, is only known inside")
+            if computed[value] not in makers:
+                need(computed[value])
+        makers.append(op)
+
+    need(made)
+    return makers
 
 
 def _require_plain(flow: BufferFlow, what: str) -> None:

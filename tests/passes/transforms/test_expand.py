@@ -148,6 +148,55 @@ def test_where_a_size_is_known_only_further_inside():
     assert [type(op).__name__ for op in outer.body] == ["Max", "Alloc", "For", "Dealloc"]
 
 
+OWN = """affine.for %o = 0 to %n { affine.for %i = 0 to affine_map<(d0) -> (d0 + 1)>(%o) {
+  %t = memref.alloc() : memref<f32>
+  affine.store %x, %t[] : memref<f32>
+  affine.for %k = 0 to %n {
+    %v = affine.load %t[] : memref<f32>
+    %a = affine.load %A[%i, %k] : memref<?x?xf32>
+    %s = arith.addf %v, %a : f32
+    affine.store %s, %t[] : memref<f32>
+  }
+  %r = affine.load %t[] : memref<f32>
+  affine.store %r, %B[%i] : memref<?xf32>
+  memref.dealloc %t : memref<f32>
+} }"""
+
+
+def test_what_each_iteration_makes_for_itself_is_made_before_the_loop():
+    made = expanded(OWN)
+    assert uses(made) == [
+        "%i_count = affine.apply affine_map<(d0) -> (d0 + 1)>(%o)",
+        "%t = memref.alloc(%i_count)",
+        "affine.store %x, %t[%i]",
+        "%v = affine.load %t[%i]",
+        "affine.store %s, %t[%i]",
+        "%r = affine.load %t[%i]",
+        "memref.dealloc %t",
+    ]
+    apart = distribute(made, iv(made, "i"))
+    assert [type(op).__name__ for op in loops(apart)[0].body] == ["Apply", "Alloc", "For", "For", "For", "Dealloc"]
+    for n in range(5):
+        outcomes = []
+        for each in (read(OWN), made, apart):
+            given = np.arange(25, dtype=np.float32).reshape(5, 5) + 1, np.zeros(9, np.float32), n, np.float32(9)
+            run(each, *given)
+            outcomes.append(given[1].tolist())
+        assert outcomes[0] == outcomes[1] == outcomes[2], n
+
+
+def test_what_computes_a_size_moves_with_the_buffer():
+    rectangular = OWN.replace("affine_map<(d0) -> (d0 + 1)>(%o)", "%n")
+    once = expanded(rectangular)
+    twice = expand(once, buffer(once), iv(once, "o"))
+    verify(twice)
+    assert uses(twice)[-1] == "memref.dealloc %t"
+    assert "%t[%o, %i]" in "".join(uses(twice))
+    f = expanded(OWN)
+    with pytest.raises(IllegalTransform, match="how large t is, is only known inside"):
+        expand(f, buffer(f), iv(f, "o"))
+
+
 @pytest.mark.parametrize("seeds", some([range(k, k + 50) for k in range(1000, 1200, 50)], 1), ids=str)
 def test_random_programs_do_the_same(seeds):
     seen: Counter[str] = Counter()
