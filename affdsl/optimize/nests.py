@@ -170,8 +170,10 @@ def lanes_of(nest: Nest, options: Options) -> int:
 
 def is_lane_by_lane(s: Schedule, name: str) -> bool:
     """Whether a loop on vectors makes more of them lane by lane than it loads and stores."""
-    iv = next(row.iv for row in s.loops() if row.names[0] == name)
-    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv)
+    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
+    loop = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
+    if loop is None:  # it runs once
+        return False
     ops = [*walk(loop)]
     lanes = sum(isinstance(op, vector.FromElements | vector.Extract | affine.Load | affine.Store) for op in ops)
     whole = sum(isinstance(op, affine.VectorLoad | affine.VectorStore | vector.MaskedLoad) for op in ops)

@@ -80,7 +80,10 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         made = sweeps.take(s, root, options)
     except UnfitError:
         return s, []
-    return made, [f"{root} ({row.location}): its sweeps are one, and tiled in time"]
+    shared = (
+        "; tiles that do not wait for each other run on threads" if any(r.is_parallel for r in made.loops()) else ""
+    )
+    return made, [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
 
 
 def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

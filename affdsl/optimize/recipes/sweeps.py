@@ -48,6 +48,8 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
     with suppress(IllegalTransform, ScheduleError):
         made.make_perfect(root, inner[0])
     tiled = _tiled(made, root, inner)
+    if options.threads > 1:
+        tiled = _wavefront(tiled)
     inside = names_in(tiled, root)
     for name in [nest.name(nest.innermost) for nest in nests(tiled) if nest.name(nest.innermost) in inside]:
         tiled = _on_vectors(tiled, name, options)
@@ -89,6 +91,17 @@ def _tiled(s: Schedule, root: str, inner: list[str]) -> Schedule:
             continue
         return made
     raise UnfitError("no skew makes it legal to tile its time steps")
+
+
+def _wavefront(s: Schedule) -> Schedule:
+    """The schedule with tiles of its last step at once that do not wait for each other; as it was if none may be."""
+    tiles = dict(s.steps[-1].call.options)["names"]
+    assert isinstance(tiles, tuple)
+    time, space, *_ = tiles
+    made = copy(s)
+    with suppress(IllegalTransform, ScheduleError):
+        return made.skew(time, space, 1).interchange(time, space).parallel(time)
+    return s
 
 
 def _fused(s: Schedule, band: list[str], other: list[str]) -> Schedule:

@@ -74,6 +74,10 @@ def _taken(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
+    outer = [*map(nest.name, nest.band[:-1])] or [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
+    if options.reassociate and outer:
+        with suppress(IllegalTransform, ScheduleError):
+            return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate:
         made, lanes = copy(s), 4 * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
@@ -82,7 +86,6 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             made.vectorize(name, lanes, tail=_tail(options), reassociate=True)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
-    outer = [*map(nest.name, nest.band[:-1])] or [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
     try:
@@ -92,6 +95,30 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     with suppress(IllegalTransform, ScheduleError):
         s.scalar_replace(name)
     return s, f"{SUMS} iterations of {outer[-1]} run at once, as each sum is made in the order of the text"
+
+
+def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
+
+    Raises as steps do.
+    """
+    rows = min(SUMS, options.target.registers // 4)
+    made = copy(s)
+    before = {row.names[0] for row in made.loops()}
+    made.unroll_jam(outer, rows)
+    left = [row.names[0] for row in made.loops() if row.names[0] not in before]
+    for each in [name, *(each for each in left if _sums_up(made, each))]:
+        made.scalar_replace(each)
+        made.vectorize(each, lanes, tail=_tail(options), reassociate=True)
+        if is_lane_by_lane(made, each):
+            raise ScheduleError(f"most of {each} would run lane after lane")
+    return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
+
+
+def _sums_up(s: Schedule, name: str) -> bool:
+    """Whether a loop of a schedule is an innermost one that makes a sum."""
+    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    return nest is not None and is_sum(nest, nest.innermost)
 
 
 def _tail(options: Options) -> Literal["masked", "scalar"]:
