@@ -24,6 +24,7 @@ from codegen.errors import SizeError
 from codegen.jit import check_sizes
 from examples import demo
 from examples.case import Case
+from tests.effort import some
 from tests.harness.judges import copied
 from tests.oracles import compile_c, mlir_opt, run_mlir
 
@@ -48,6 +49,10 @@ STRICT = (
 INEXACT = {"softmax": 2**-21}
 
 every_case = pytest.mark.parametrize("case", [c for *_, c in CASES], ids=[f"{name}-{n}" for name, n, _ in CASES])
+IN_TURN = some([*CASES[::2], *CASES[1::2]], len(CASES) // 2)
+every_second_case = pytest.mark.parametrize(
+    "case", [c for *_, c in IN_TURN], ids=[f"{name}-{n}" for name, n, _ in IN_TURN]
+)
 every_kernel = pytest.mark.parametrize(
     "kernel",
     [kernel for _, kernel in KERNELS.values()],
@@ -158,14 +163,14 @@ def test_interpreted(case: Case):
     case.check(case.kernel.interpret)
 
 
-@every_case
+@every_second_case
 def test_standalone_c(case: Case):
     run = run_standalone(case.kernel)
     case.check(run)
     as_interpreted(case).check(run)
 
 
-@every_case
+@every_second_case
 def test_lowered_by_mlir_opt(case: Case):
     run = run_lowered(case.kernel)
     case.check(run)

@@ -10,6 +10,7 @@ from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
 from codegen.c.emit import emit, emit_jit
 from tests.codegen.c.compare import call, check, compile_silently, run_c
+from tests.effort import some
 from tests.harness.guarded import guarded
 from tests.harness.judges import copied
 from tests.harness.machines import MACHINES
@@ -126,7 +127,7 @@ def test_masks_touch_nothing_else(element, lanes, tmp_path):
     """The arrays end where nobody may read or write."""
     text = MASKED.format(n=lanes, t=element, sum="addf" if element[0] == "f" else "addi")
     module = parse(text)
-    for flags in FLAGS:
+    for flags in some(FLAGS[lanes % 3 :] + FLAGS[: lanes % 3], 2):
         if "-mavx2" in flags and not has("avx2"):
             continue
         library = ctypes.CDLL(str(compile_silently(emit_jit(module, "f"), tmp_path, require("gcc", flags), *flags)))

@@ -90,7 +90,7 @@ def test_the_interpreter_c_and_mlir_agree_to_the_bit(function, type, tmp_path):
         x = np.array([*SPECIAL, 0.7, 3.5, 100.25, -3.75], dtype)
     after, _ = agree(print_op(made), tmp_path, x, np.zeros_like(x), x.size)
     s = kernel(function, type)
-    for width in some((4, 16, 2, 8), 2):
+    for width in some((4, 16, 2, 8), 1) if type == "f32" else some((16, 4, 2, 8), 1):
         y = np.empty_like(x)
         s.__copy__().vectorize("i", width, tail="masked").kernel()(x, y)
         assert y.tobytes() == after[1].tobytes()
