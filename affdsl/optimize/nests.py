@@ -17,6 +17,7 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
+from passes.analysis.storage import Buffer
 from passes.analysis.stride import Stride, strides
 
 
@@ -155,6 +156,30 @@ def made_inside(function: Func, loops: Container[Value]) -> list[tuple[str, list
                 search(inner, here)
 
     search(function, [])
+    return found
+
+
+def used_again(s: Schedule, loops: Container[Value]) -> list[tuple[str, Value]]:
+    """The arguments that each iteration of a loop uses anew, by name, with the counter of that loop.
+
+    It is the innermost one that holds all that is done to the array, in several loops, and moves along with it nowhere.
+    """
+    dependences = Dependences(s.function, s.module)
+    of: dict[Buffer, list[Access]] = {}
+    for access in dependences.accesses.all:
+        if access.buffer.kind == "argument" and access.buffer.rank:
+            of.setdefault(access.buffer, []).append(access)
+    found: list[tuple[str, Value]] = []
+    for buffer, accesses in of.items():
+        paths = [dependences.accesses.domains[access.op].ivs for access in accesses]
+        common = [ivs[0] for ivs in zip(*paths, strict=False) if len({*ivs}) == 1]
+        if not common or common[-1] not in loops or all(access.kind == "read" for access in accesses):
+            continue
+        next_ones = {ivs[len(common)] if len(ivs) > len(common) else None for ivs in paths}
+        scope = dependences.accesses.scope
+        still = all(strides(access, scope)[common[-1]].motion == "invariant" for access in accesses)
+        if len(next_ones) > 1 and None not in next_ones and still:
+            found.append((buffer.name, common[-1]))
     return found
 
 

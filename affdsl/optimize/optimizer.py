@@ -10,7 +10,7 @@ from copy import copy
 
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
-from affdsl.optimize.nests import Nest, made_inside, names_in, nests
+from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, product, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -90,6 +90,8 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
     apart = copy(s)
     inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
     _in_memory(apart, inside)
     others = {row.iv for row in s.loops() if row.names[0] not in inside}
     for name in reversed(inside):
@@ -124,6 +126,10 @@ def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
         for iv in reversed(around):
             with suppress(IllegalTransform, ScheduleError):
                 s.expand(buffer, counters[iv])
+    for array, iv in used_again(s, counters):
+        with suppress(IllegalTransform, ScheduleError):
+            s.copy(array, counters[iv])
+            s.expand(str(dict(s.steps[-1].call.options)["name"]), counters[iv])
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
