@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
+from affdsl.ir.location import Location
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
+from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, product, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
 from codegen.c.vector_helpers import TARGETS
 from codegen.native import native_target
 from codegen.targets.baseline import BASELINE
@@ -50,15 +53,17 @@ def optimize(
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     notes: Notes = []
-    for root in [row.names[0] for row in s.loops() if row.depth == 0]:
+    stencils: set[Location | None] = set()
+    for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_products, _with_vectors):
             s, said = recipe(s, root, options)
             notes += said
             if said:
+                stencils |= {place} if recipe is _with_sweeps else set()
                 break
     if options.threads > 1:
         notes += _in_parallel(s)
-    for row in [row for row in s.loops() if row.depth == 0]:
+    for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
         for verb in _rounding(options):
             with suppress(IllegalTransform):  # there may be no such operation in a loop
                 getattr(s, verb)(row.names[0])
@@ -66,7 +71,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 
 def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay."""
+    """The steps that round in another way, of those that are allowed and that pay; stencils wait for loads anyway."""
     if options.reciprocal:
         yield "reciprocal"
     if options.contract and options.target.has_fma:
@@ -77,13 +82,18 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     """The schedule with a loop over time tiled; no notes where it is none."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        made = sweeps.take(s, root, options)
+        sizes = larger_than(s, root, options.target.caches[1]) if len(options.target.caches) > 1 else None
+        made = sweeps.take(s if sizes is None else copy(s).specialize(root, sizes), root, options)
     except UnfitError:
         return s, []
-    shared = (
-        "; tiles that do not wait for each other run on threads" if any(r.is_parallel for r in made.loops()) else ""
-    )
-    return made, [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
+    is_shared = any(each.is_parallel for each in made.loops())
+    shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
+    notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
+    if sizes is None:
+        return made, notes
+    small = next(row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] == f"{root}_else")
+    made, others = _with_vectors(made, small, options)
+    return made, [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache", *others]
 
 
 def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

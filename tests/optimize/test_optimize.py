@@ -1,9 +1,13 @@
 """What `optimize()` makes does the same as the loops as written, says what it did, and replays."""
 
+import re
+
 import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.optimize.footprint import larger_than
+from affdsl.schedule.spelling import literal
 from benchmarks.polybench.suite import SUITE, named
 from tests.effort import TRIES_ALL, some
 from tests.optimize.check import WAYS, wrong
@@ -98,3 +102,18 @@ def test_it_can_be_validated_and_threads_are_asked_for():
 def test_an_unknown_target_is_refused():
     with pytest.raises(af.ScheduleError, match=r"no target 'z80'[\s\S]*avx2"):
         row_sums.optimize("z80")
+
+
+def test_what_fits_into_a_cache_is_not_tiled_in_time():
+    jacobi = named("jacobi-2d").kernel
+    s = af.Schedule(jacobi)
+    sizes = larger_than(s, "t", 2**20)
+    assert sizes is not None
+    assert literal(sizes) == "N >= 257", "two arrays of doubles"
+    tiled = jacobi.optimize("avx2", threads=1).explain()
+    assert "its sweeps are one, and tiled in time" in tiled
+    assert "where" not in tiled, "nobody knows the caches of another machine"
+    if len(af.native_target().caches) > 1:
+        here = jacobi.optimize(threads=1)
+        assert re.search(r"tiled in time, where N >= \d+: smaller arrays fit into the second cache", here.explain())
+        assert "j_2 runs on vectors" in here.explain()

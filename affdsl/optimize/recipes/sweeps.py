@@ -6,6 +6,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -122,7 +123,7 @@ def _fused(s: Schedule, band: list[str], other: list[str]) -> Schedule:
 def _loop(s: Schedule, name: str) -> affine.For:
     """The loop of a name. Raises UnfitError if it is no sequential loop with bounds that are known."""
     iv = next(row.iv for row in s.loops() if row.names[0] == name)
-    found = next((op for op in s.function.body if isinstance(op, affine.For) and op.iv is iv), None)
+    found = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
     if found is None:
         raise UnfitError("it is no loop over time")
     return found

@@ -58,9 +58,12 @@ def _taken(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         return s, "; ".join([*said, done])
     lanes = lanes_of(nest, options)
     try:
-        s.vectorize(name, lanes, tail=_tail(options))
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(_first_line(error)) from None
+        s.vectorize(name, lanes, tail="overlapped")
+    except (IllegalTransform, ScheduleError):
+        try:
+            s.vectorize(name, lanes, tail=_tail(options))
+        except (IllegalTransform, ScheduleError) as error:
+            raise UnfitError(_first_line(error)) from None
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")

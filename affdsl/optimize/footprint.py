@@ -1,0 +1,63 @@
+"""How large the arrays of a loop are beside a cache: from which sizes on they do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from affdsl.ir.expr import Affine
+from affdsl.ir.types import FloatType, IntegerType
+from affdsl.lang.indices import Condition, Index, symbols
+from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.schedule import Schedule
+
+MOST = 2**16
+"""Lines are not longer where all arrays of a loop fit into a cache."""
+
+Shaped = tuple[Sequence[Affine], int]
+"""The shape of an array, and how many bits an element has."""
+
+
+def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
+    """That the sizes are so large that the arrays of a loop, with all sizes alike, take more bytes than a cache has.
+
+    None if it is not known how large they are. Raises UnfitError if they always fit.
+    """
+    arrays = _arrays(s, root)
+    if arrays is None:
+        return None
+    rank = max((len(shape) for shape, _ in arrays), default=0)
+    names = sorted({v.hint for shape, _ in arrays for dim in shape for v in dim.values() if len(shape) == rank})
+    if not names:
+        if _bytes(arrays, 0) <= cache:
+            raise UnfitError("its arrays fit into the second cache")
+        return None
+    least = next((n for n in range(1, MOST) if _bytes(arrays, n) > cache), MOST)
+    sizes = [size for size in map(symbols, names) if isinstance(size, Index)]
+    return Condition(tuple(c for size in sizes for c in _at_least(size, least).constraints))
+
+
+def _at_least(size: Index, least: int) -> Condition:
+    found = size >= least
+    assert isinstance(found, Condition)
+    return found
+
+
+def _arrays(s: Schedule, root: str) -> list[Shaped] | None:
+    """The arrays that a loop uses; None if of one of them nothing is known."""
+    inside = names_in(s, root)
+    buffers = {a.buffer for nest in nests(s) if nest.name(nest.innermost) in inside for a in nest.accesses}
+    shapes = dict(zip(s.function.args, s.function.shapes, strict=False))
+    found: list[Shaped] = []
+    for buffer in buffers:
+        shape, element = shapes.get(buffer.root), buffer.type.element
+        if shape is None or not isinstance(element, FloatType | IntegerType):
+            return None
+        found.append((shape, element.width))
+    return found
+
+
+def _bytes(arrays: Sequence[Shaped], n: int) -> float:
+    """How many bytes arrays take where all sizes are so large."""
+    return sum(prod(dim.evaluate(dict.fromkeys(dim.values(), n)) for dim in shape) * bits / 8 for shape, bits in arrays)
