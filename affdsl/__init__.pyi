@@ -16,6 +16,7 @@ from .kernel import Kernel as Kernel
 from .kernel import kernel as kernel
 from .kernel import native_target as native_target
 from .lang.annotations import const as const
+from .lang.annotations import strided as strided
 from .lang.arrays import Array as Array
 from .lang.arrays import alloc as alloc
 from .lang.arrays import alloca as alloca

@@ -12,7 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from affdsl.errors import InternalError
+from affdsl.ir.layouts import row_major
 from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
+from codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
 
 Array = npt.NDArray[np.generic]
 Value = Array | np.generic
@@ -27,12 +29,19 @@ _DTYPES: Final = frozenset(np.dtype(name) for name in ["bool", *_INTEGERS, "floa
 
 @dataclass(frozen=True)
 class ArrayArgument:
-    """An array that the caller passes: C-contiguous, aligned, in native byte order."""
+    """An array that the caller passes: aligned, in native byte order, and C-contiguous unless it may be strided."""
 
     name: str
     dtype: np.dtype[np.generic]
     rank: int
     written: bool
+    strided: bool = False
+    """Whether its strides are passed, too: they may be any multiples of the size of an element."""
+
+    @property
+    def size_count(self) -> int:
+        """How many numbers it adds to the sizes of the packed ABI: dimensions, and then strides."""
+        return 2 * self.rank if self.strided else self.rank
 
 
 @dataclass(frozen=True)
@@ -138,10 +147,16 @@ def _array(kernel: str, argument: ArrayArgument, value: object) -> Array:
     if (
         value.dtype == argument.dtype
         and value.ndim == argument.rank
-        and (flags.carray if argument.written else flags.c_contiguous and flags.aligned)
+        and (flags.aligned and (flags.writeable or not argument.written))
+        and (_may_stride(argument, value) if argument.strided else flags.c_contiguous)
     ):
         return value
     _refuse_array(kernel, argument, value)
+
+
+def _may_stride(argument: ArrayArgument, array: Array) -> bool:
+    """Whether the strides of an array count its elements, all different ones where they are written."""
+    return array.size <= LARGEST and is_even(array) and not (argument.written and overlaps_itself(array))
 
 
 def is_plain(array: Array) -> bool:
@@ -164,7 +179,6 @@ def _refuse_type(kernel: str, argument: ArrayArgument, value: object) -> NoRetur
 def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoReturn:
     name = argument.name
     what = f"{kernel}: argument {name!r} must"
-    in_place = "it is written in place, where a copy would be lost, so"
     if value.dtype != argument.dtype:
         constructor = f"np.{_constructor(argument.dtype)}"
         if value.dtype.kind not in "biufcO":
@@ -173,24 +187,42 @@ def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoRetur
             fix = "kernels have no complex numbers: give the real and the imaginary parts arrays of their own, as in "
             fix += f"np.ascontiguousarray({name}.real)"
         elif argument.written:
-            fix = f"{in_place} make it with dtype={constructor}"
+            fix = f"it is written in place, where a copy would be lost, so make it with dtype={constructor}"
         else:
             loses = value.dtype.kind == "f" and argument.dtype.kind in "iu"
             fix = f"pass {name}.astype({constructor})" + ", which drops fractions" * loses
         raise ArgumentError(f"{what} be a {argument.dtype} array, got {value.dtype}; {fix}")
     if value.ndim != argument.rank:
         raise SizeError(f"{what} have rank {argument.rank}, got shape {value.shape}; reshape it")
-    contiguous = np.empty(value.shape, value.dtype).strides if value.size else value.strides
-    copy = f"{in_place} pass work = np.ascontiguousarray({name}), then set {name}[...] = work"
-    if not value.flags.c_contiguous:
-        fix = copy if argument.written else f"pass np.ascontiguousarray({name})"
-        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous}, got strides {value.strides}; {fix}")
+    _refuse_layout(kernel, argument, value)
+
+
+def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoReturn:
+    name, strides = argument.name, value.strides
+    what = f"{kernel}: argument {name!r} must"
+    in_place = f"it is written in place, where a copy would be lost, so pass work = COPY, then set {name}[...] = work"
+    if not value.flags.c_contiguous and not argument.strided:
+        contiguous = tuple((s or 0) * value.itemsize for s in row_major(value.shape))
+        copy = f"np.ascontiguousarray({name})"
+        fix = in_place.replace("COPY", copy) if argument.written else f"pass {copy}"
+        fix += ", or let the kernel take any strides: annotate it with affdsl.strided(...)"
+        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous}, got strides {strides}; {fix}")
+    fix = in_place.replace("COPY", f"np.array({name})") if argument.written else f"pass {name}.copy()"
     if not value.flags.aligned:
         address = value.__array_interface__["data"][0]
-        fix = copy.replace("ascontiguousarray(", "array(") if argument.written else f"pass {name}.copy()"
         raise LayoutError(f"{what} be aligned to {argument.dtype.alignment} bytes, got address {address:#x}; {fix}")
-    raise LayoutError(
-        f"{kernel}: argument {name!r} is written, but the array is read-only; pass one that can be written"
+    if not is_even(value):
+        size = value.itemsize
+        raise LayoutError(f"{what} have strides that are multiples of an element's {size} bytes, got {strides}; {fix}")
+    if value.size > LARGEST:
+        raise SizeError(f"{what} have at most 2**47 elements, as all that memory holds, got shape {value.shape}")
+    if not value.flags.writeable:
+        raise LayoutError(
+            f"{kernel}: argument {name!r} is written, but the array is read-only; pass one that can be written"
+        )
+    raise OverlapError(
+        f"{kernel}: argument {name!r} is written, but elements of it are the same memory, or seem to be, with shape "
+        f"{value.shape} and strides {strides}; pass {name}.copy()"
     )
 
 
@@ -201,7 +233,7 @@ def _constructor(dtype: np.dtype[np.generic]) -> str:
 def _check_overlaps(kernel: str, arrays: list[tuple[ArrayArgument, Array]]) -> None:
     for position, (argument, array) in enumerate(arrays):
         for other, second in arrays[:position]:
-            if (argument.written or other.written) and np.may_share_memory(array, second):
+            if (argument.written or other.written) and overlap(array, second):
                 written = argument if argument.written else other
                 both = "both are" if argument.written and other.written else f"{written.name!r} is"
                 raise OverlapError(

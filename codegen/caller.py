@@ -6,7 +6,8 @@ A kernel's library exports the packed ABI, whose names and types never change:
     int32_t affdsl_results(const int64_t *sizes, void *const *pointers, int64_t *result_sizes);
 
 `pointers` has one address for each argument and then for each result: the data of an array, or the place of a scalar.
-`sizes` has the dimensions of all array arguments, one array after the other. `affdsl_results`, which only a library
+`sizes` has the dimensions of all array arguments, one array after the other; behind those of one that may be strided
+stand its strides, in elements. `affdsl_results`, which only a library
 with array results has, fills in the dimensions of the arrays to be made. Both return 0; or 1 if sizes disagree or an
 assumption fails, with nothing touched; or 2 if there is no memory; or 3 if an access was not made because it would
 leave its array, or an assertion does not hold, which only a library with checks or assertions gives. That exports
@@ -59,6 +60,7 @@ from codegen.arguments import (
 from codegen.c.sites import Sites
 from codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from codegen.errors import ArgumentError, ToolchainError
+from codegen.overlap import strides_of
 
 
 class Caller(Protocol):
@@ -191,8 +193,10 @@ def _sizes_and_scalars(values: Sequence[Value]) -> tuple[Shapes, Scalars]:
 
 # The compiled caller --------------------------------------------------------------------------------------------------
 
+_OVERLAP: Final = '#include "overlap.c"\n'  # which stands in entry.c
+_Slot = tuple[bool, bool, bool, int, str, int, int]
 MakeCaller = Callable[
-    [int, int, tuple[str, ...], tuple[tuple[bool, bool, int, str, int, int], ...], Callable[..., object], object],
+    [int, int, tuple[str, ...], tuple[_Slot, ...], Callable[..., object], object],
     Caller,
 ]
 
@@ -256,19 +260,20 @@ def _built(cache: Cache) -> bytes:
     for header in (python / "Python.h", numpy / "numpy" / "arrayobject.h"):
         header.stat()
     versions = f"{sysconfig.get_config_var('SOABI')}, Python {platform.python_version()}, NumPy {np.__version__}"
-    source = f"/* {versions} */\n" + files("codegen").joinpath("entry.c").read_text(encoding="utf-8")
+    entry, overlap = (files("codegen").joinpath(name).read_text(encoding="utf-8") for name in ("entry.c", "overlap.c"))
+    source = f"/* {versions} */\n{entry.replace(_OVERLAP, overlap)}"
     undefined = ("-undefined", "dynamic_lookup") if platform.system() == "Darwin" else ()
     flags = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *undefined, f"-I{python}", f"-I{numpy}")
     image, _, _ = cache.image(cache.compiler(), source, flags)
     return image
 
 
-def _slot(part: ArrayArgument | ScalarArgument | ArrayResult | ScalarResult) -> tuple[bool, bool, int, str, int, int]:
-    """One argument or result as entry.c reads it: is_array, written, type_num, kind, width, rank."""
+def _slot(part: ArrayArgument | ScalarArgument | ArrayResult | ScalarResult) -> _Slot:
+    """One argument or result as entry.c reads it: is_array, written, strided, type_num, kind, width, rank."""
     is_array = isinstance(part, ArrayArgument | ArrayResult)
-    written = isinstance(part, ArrayArgument) and part.written
+    written, strided = (part.written, part.strided) if isinstance(part, ArrayArgument) else (False, False)
     rank = part.rank if isinstance(part, ArrayArgument | ArrayResult) else 0
-    return is_array, written, part.dtype.num, part.dtype.kind, part.dtype.itemsize, rank
+    return is_array, written, strided, part.dtype.num, part.dtype.kind, part.dtype.itemsize, rank
 
 
 # The ctypes caller ----------------------------------------------------------------------------------------------------
@@ -288,9 +293,9 @@ class _CtypesCaller:
         self._entry = _ENTRY(entry)
         self._results = _RESULTS(results) if results is not None else None
         self._explain = explain
-        ranks = [argument.rank for argument in signature.arguments if isinstance(argument, ArrayArgument)]
+        counts = [argument.size_count for argument in signature.arguments if isinstance(argument, ArrayArgument)]
         # Packed bytes, which C only reads, are made many times faster than arrays of ctypes.
-        self._pack_sizes = struct.Struct(f"{sum(ranks)}q").pack
+        self._pack_sizes = struct.Struct(f"{sum(counts)}q").pack
         self._pack_pointers = struct.Struct(f"{len(signature.arguments) + len(signature.results)}P").pack
 
     def __call__(self, /, *arguments: object, **keywords: object) -> object:
@@ -300,7 +305,8 @@ class _CtypesCaller:
             return self._explain(_REFUSED, arguments, keywords)[0]
         # A scalar's place is an array of rank 0, which lives as long as `places` does.
         places = [value if isinstance(value, np.ndarray) else np.asarray(value) for value in values]
-        sizes = self._pack_sizes(*[size for place in places for size in place.shape])
+        pairs = zip(self._signature.arguments, places, strict=True)
+        sizes = self._pack_sizes(*[size for argument, place in pairs for size in _sizes(argument, place)])
         addresses = [_address(place) for place in places]
         results: list[Array] = []
         if self._signature.results:
@@ -334,9 +340,15 @@ class _CtypesCaller:
         ]
 
 
+def _sizes(argument: ArrayArgument | ScalarArgument, array: Array) -> tuple[int, ...]:
+    """What an argument adds to the sizes."""
+    is_strided = isinstance(argument, ArrayArgument) and argument.strided
+    return (*array.shape, *strides_of(array)) if is_strided else array.shape
+
+
 def _address(array: Array) -> int:
-    """Where a contiguous array's data is. NumPy's own `array.ctypes.data` takes four times as long."""
-    if array.flags.writeable:
+    """Where an array's data is. NumPy's own `array.ctypes.data` takes four times as long, and takes views, too."""
+    if array.flags.carray:
         return ctypes.addressof(_NOTHING.from_buffer(array.data))
     return array.ctypes.data
 

@@ -13,6 +13,7 @@
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <numpy/arrayobject.h>
 #include <numpy/arrayscalars.h>
+#include "overlap.c"
 
 /* Signatures up to these sizes are called without touching the heap. */
 #define SMALL_POINTERS 16
@@ -42,6 +43,7 @@ typedef struct {
     char kind; /* NumPy's letter: b, i, u or f */
     char is_array;
     char written;
+    char strided; /* whether its strides are passed, too, in elements */
     int width; /* bytes of an element */
     int type_num;
     int rank;
@@ -54,8 +56,8 @@ typedef struct {
     Results results; /* NULL when no result is an array */
     Py_ssize_t argument_count;
     Py_ssize_t result_count;
-    Py_ssize_t size_count; /* the ranks of all arguments, and then of all results, added up */
-    Py_ssize_t result_size_count;
+    Py_ssize_t size_count; /* of all arguments, the ranks added up, those of strided ones twice */
+    Py_ssize_t result_size_count; /* the ranks of all results */
     Slot *slots;        /* the arguments, then the results */
     PyObject *names;    /* a tuple of str, one for each argument */
     PyObject *explain;  /* (status, arguments, keywords) -> raises, or (answer,) */
@@ -247,13 +249,33 @@ static int accepts(const Caller *self, const Slot *slot, PyObject *value)
             return 0;
     }
     int flags = slot->written ? NPY_ARRAY_CARRAY : NPY_ARRAY_CARRAY_RO;
+    if (slot->strided)
+        flags &= ~NPY_ARRAY_C_CONTIGUOUS;
     return PyArray_NDIM(array) == slot->rank && PyArray_CHKFLAGS(array, flags) && PyArray_ISNOTSWAPPED(array);
 }
 
-/* Whether two contiguous arrays share a byte. */
-static int overlap(PyObject *left, PyObject *right)
+/* Lay out the strides of an array in elements, 1 where they lead nowhere; 0 for one that may not be passed. */
+static int read_strides(const Slot *slot, PyArrayObject *array, int64_t *strides)
+{
+    int is_empty = PyArray_SIZE(array) == 0;
+    if (PyArray_SIZE(array) > LARGEST)
+        return 0;
+    for (int k = 0; k < slot->rank; k++) {
+        int64_t stride = PyArray_STRIDE(array, k);
+        int leads = PyArray_DIM(array, k) > 1 && !is_empty;
+        if (leads && stride % slot->width != 0)
+            return 0;
+        strides[k] = leads ? stride / slot->width : 1;
+    }
+    return !slot->written || PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS) || !overlaps_itself(array);
+}
+
+/* Whether two arrays may share a byte. */
+static int overlap(const Slot *left_slot, PyObject *left, const Slot *right_slot, PyObject *right)
 {
     PyArrayObject *a = (PyArrayObject *)left, *b = (PyArrayObject *)right;
+    if (left_slot->strided || right_slot->strided)
+        return strided_overlap(a, b);
     uintptr_t a_start = (uintptr_t)PyArray_DATA(a), b_start = (uintptr_t)PyArray_DATA(b);
     uintptr_t a_size = (uintptr_t)PyArray_NBYTES(a), b_size = (uintptr_t)PyArray_NBYTES(b);
     return a_size != 0 && b_size != 0 && a_start < b_start + b_size && b_start < a_start + a_size;
@@ -283,8 +305,14 @@ static int check(const Caller *self, PyObject *const *arguments, Frame *frame)
         frame->pointers[i] = PyArray_DATA(array);
         for (int k = 0; k < slots[i].rank; k++)
             *sizes++ = PyArray_DIM(array, k);
+        if (slots[i].strided) {
+            if (!read_strides(&slots[i], array, sizes))
+                return 0;
+            sizes += slots[i].rank;
+        }
         for (Py_ssize_t j = 0; j < i; j++)
-            if (slots[j].is_array && (slots[i].written || slots[j].written) && overlap(arguments[i], arguments[j]))
+            if (slots[j].is_array && (slots[i].written || slots[j].written) &&
+                overlap(&slots[i], arguments[i], &slots[j], arguments[j]))
                 return 0;
     }
     return 1;
@@ -451,14 +479,16 @@ static PyObject *Caller_vectorcall(PyObject *callable, PyObject *const *given, s
     return answer;
 }
 
-/* Fill in one slot from (is_array, written, type_num, kind, width, rank). */
+/* Fill in one slot from (is_array, written, strided, type_num, kind, width, rank). */
 static int read_slot(Slot *slot, PyObject *row)
 {
-    int is_array, written, kind;
-    if (!PyArg_ParseTuple(row, "ppiCii", &is_array, &written, &slot->type_num, &kind, &slot->width, &slot->rank))
+    int is_array, written, strided, kind;
+    if (!PyArg_ParseTuple(row, "pppiCii", &is_array, &written, &strided, &slot->type_num, &kind, &slot->width,
+                          &slot->rank))
         return 0;
     slot->is_array = (char)is_array;
     slot->written = (char)written;
+    slot->strided = (char)strided;
     slot->kind = (char)kind;
     return 1;
 }
@@ -495,7 +525,7 @@ static PyObject *Caller_new(PyTypeObject *type, PyObject *arguments, PyObject *k
             return NULL;
         }
         if (slot->is_array && i < self->argument_count)
-            self->size_count += slot->rank;
+            self->size_count += slot->strided ? 2 * slot->rank : slot->rank;
         else if (slot->is_array)
             self->result_size_count += slot->rank;
     }

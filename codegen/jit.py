@@ -352,7 +352,7 @@ def known_arguments(program: Program, known: dict[Value, int], scalars: Sequence
 def _argument(p: Parameter, written: bool) -> ArrayArgument | ScalarArgument:
     match p.type:
         case ArrayType(dtype, shape):
-            return ArrayArgument(p.name, _numpy(dtype), len(shape), written)
+            return ArrayArgument(p.name, _numpy(dtype), len(shape), written, p.type.strided)
         case DType():
             return ScalarArgument(p.name, _numpy(p.type), p.default is not None)
         case _:

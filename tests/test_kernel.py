@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_named_with_both_values(how):
     layout = refused(LayoutError, lambda: run(a, np.asfortranarray(b), c))
     assert layout == (
         "matmul: argument 'B' must be C-contiguous, with strides (24, 4), got strides (4, 20); "
-        "pass np.ascontiguousarray(B)"
+        "pass np.ascontiguousarray(B), or let the kernel take any strides: annotate it with affdsl.strided(...)"
     )
     frozen = c.copy()
     frozen.flags.writeable = False

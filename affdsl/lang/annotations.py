@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from affdsl.errors import ProgramNameError, ProgramTypeError
 from affdsl.ir.expr import Affine, Constraint, Product, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import MemRefType, StridedLayout
 from affdsl.lang.dtypes import DType, require_index
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
@@ -19,11 +19,14 @@ from affdsl.lang.source import problem
 
 @dataclass(frozen=True)
 class ArrayType:
-    """An array: element type, sizes as expressions over symbols, and whether the kernel may only read it."""
+    """An array: element type, sizes as expressions over symbols, and what is said of it as an argument."""
 
     dtype: DType
     shape: tuple[Affine, ...]
     const: bool = False
+    """Whether the kernel may only read it."""
+    strided: bool = False
+    """Whether each call says how far apart its elements lie; they are neighbours, row by row, if not."""
 
     @staticmethod
     def of(dtype: DType, sizes: tuple[object, ...]) -> ArrayType:
@@ -32,11 +35,13 @@ class ArrayType:
 
     @property
     def memref(self) -> MemRefType:
-        """The IR's type: sizes that are not numbers are dynamic."""
-        return MemRefType(tuple(e.constant if e.is_constant else None for e in self.shape), self.dtype.type)
+        """The IR's type: sizes that are not numbers are dynamic, as are all strides of an array that has some."""
+        layout = StridedLayout((None,) * len(self.shape), None) if self.strided else None
+        return MemRefType(tuple(e.constant if e.is_constant else None for e in self.shape), self.dtype.type, layout)
 
     def __repr__(self) -> str:
         shown = f"{self.dtype}[{', '.join(map(spell, self.shape)) or '()'}]"
+        shown = f"strided({shown})" if self.strided else shown
         return f"const({shown})" if self.const else shown
 
 
@@ -45,9 +50,35 @@ DType.array = ArrayType.of
 
 def const(array: ArrayType) -> ArrayType:
     """An array argument that the kernel promises only to read: `A: const(f32[N])`."""
+    return replace(_array_type("const", array), const=True)
+
+
+def strided(array: ArrayType) -> ArrayType:
+    """An array argument with any strides: `A: strided(f32[M, N])` takes rows, columns, crops, `.T`, `[::-1]`.
+
+    An array without `strided` must be contiguous, and its kernel is fastest. The strides may be positive, negative,
+    and zero where the kernel only reads; they are arguments of the C function, in elements, behind the pointer.
+    `const(strided(...))` is both.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def double(x: af.strided(af.f64[N])):
+    ...     with af.for_(N) as i:
+    ...         x[i] *= 2.0
+    >>> a = np.ones((2, 3))
+    >>> double(a[:, 1])
+    >>> a
+    array([[1., 2., 1.],
+           [1., 2., 1.]])
+    """
+    return replace(_array_type("strided", array), strided=True)
+
+
+def _array_type(what: str, array: object) -> ArrayType:
     if not isinstance(array, ArrayType):
-        raise problem(ProgramTypeError, f"const takes an array type like affdsl.f32[N], got {array!r}")
-    return ArrayType(array.dtype, array.shape, const=True)
+        raise problem(ProgramTypeError, f"{what} takes an array type like affdsl.f32[N], got {array!r}")
+    return array
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class Array:
             raise problem(
                 ProgramTypeError,
                 f"{self.name} is declared const and cannot be stored to",
-                f"annotate it as {self.name}: affdsl.{ArrayType(self.type.dtype, self.type.shape)!r} to write to it",
+                f"annotate it as {self.name}: affdsl.{replace(self.type, const=False)!r} to write to it",
             )
 
     def affine(self, place: tuple[Index | Scalar, ...]) -> tuple[Affine, ...] | None:
@@ -269,6 +269,9 @@ def alloca(type: ArrayType, *, space: int = 0) -> Array:
 def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca], space: object) -> Array:
     if not isinstance(type, ArrayType):
         raise problem(ProgramTypeError, f"{what} takes an array type like affdsl.f32[M, N], got {type!r}")
+    if type.strided:
+        advice = f"{what} makes contiguous arrays: write affdsl.{what}(affdsl.{replace(type, strided=False)!r})"
+        raise problem(ProgramTypeError, f"{what} of {type!r}", advice)
     if not isinstance(space, int) or isinstance(space, bool) or space < 0:
         raise problem(
             ProgramTypeError, f"a memory space is a number, 0 or more, got {space!r}", "write space=1, or leave it out"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -81,6 +82,12 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
                 raise problem(
                     ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}",
                     "element type and number of dimensions must be the same: copy it to an array that has them",
+                )  # fmt: skip
+            if x.type.strided and not p.type.strided:
+                raise problem(
+                    ProgramTypeError, f"argument {p.name} of {symbol} is contiguous, and {x.name} has any strides",
+                    f"annotate it as {p.name}: affdsl.{replace(p.type, strided=True)!r}, or copy {x.name} to an array "
+                    "of affdsl.alloc",
                 )  # fmt: skip
             return x
         case Index():
@@ -174,7 +181,7 @@ def _mark_written(symbol: str, p: Parameter, x: Array) -> None:
     if x.type.const:
         raise problem(
             ProgramTypeError, f"{x.name} is declared const, but {symbol} writes to its argument {p.name}",
-            f"annotate it as {x.name}: affdsl.{ArrayType(x.type.dtype, x.type.shape)!r}")  # fmt: skip
+            f"annotate it as {x.name}: affdsl.{replace(x.type, const=False)!r}")  # fmt: skip
     current().written.add(x.value)
 
 

@@ -42,6 +42,13 @@ def dma_start(
             f"dma_start from {source!r} to {target!r}: the types of the elements differ",
             "copy between arrays of one type",
         )
+    for x in (source, target):
+        if x.type.strided:
+            raise problem(
+                ProgramTypeError,
+                f"dma_start copies neighbours in memory, and {x.name} has any strides",
+                "copy with affdsl.copy, or with loops",
+            )
     if source.value is target.value:
         raise problem(ProgramTypeError, f"dma_start of {source.name} to itself", "copy to another array")
     if (stride is None) != (per_stride is None):

@@ -25,7 +25,7 @@ from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 
 Word: TypeAlias = tuple[str, str]
-"""What an argument or a result is, "array", "const", "number" or "symbol", and the name of its element type."""
+"""What an argument or a result is, one of `_ARRAYS`, "number" or "symbol", and the name of its element type."""
 PackedModule: TypeAlias = tuple[str, tuple[str, ...]]
 """MLIR text, and what its values were called: text has to number those of one name."""
 Packed: TypeAlias = tuple[
@@ -135,7 +135,8 @@ def _given(program: Program) -> list[Value]:
 def _word(type: ArrayType | DType | Index) -> Word:
     match type:
         case ArrayType():
-            return "const" if type.const else "array", type.dtype.name
+            said = ["const"] * type.const + ["strided"] * type.strided
+            return " ".join(said) or "array", type.dtype.name
         case DType():
             return "number", type.name
         case Index():
@@ -150,7 +151,7 @@ def _type(word: Word, value: Value | None, sizes: tuple[Affine, ...]) -> ArrayTy
     dtype = getattr(dtypes, name, None)
     if not isinstance(dtype, DType):
         raise InternalError(f"there is no element type {name!r}: the pickle is of another version of affdsl")
-    return ArrayType(dtype, sizes, const=kind == "const") if kind in _ARRAYS else dtype
+    return ArrayType(dtype, sizes, "const" in kind, "strided" in kind) if kind in _ARRAYS else dtype
 
 
 def _sizes(function: Func, position: int, inputs: Mapping[Value, Term]) -> tuple[Affine, ...]:
@@ -158,4 +159,4 @@ def _sizes(function: Func, position: int, inputs: Mapping[Value, Term]) -> tuple
     return () if promised is None else tuple(e.substitute(inputs) for e in promised)
 
 
-_ARRAYS = ("array", "const")
+_ARRAYS = ("array", "const", "strided", "const strided")

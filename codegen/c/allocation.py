@@ -12,7 +12,8 @@ from affdsl.ir.types import MemRefType
 from codegen.c.buffers import Buffer
 from codegen.c.context import Context
 from codegen.c.expressions import Code
-from codegen.c.plan import is_small, root_of, strides_of
+from codegen.c.plan import is_small, root_of
+from codegen.c.strides import strides_of
 from codegen.c.types import element, stored_type
 
 

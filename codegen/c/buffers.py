@@ -10,7 +10,8 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import MemRefType
 from codegen.c.lines import Lines
-from codegen.c.plan import Plan, root_of, strides_of
+from codegen.c.plan import Plan, root_of
+from codegen.c.strides import strides_of
 
 
 @dataclass(frozen=True)
@@ -45,11 +46,13 @@ class Buffers(dict[Value, Buffer]):
         for position, arg in enumerate(f.args):
             if isinstance(arg.type, MemRefType):
                 shape = f.shapes[position] if f.shapes else None
-                strides, offset = strides_of(arg.type, f"array {arg.hint!r} of {f.symbol!r}")
+                strides = None if arg not in plan.strides else tuple(map(Affine.of, plan.strides[arg]))
+                _, offset = strides_of(arg.type, f"array {arg.hint!r} of {f.symbol!r}")
                 known: tuple[Affine | None, ...] = tuple(None if s is None else Affine.of(s) for s in arg.type.shape)
                 self[arg] = Buffer(
                     parameters[arg], arg.type, known if shape is None else shape, root_of(plan, arg),
-                    position in f.unsigned, strides, offset, constant=position not in plan.written,
+                    position in f.unsigned, strides, offset or 0, start=None if offset is None else Affine(),
+                    constant=position not in plan.written,
                 )  # fmt: skip
 
     def size(self, buffer: Buffer, position: int) -> Affine:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.mixed import Static
 from affdsl.ir.types import IndexType, MemRefType, Type
 from codegen.c import tables
 from codegen.c.allocation import obtain
@@ -14,7 +16,9 @@ from codegen.c.buffers import Buffer
 from codegen.c.checks import called, literally, same_size
 from codegen.c.context import Context
 from codegen.c.expressions import Code
-from codegen.c.plan import Plan, global_effects, root_of, strides_of
+from codegen.c.memory import strides_in
+from codegen.c.plan import Plan, global_effects, root_of
+from codegen.c.strides import strides_of
 from codegen.c.types import element, scalar, stored_type, value_type
 
 
@@ -27,7 +31,7 @@ def call_function(c: Context, op: func.Call) -> None:
     for position, (value, parameter) in enumerate(zip(op.args, f.args, strict=True)):
         unsigned = position in f.unsigned
         if isinstance(value.type, MemRefType):
-            shown.append(_pass_array(c, value, parameter, f, position))
+            shown += _pass_array(c, value, parameter, f, position)
             continue
         kind = scalar(value.type)
         if isinstance(kind, IndexType):
@@ -92,23 +96,28 @@ def _take_result(c: Context, op: func.Call, callee: Plan, text: str) -> None:
         c.values.name(value, tables.load(scalar(value.type), Code(text), c.unit, unsigned=result.unsigned))
 
 
-def _pass_array(c: Context, value: Value, parameter: Value, f: func.Func, position: int) -> str:
+def _pass_array(c: Context, value: Value, parameter: Value, f: func.Func, position: int) -> list[str]:
+    """The pointer to an array, and those of its strides that the callee does not know."""
     buffer = c.buffers[value]
     assert isinstance(parameter.type, MemRefType)
-    strides, offset = strides_of(parameter.type, f"array {parameter.hint!r} of {f.symbol!r}")
-    if buffer.base and buffer.start == Affine.of(offset) and _same(strides, buffer.strides):
-        buffer = replace(buffer, name=buffer.base, strides=strides, offset=offset)
-    if not _same(strides, buffer.strides) or offset != buffer.offset:
+    wanted, offset = strides_of(parameter.type, f"array {parameter.hint!r} of {f.symbol!r}")
+    given: Sequence[int | Affine] | None = buffer.strides if wanted is None else strides_in(c, buffer)
+    if buffer.base and offset is not None and buffer.start == Affine.of(offset) and _fit(wanted, given):
+        buffer = replace(buffer, name=buffer.base, offset=offset)
+    if not _fit(wanted, given) or (offset is not None and offset != buffer.offset):
         raise UnsupportedError(
             f"{c.plan.func.symbol!r} passes {value.hint or buffer.name!r}, of type {value.type}, to "
             f"{f.symbol!r}, which takes {parameter.type}: C output cannot change the layout of an array"
         )
     c.lines.read(buffer.name)
+    pairs = zip(wanted or (), given or (), strict=True)
+    strides = [c.values.expression(s).text for w, s in pairs if w is None]
+    shown = buffer.name if offset == buffer.offset or buffer.offset == 0 else f"{buffer.name} + {buffer.offset}"
     kind, unsigned = element(buffer.type), position in f.unsigned
     if unsigned == buffer.unsigned or stored_type(kind, unsigned) == stored_type(kind, buffer.unsigned):
-        return buffer.name
+        return [shown, *strides]
     const = "" if position in c.plans[f.symbol].written else "const "
-    return f"({const}{stored_type(kind, unsigned)} *){buffer.name}"
+    return [f"({const}{stored_type(kind, unsigned)} *){shown if shown == buffer.name else f'({shown})'}", *strides]
 
 
 def _receive(c: Context, value: Value, unsigned: bool, shape: tuple[Affine, ...]) -> str:
@@ -147,11 +156,11 @@ def return_values(c: Context, op: func.Return) -> None:
         c.lines.add(f"return {codes[0]};")
 
 
-def _same(strides: tuple[int, ...] | None, others: tuple[int | Affine, ...] | None) -> bool:
-    """Whether strides are the same numbers."""
-    if strides is None or others is None:
-        return strides is others
-    return tuple(map(Affine.of, strides)) == tuple(map(Affine.of, others))
+def _fit(wanted: Static | None, given: Sequence[int | Affine] | None) -> bool:
+    """Whether strides are those that are wanted, where numbers are; None is row-major and contiguous."""
+    if wanted is None or given is None:
+        return wanted is given
+    return all(w is None or Affine.of(w) == Affine.of(s) for w, s in zip(wanted, given, strict=True))
 
 
 def _is_converted(type: Type, unsigned: bool) -> bool:

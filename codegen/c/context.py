@@ -192,6 +192,8 @@ class Context:
 
     def _bind_scalars(self, parameters: Mapping[Value, str]) -> None:
         f = self.plan.func
+        for stride in (s for strides in self.plan.strides.values() for s in strides if isinstance(s, Value)):
+            self.values.codes[stride] = Code(parameters[stride])
         for position, arg in enumerate(f.args):
             if isinstance(arg.type, MemRefType):
                 continue

@@ -19,8 +19,9 @@ from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, Scalar
 from codegen.c.allowed import allowed
 from codegen.c.expressions import Code, call, number
 from codegen.c.names import Scope
-from codegen.c.plan import Plan, plans, strides_of
+from codegen.c.plan import Plan, plans
 from codegen.c.prototype import Prototype
+from codegen.c.strides import passed_strides, strides_of
 from codegen.c.types import element, scalar, stored_type
 from codegen.c.unit import Unit
 
@@ -56,7 +57,8 @@ def signature(module: Module, entry: str, *, sizes: int = 0, names: Sequence[str
         unsigned = position in f.unsigned
         if isinstance(arg.type, MemRefType):
             kind = dtype(element(arg.type), unsigned=unsigned)
-            arguments.append(ArrayArgument(name, kind, arg.type.rank, position in plan.written))
+            strided = arg in plan.strides
+            arguments.append(ArrayArgument(name, kind, arg.type.rank, position in plan.written, strided))
         else:
             arguments.append(ScalarArgument(name, _scalar_dtype(scalar(arg.type), unsigned)))
     results: list[ArrayResult | ScalarResult] = []
@@ -90,12 +92,14 @@ def entry_points(
         parts.append(allowed(len(indices), _EXPORT))
         lines += ["    if (affdsl_is_allowed(symbols) == 0)", "        return 4;"]
     arguments: list[str] = []
-    pointer = 0
+    pointer, places = 0, _places(f)
     for position, arg in enumerate(f.args):
         if position < sizes:
             arguments.append(f"symbols[{position}]")
             continue
         arguments.append(_argument(arg.type, position in f.unsigned, pointer, unit))
+        rank = len(plan.strides.get(arg, ()))
+        arguments += [f"sizes[{places[arg] + rank + k}]" for k in range(rank)]
         pointer += 1
     after: list[str] = []
     value, value_end = "", ""
@@ -140,11 +144,13 @@ def _refuse(f: Func, sizes: int) -> None:
     for k, arg in enumerate(f.args):
         if k < sizes and not isinstance(arg.type, IndexType):
             raise UnsupportedError(f"argument {k} of {f.symbol!r} is said to be a size, but is {arg.type}")
-        if isinstance(arg.type, MemRefType) and strides_of(arg.type, f"array {arg.hint!r}")[0] is not None:
-            raise UnsupportedError(
-                f"array {arg.hint!r} of {f.symbol!r} has the layout {arg.type.layout}; "
-                "a call from Python passes contiguous arrays"
-            )
+        if isinstance(arg.type, MemRefType):
+            strides, offset = strides_of(arg.type, f"array {arg.hint!r}")
+            if (offset is not None and strides is not None) or any(s is not None for s in strides or ()):
+                raise UnsupportedError(
+                    f"array {arg.hint!r} of {f.symbol!r} has the layout {arg.type.layout}; "
+                    "a call from Python passes contiguous arrays, or ones of which no stride and no offset is known"
+                )
 
 
 def _bind_lines(indices: Sequence[Value]) -> list[str]:
@@ -207,18 +213,28 @@ def _binder(
 def _dimensions(f: Func) -> list[tuple[str, Affine]]:
     """Each dimension of each array argument: where it is in `sizes`, and what it must be."""
     found: list[tuple[str, Affine]] = []
-    at = 0
+    places = _places(f)
     for position, arg in enumerate(f.args):
         if not isinstance(arg.type, MemRefType):
             continue
         promised = f.shapes[position] if f.shapes else None
         for k, size in enumerate(arg.type.shape):
             if promised is not None:
-                found.append((f"sizes[{at}]", promised[k]))
+                found.append((f"sizes[{places[arg] + k}]", promised[k]))
             if size is not None:
-                found.append((f"sizes[{at}]", Affine.of(size)))
-            at += 1
+                found.append((f"sizes[{places[arg] + k}]", Affine.of(size)))
     return list(dict.fromkeys(found))
+
+
+def _places(f: Func) -> dict[Value, int]:
+    """Where the dimensions of each array argument begin in `sizes`; its strides follow them, if it has some."""
+    places: dict[Value, int] = {}
+    strides, at = passed_strides(f), 0
+    for arg in f.args:
+        if isinstance(arg.type, MemRefType):
+            places[arg] = at
+            at += arg.type.rank + len(strides.get(arg, ()))
+    return places
 
 
 def _solve(

@@ -40,7 +40,12 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
         return names.get(value, value.hint or "?")
 
     title = made.name if made.name == f.symbol else f'{made.name} (called "{comment(f.symbol)}" in the kernel)'
-    rows = [(names[a], _argument(plan, k, name)) for k, a in enumerate(f.args)]
+    rows: list[tuple[str, str]] = []
+    for k, a in enumerate(f.args):
+        rows.append((names[a], _argument(plan, k, name)))
+        passed = [(d, stride) for d, stride in enumerate(plan.strides.get(a, ())) if isinstance(stride, Value)]
+        words = f"int64_t, the stride of {names[a]} along dimension "
+        rows += [(names[stride], f"{words}{d}, in elements") for d, stride in passed]
     for result, output in zip(plan.results, made.outputs, strict=True):
         what = _shaped(stored_type(element(result.type), result.unsigned), [spell(s, name) for s in result.shape]) \
             if result.is_array else stored_type(result.type, result.unsigned)  # fmt: skip
@@ -57,7 +62,12 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
         lines += ["", f"Requires {', '.join(spell_constraint(c, name) for c in f.assumes)}."]
     arrays = [a for a in f.args if isinstance(a.type, MemRefType)]
     lines += [""]
-    if arrays:
+    if arrays and plan.strides:
+        lines += [
+            "Arrays without strides are row-major and contiguous. One that is written overlaps no other,",
+            "and no two of its elements are one; strides of others may also be 0.",
+        ]
+    elif arrays:
         lines += ["Arrays are row-major and contiguous; one that is written overlaps no other."]
     if plan.is_checked:
         lines += [
@@ -106,6 +116,8 @@ def _argument(plan: Plan, position: int, name: object) -> str:
         narrow = element(arg.type)
         bits = f", the bits of {narrow}" if str(narrow) in ("f16", "bf16") else ""
         layout = f", {arg.type.layout}" if isinstance(arg.type.layout, StridedLayout) else ""
+        if all(isinstance(stride, Value) for stride in plan.strides.get(arg, ())):
+            layout = ""  # the strides have rows of their own
         return f"{_shaped(kind, sizes)}, {use}{bits}{layout}{original}"
     kind = stored_type(arg.type, position in f.unsigned)
     is_size = isinstance(arg.type, IndexType) and (

@@ -9,6 +9,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import FloatType, ScalarType
 from codegen.c import tables
+from codegen.c.affine_values import product
 from codegen.c.buffers import Buffer
 from codegen.c.checks import index_of
 from codegen.c.context import Context
@@ -60,7 +61,9 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
     """The number of an element in its buffer."""
     place = number(buffer.offset)
     for k, part in enumerate(index):
-        if buffer.strides is not None:
+        if buffer.strides is not None and part.number == 0:
+            continue
+        elif buffer.strides is not None:
             stride = c.values.expression(buffer.strides[k])
             if stride.number == 0:
                 c.lines.drop(part)
@@ -73,6 +76,19 @@ def place_in(c: Context, buffer: Buffer, index: Sequence[Code]) -> Code:
                 c.lines.drop(place)
             place = plus(times(place, size), part)
     return place
+
+
+def strides_in(c: Context, buffer: Buffer) -> tuple[Affine, ...]:
+    """The strides of a buffer, those of a contiguous one from its sizes."""
+    if buffer.strides is not None:
+        return tuple(Affine.of(s) for s in buffer.strides)
+    strides: list[Affine] = []
+    step = Affine.of(1)
+    for k in range(buffer.type.rank - 1, -1, -1):
+        strides.append(step)
+        if k:
+            step = product(c, step, c.buffers.size(buffer, k))
+    return tuple(reversed(strides))
 
 
 def assign(

@@ -11,12 +11,12 @@ from affdsl.ir.debugging import asserted, is_known
 from affdsl.ir.dialects import affine, arith, func, memref, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType
+from affdsl.ir.types import IndexType, MemRefType, Type, UnrankedMemRefType
 from codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
 from codegen.c.names import Scope, function_identifier
 from codegen.c.ranges import Ranges
+from codegen.c.strides import passed_strides, strides_of
 from codegen.c.types import element
 
 
@@ -61,6 +61,8 @@ class Plan:
     """The global buffers that it, or a function that it calls, uses."""
     writes: frozenset[str] = frozenset()
     """Those that are written."""
+    strides: Mapping[Value, tuple[int | Value, ...]] = field(default_factory=dict)
+    """Those of the array arguments that are not row-major and contiguous; a value for each that callers pass."""
     aliased: set[int] = field(default_factory=set)
     """Arguments that some call makes one buffer with another."""
     aliased_buffers: set[Value] = field(default_factory=set)
@@ -129,24 +131,6 @@ def global_effects(op: Op, plan: Plan, callees: Mapping[str, Plan]) -> frozenset
     return frozenset(plan.func if root in plan.aliased_buffers else root for root in roots)
 
 
-def strides_of(type: MemRefType, what: str) -> tuple[tuple[int, ...] | None, int]:
-    """The strides and offset of an array argument; no strides where it is row-major and contiguous."""
-    match type.layout:
-        case None:
-            return None, 0
-        case AffineMap(dims, 0, results) if results == tuple(Affine.of(dim(k)) for k in range(dims)):
-            return None, 0
-        case StridedLayout(strides, offset):
-            known = tuple(s for s in strides if s is not None)
-            if offset is None or len(known) < len(strides):
-                raise UnsupportedError(
-                    f"{what} has the layout {type.layout}, known only at run time; "
-                    "C output takes contiguous arrays and strides that are numbers"
-                )
-            return (None, 0) if offset == 0 and known == _row_major(type.shape) else (known, offset)
-    raise UnsupportedError(f"{what} has the layout {type}; C output takes row-major and strided layouts")
-
-
 def contract(plan: Plan) -> Ranges:
     """What the shapes and assumptions of a function say about its index arguments."""
     f, ranges = plan.func, Ranges()
@@ -158,16 +142,6 @@ def contract(plan: Plan) -> Ranges:
             if dimension.value is not None:
                 ranges.know(dimension.value, 0)
     return ranges
-
-
-def _row_major(shape: tuple[int | None, ...]) -> tuple[int, ...] | None:
-    strides, step = [], 1
-    for size in reversed(shape):
-        strides.append(step)
-        if size is None:
-            return (1,) if len(shape) == 1 else None
-        step *= size
-    return tuple(reversed(strides))
 
 
 def _callees_first(entry: func.Func, functions: Mapping[str, func.Func]) -> Iterator[func.Func]:
@@ -224,7 +198,7 @@ def _plan(
         changed |= callee.writes
     return Plan(
         f, name, results, positions, has_status, has_parallel, roots, indices, sizes, buffers, frozenset(symbols),
-        frozenset(changed),
+        frozenset(changed), passed_strides(f),
     )  # fmt: skip
 
 
@@ -232,10 +206,10 @@ def _check_argument(f: func.Func, position: int, arg: Value) -> None:
     if not isinstance(arg.type, MemRefType):
         return
     what = f"array {arg.hint or f'argument {position}'!r} of {f.symbol!r}"
-    strides_of(arg.type, what)
+    is_row_major = strides_of(arg.type, what)[0] is None
     element(arg.type)
     shape = f.shapes[position] if f.shapes else None
-    if shape is None and None in arg.type.shape[1:]:
+    if shape is None and is_row_major and None in arg.type.shape[1:]:
         raise UnsupportedError(
             f"{what} has sizes that no index argument gives; say its shape in the function's contract"
         )

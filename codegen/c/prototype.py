@@ -62,6 +62,10 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
             name = scope.declare(arg.hint, "a")
             pointer = f"{const}{stored_type(element(arg.type), unsigned)} *"
             parameters.append(Parameter(pointer, name, k not in plan.aliased))
+            for stride in plan.strides.get(arg, ()):
+                if isinstance(stride, Value):
+                    names[stride] = scope.declare(stride.hint)
+                    parameters.append(Parameter("int64_t", names[stride]))
         else:
             name = scope.declare(arg.hint, "x")
             parameters.append(Parameter(stored_type(arg.type, unsigned), name))

@@ -17,8 +17,9 @@ from codegen.c.buffers import Buffer
 from codegen.c.checks import called, checked, same_size
 from codegen.c.context import Context
 from codegen.c.expressions import Code, cast, infix, number
-from codegen.c.memory import place_in
+from codegen.c.memory import place_in, strides_in
 from codegen.c.plan import root_of
+from codegen.c.strides import strides_of
 from codegen.c.types import element, stored_type
 from codegen.c.view_checks import check_bytes, check_contiguous, check_part, check_product, check_reach, whole_shape
 
@@ -53,7 +54,7 @@ def subview(c: Context, op: memref.SubView) -> None:
     assert isinstance(op.result.type, MemRefType)
     offsets, sizes, strides = (_numbers_of(c, part) for part in op.parts)
     check_part(c, op, offsets, sizes, strides)
-    steps = [product(c, s, t) for s, t in zip(strides, _strides_in(c, source), strict=True)]
+    steps = [product(c, s, t) for s, t in zip(strides, strides_in(c, source), strict=True)]
     place = place_in(c, source, [c.values.expression(o) for o in offsets])
     axes = list(range(source.type.rank))
     missing = len(axes) - op.result.type.rank
@@ -109,6 +110,11 @@ def _pointer_to(c: Context, result: Value, source: Buffer, shown: str, c_type: s
 def reinterpret(c: Context, op: memref.ReinterpretCast) -> None:
     """The elements of a buffer under other strides."""
     source = c.buffers[op.source]
+    root = c.plan.roots[op.source]
+    if isinstance(root.type, MemRefType) and root in c.plan.strides and strides_of(root.type, "")[1] is None:
+        raise UnsupportedError(
+            f"memref.reinterpret_cast of {source.name!r}: its offset in a larger buffer is known only at run time"
+        )
     (offset,), sizes, strides = (_numbers_of(c, part) for part in op.parts)
     c.lines.read(source.base or source.name)
     whole = replace(source, name=source.base or source.name, offset=0, start=Affine.of(0))
@@ -125,7 +131,7 @@ def expand_shape(c: Context, op: memref.ExpandShape) -> None:
         check_product(c, op, source, [axis], [shape[k] for k in group])
     strides: dict[int, Affine] = {}
     if source.strides is not None:
-        for group, stride in zip(op.groups, _strides_in(c, source), strict=True):
+        for group, stride in zip(op.groups, strides_in(c, source), strict=True):
             for axis in reversed(group):
                 strides[axis] = stride
                 stride = product(c, stride, shape[axis])
@@ -149,7 +155,7 @@ def _size_together(c: Context, sizes: Sequence[Affine | None]) -> Affine | None:
 
 
 def _together(c: Context, op: memref.CollapseShape, source: Buffer, sizes: Sequence[Affine]) -> Sequence[Affine]:
-    strides, found = _strides_in(c, source), []
+    strides, found = strides_in(c, source), []
     for group in op.groups:
         longer = [k for k in group if sizes[k] != Affine.of(1)] or [group[-1]]
         if len(longer) > 1 and not sizes[longer[-1]].is_constant:
@@ -217,22 +223,9 @@ def take_apart(c: Context, op: memref.ExtractStridedMetadata) -> None:
     c.values.affine[op.offset] = source.start + source.offset
     for k, (size, stride) in enumerate(zip(op.sizes, op.strides, strict=True)):
         c.values.affine[size] = c.buffers.size(source, k)
-        c.values.affine[stride] = _strides_in(c, source)[k]
+        c.values.affine[stride] = strides_in(c, source)[k]
 
 
 def _numbers_of(c: Context, parts: Mixed) -> list[Affine]:
     """Sizes, offsets or strides as expressions that keep their value."""
     return [c.values.fixed(p) if isinstance(p, Value) else Affine.of(p) for p in parts]
-
-
-def _strides_in(c: Context, buffer: Buffer) -> tuple[Affine, ...]:
-    """The strides of a buffer, those of a contiguous one from its sizes."""
-    if buffer.strides is not None:
-        return tuple(Affine.of(s) for s in buffer.strides)
-    strides: list[Affine] = []
-    step = Affine.of(1)
-    for k in range(buffer.type.rank - 1, -1, -1):
-        strides.append(step)
-        if k:
-            step = product(c, step, c.buffers.size(buffer, k))
-    return tuple(reversed(strides))

@@ -438,10 +438,12 @@ REFUSALS = [
     ("a", np.zeros((4, 1)), SizeError, "add: argument 'a' must have rank 1, got shape (4, 1); reshape it"),
     ("a", np.array(1.0), SizeError, "add: argument 'a' must have rank 1, got shape (); reshape it"),
     ("a", strided(), LayoutError,
-     "add: argument 'a' must be C-contiguous, with strides (8,), got strides (16,); pass np.ascontiguousarray(a)"),
+     ("add: argument 'a' must be C-contiguous, with strides (8,), got strides (16,); pass np.ascontiguousarray(a), "
+      "or let the kernel take any strides: annotate it with affdsl.strided(...)")),
     ("c", strided(), LayoutError,
      ("add: argument 'c' must be C-contiguous, with strides (8,), got strides (16,); it is written in place, "
-      "where a copy would be lost, so pass work = np.ascontiguousarray(c), then set c[...] = work")),
+      "where a copy would be lost, so pass work = np.ascontiguousarray(c), then set c[...] = work, "
+      "or let the kernel take any strides: annotate it with affdsl.strided(...)")),
     ("a", np.zeros(4)[::-1], LayoutError, "got strides (-8,)"),
     ("a", misaligned(), LayoutError, "add: argument 'a' must be aligned to 8 bytes, got address 0x"),
     ("a", misaligned(), LayoutError, "; pass a.copy()"),

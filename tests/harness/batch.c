@@ -1,7 +1,8 @@
 /* Runs the cases that stand on the standard input, each buffer on memory of exactly its size, and prints what they leave.
 
    First the length of a red zone, or -1 or -2: then each buffer ends where memory does, or begins there. Then each case: the number of the program; the buffers, each with a count of bytes
-   and the bytes, with a red zone before and after; the sizes; the sizes that the array results must have. All counts
+   and the bytes, with a red zone before and after; the sizes; the sizes that the array results must have; how many
+   bytes behind the beginning of each buffer its pointer points, or nothing where all point there. All counts
    and numbers are int64_t. The answer: the status, -1 where the sizes of the results are wrong; the bytes of all
    buffers. A case that runs too long ends the process with SIGALRM. */
 #include <stdint.h>
@@ -89,7 +90,7 @@ int main(void)
         int64_t program;
         if (fread(&program, sizeof(program), 1, stdin) != 1)
             return 0;
-        size_t count = take_count(), size_count, expected_count;
+        size_t count = take_count(), size_count, expected_count, first_count;
         char **buffers = calloc(count + 1, sizeof(char *));
         void **pointers = calloc(count + 1, sizeof(void *));
         size_t *bytes = calloc(count + 1, sizeof(size_t));
@@ -102,6 +103,9 @@ int main(void)
         }
         int64_t *sizes = take_numbers(&size_count);
         int64_t *expected = take_numbers(&expected_count);
+        int64_t *firsts = take_numbers(&first_count);
+        for (size_t k = 0; k < first_count; ++k)
+            pointers[k] = (char *)pointers[k] + firsts[k];
         alarm(SECONDS);
         int64_t status = call((size_t)program, pointers, sizes, expected, expected_count);
         alarm(0);
@@ -119,5 +123,6 @@ int main(void)
         free(bytes);
         free(sizes);
         free(expected);
+        free(firsts);
     }
 }

@@ -102,19 +102,23 @@ def link(folder: Path, objects: Sequence[str], tables: dict[str, list[str | None
 
 @dataclass(frozen=True)
 class Case:
-    """A call: of which program, what the memory holds, the sizes, and those that the array results must have."""
+    """A call: of which program, what the memory holds, the sizes, and those that the array results must have.
+
+    `firsts` says how many bytes behind the beginning of its buffer each pointer points; none where all point there.
+    """
 
     program: int
     buffers: Sequence[bytes]
     sizes: Sequence[int]
     results: Sequence[int] = ()
+    firsts: Sequence[int] = ()
 
     def packed(self, zone: bytes) -> bytes:
         """As batch.c reads it."""
         parts = [struct.pack("<qq", self.program, len(self.buffers))]
         for data in self.buffers:
             parts += [struct.pack("<q", len(data) + 2 * len(zone)), zone, data, zone]
-        for numbers in (self.sizes, self.results):
+        for numbers in (self.sizes, self.results, self.firsts):
             parts.append(struct.pack(f"<q{len(numbers)}q", len(numbers), *numbers))
         return b"".join(parts)
 
