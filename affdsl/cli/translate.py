@@ -16,6 +16,9 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
 from codegen.c.emit import REGISTER_BITS, emit
+from passes.mlir_opt.options import OptionError
+from passes.pipeline.language import nested, pass_step
+from passes.pipeline.manager import Pipeline
 
 FLAGS = (
     Flag("to", "value", "What to make of the text", choices=("c", "mlir")),
@@ -23,6 +26,8 @@ FLAGS = (
          "name"),
     Flag("o", "value", "Write the result to a file (default: -, the standard output)", "file"),
     Flag("header", "value", "Write the C header to a file of its own, which the C file includes", "file"),
+    Flag("optimize", "optional", "Make loops fast first, with the options of affdsl opt --affdsl-optimize",
+         "options"),
     Flag("width", "value", "The bits of a register in C: wider vectors are several", choices=("128", "256", "512")),
     Flag("allow-unregistered-dialect", "switch", "Accept operations of dialects that are not known"),
     Flag("help", "switch", "Print this, and exit"),
@@ -38,17 +43,19 @@ def main(arguments: Sequence[str]) -> int:
     target = line.given("to")
     if target is None:
         raise UsageError("affdsl translate: say what to translate to: --to=c or --to=mlir")
-    if target == "mlir" and any(line.given(name) is not None for name in ("header", "entry", "width")):
+    if target == "mlir" and any(line.given(name) is not None for name in ("header", "entry", "optimize", "width")):
         raise UsageError(
-            "affdsl translate: --entry, --header and --width are for --to=c; --to=mlir prints the whole text"
+            "affdsl translate: --entry, --header, --optimize and --width are for --to=c; --to=mlir prints the whole "
+            "text"
         )
+    optimizing = _optimizing(line.given("optimize"))
     text, file = read_input(line.only_word())
     at: Location | None = None
     try:
         module = read(text, file, allow_unregistered=line.on("allow-unregistered-dialect"))
         if target == "c":
             at = entry_of(module, line.given("entry"), "translate").location
-        outputs = {line.given("o") or "-": show(module, Style())} if target == "mlir" else _c(module, line)
+        outputs = {line.given("o") or "-": show(module, Style())} if target == "mlir" else _c(module, line, optimizing)
     except AffdslError as error:
         if isinstance(error, UsageError):
             raise
@@ -68,16 +75,33 @@ Makes C of a function in MLIR text, or prints the text in the form of today's ML
 file that needs no other. Sizes of arrays that the function does not know become arguments, before the others.
 
   affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
+  affdsl translate --to=c --optimize="target=avx2 threads=4 contract" kernel.mlir -o fast.c
 
 flags:
 {describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
 
 
-def _c(module: Module, line: CommandLine) -> dict[str, str]:
+def _optimizing(options: str | None) -> Pipeline | None:
+    """The pass that makes loops fast, if it is asked for. Raises UsageError for options that it does not take."""
+    if options is None:
+        return None
+    try:
+        step = pass_step("affdsl-optimize", options)
+    except OptionError as error:
+        raise UsageError(f"affdsl translate: --optimize: {str(error).partition(': ')[2]}") from None
+    return Pipeline("builtin.module", (nested("builtin.module", step),))
+
+
+def _c(module: Module, line: CommandLine, optimizing: Pipeline | None) -> dict[str, str]:
     """The files to write, by their names."""
     entry = entry_of(module, line.given("entry"), "translate")
     width = int(line.given("width") or REGISTER_BITS[-1])
-    made = emit(with_sizes(module)[0], entry.symbol, register_bits=width)
+    module, _ = with_sizes(module)
+    if optimizing is not None:
+        optimized = optimizing.run(module)
+        assert isinstance(optimized, Module), "a pass makes a module of a module"
+        module = optimized
+    made = emit(module, entry.symbol, register_bits=width)
     output, header = line.given("o") or "-", line.given("header")
     if header is None:
         return {output: made.whole}

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from math import prod
 
 from affdsl.ir.expr import Affine
-from affdsl.ir.types import FloatType, IntegerType
+from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
+from passes.analysis.storage import Buffer
 
 MOST = 2**16
 """Lines are not longer where all arrays of a loop fit into a cache."""
@@ -33,6 +34,8 @@ def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
         if _bytes(arrays, 0) <= cache:
             raise UnfitError("its arrays fit into the second cache")
         return None
+    if not all(map(str.isidentifier, names)):  # MLIR calls a size what a schedule cannot
+        return None
     least = next((n for n in range(1, MOST) if _bytes(arrays, n) > cache), MOST)
     sizes = [size for size in map(symbols, names) if isinstance(size, Index)]
     return Condition(tuple(c for size in sizes for c in _at_least(size, least).constraints))
@@ -51,11 +54,19 @@ def _arrays(s: Schedule, root: str) -> list[Shaped] | None:
     shapes = dict(zip(s.function.args, s.function.shapes, strict=False))
     found: list[Shaped] = []
     for buffer in buffers:
-        shape, element = shapes.get(buffer.root), buffer.type.element
+        shape, element = shapes.get(buffer.root) or _known(buffer), buffer.type.element
         if shape is None or not isinstance(element, FloatType | IntegerType):
             return None
         found.append((shape, element.width))
     return found
+
+
+def _known(buffer: Buffer) -> Sequence[Affine] | None:
+    """The shape of an array whose type says it."""
+    if not isinstance(buffer.type, MemRefType):
+        return None
+    shape = [Affine.of(size) for size in buffer.type.shape if size is not None]
+    return shape if len(shape) == buffer.rank else None
 
 
 def _bytes(arrays: Sequence[Shaped], n: int) -> float:

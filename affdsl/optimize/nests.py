@@ -132,9 +132,11 @@ def updates(nest: Nest) -> tuple[Access, arith.Binary] | None:
 
 
 def names_in(s: Schedule, root: str) -> list[str]:
-    """A loop and those inside of it, by name, in the order of the text."""
+    """A loop and those inside of it, by name, in the order of the text; none where the loop is gone: it ran once."""
     rows = list(s.loops())
-    at = next(k for k, row in enumerate(rows) if row.names[0] == root)
+    at = next((k for k, row in enumerate(rows) if row.names[0] == root), None)
+    if at is None:
+        return []
     found = [root]
     for row in rows[at + 1 :]:
         if row.depth <= rows[at].depth:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -13,15 +12,12 @@ from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
-from affdsl.optimize.options import Options
+from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import jammed, product, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
-from codegen.c.vector_helpers import TARGETS
-from codegen.native import native_target
-from codegen.targets.baseline import BASELINE
 from codegen.targets.target import Target
 from passes.analysis.dependence import AnalysisWarning
 
@@ -40,18 +36,22 @@ def optimize(
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
-    options = Options(_target(target), _threads(threads), contract, reassociate, reciprocal)
-    with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
-        warnings.simplefilter("ignore", AnalysisWarning)
-        s, notes = _chosen(Schedule(kernel), options)
+    threads = available_threads() if threads is None else threads
+    s, notes = chosen(Schedule(kernel), Options(_target(target), threads, contract, reassociate, reciprocal))
     notes = notes or [
         "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
     ]
     return s.kernel(validate=validate, notes=tuple(notes))
 
 
-def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
+def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
+    with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
+        warnings.simplefilter("ignore", AnalysisWarning)
+        return _chosen(s, options)
+
+
+def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
@@ -84,7 +84,7 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     try:
         sizes = larger_than(s, root, options.target.caches[1]) if len(options.target.caches) > 1 else None
         made = sweeps.take(s if sizes is None else copy(s).specialize(root, sizes), root, options)
-    except UnfitError:
+    except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
         return s, []
     is_shared = any(each.is_parallel for each in made.loops())
     shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
@@ -188,13 +188,7 @@ def _in_parallel(s: Schedule) -> Iterator[str]:
 
 
 def _target(name: str) -> Target:
-    if name == "native":
-        return native_target()
-    known = {target.name: target for target in (*TARGETS, BASELINE)}
+    known = targets()
     if name not in known:
-        raise problem(ScheduleError, f"there is no target {name!r}", f"they are native, {', '.join(known)}")
+        raise problem(ScheduleError, f"there is no target {name!r}", f"they are {', '.join(known)}")
     return known[name]
-
-
-def _threads(number: int | None) -> int:
-    return len(os.sched_getaffinity(0)) if number is None else number

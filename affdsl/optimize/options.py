@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from codegen.c.vector_helpers import TARGETS
+from codegen.native import native_target
+from codegen.targets.baseline import BASELINE
 from codegen.targets.target import Target
 
 
@@ -26,3 +31,13 @@ class Options:
     contract: bool = False
     reassociate: bool = False
     reciprocal: bool = False
+
+
+def targets() -> Mapping[str, Target]:
+    """The targets that there are, by their names; "native" is this machine."""
+    return {"native": native_target(), **{target.name: target for target in (*TARGETS, BASELINE)}}
+
+
+def available_threads() -> int:
+    """How many threads this process may use at once."""
+    return len(os.sched_getaffinity(0))

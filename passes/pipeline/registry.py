@@ -38,7 +38,7 @@ class Pass(FrozenValue):
 
 
 class _Imported(FrozenValue):
-    """A function of a module of `passes` that is imported where it is first asked for: few runs need many of them."""
+    """A function of a module that is imported where it is first asked for: few runs need many of them."""
 
     module: str
     name: str
@@ -46,7 +46,7 @@ class _Imported(FrozenValue):
     @property
     def __wrapped__(self) -> Callable[..., Any]:
         """The function itself; `inspect` looks for it here."""
-        function: Callable[..., Any] = getattr(import_module(f"passes.{self.module}"), self.name)
+        function: Callable[..., Any] = getattr(import_module(self.module), self.name)
         return function
 
     def __call__(self, *modules: Module, **options: OptionValue) -> Any:  # noqa: ANN401 - what the function gives
@@ -55,7 +55,11 @@ class _Imported(FrozenValue):
 
 def _in(module: str, name: str = "") -> _Imported:
     """The function of a module of `passes`, which has the name of the file if no other is given."""
-    return _Imported(module, name or module.rpartition(".")[2])
+    return _Imported(f"passes.{module}", name or module.rpartition(".")[2])
+
+
+_OPTIMIZE = _Imported("affdsl.optimize.functions", "affdsl_optimize")
+"""Its recipes are steps of schedules, of a floor above: nothing here knows more of them than this name."""
 
 
 PASSES: tuple[Pass, ...] = (
@@ -182,6 +186,17 @@ PASSES: tuple[Pass, ...] = (
     Pass("test-memref-dependence-check", "(anonymous namespace)::TestMemRefDependenceCheck", "any",
          "List the dependences between affine loads and stores, with their distances", unchanged,
          says=_in("mlir_opt.memref_dependence_check")),
+    Pass("affdsl-optimize", "AffdslOptimize", "func",
+         "Make loops fast without a hint, by the recipes of kernel.optimize(), which mlir-opt does not have",
+         _OPTIMIZE,
+         (Option("contract", "bool", False, "Round products and sums once, in one operation"),
+          Option("reassociate", "bool", False, "Make sums in another order"),
+          Option("reciprocal", "bool", False, "Multiply by factors instead of dividing by what loops do not change"),
+          Option("target", "text", "native", "The vector registers: of this machine, or as avx2"),
+          Option("threads", "uint", 0, "How many threads there are; 0 is as many as may be used here")),
+         sees_around=True),
 )  # fmt: skip
+OURS = ("affdsl-optimize",)
+"""The passes that mlir-opt does not have."""
 
 BY_NAME = {p.name: p for p in PASSES}

@@ -13,9 +13,13 @@ from passes.validation.report import Failure, Report
 from passes.validation.reproducer import Replay, Stage, save
 
 REASSOCIATING = frozenset(
-    (("affine-parallelize", "parallel-reductions"), ("affine-super-vectorize", "vectorize-reductions"))
+    (
+        *(("affdsl-optimize", option) for option in ("contract", "reassociate", "reciprocal")),
+        ("affine-parallelize", "parallel-reductions"),
+        ("affine-super-vectorize", "vectorize-reductions"),
+    )
 )
-"""The options by which a pass may make sums and products of floats in another order."""
+"""The options by which a pass may round in another way, as by sums of floats in another order."""
 
 
 class ValidationError(AffdslError):

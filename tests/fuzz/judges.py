@@ -22,7 +22,7 @@ from tests.fuzz.elsewhere import probes
 from tests.fuzz.mlir import entry_name
 from tests.fuzz.native import Contents, arguments, judged, mismatch
 from tests.fuzz.program import Program
-from tests.harness.batch import LEVELS, TIME_LIMIT, build, link
+from tests.harness.batch import LEVELS, TIME_LIMIT, C, build, link
 from tests.harness.limit import limited
 from tests.oracles import LOWERING, require
 
@@ -96,8 +96,8 @@ def has_parallel(module: func.Module) -> bool:
     return any(isinstance(op, affine.Parallel) for op in walk(module))
 
 
-def by_c(items: Sequence[Item]) -> list[str]:
-    """Emit C, compile it with every warning an error, and run it. Equal texts are compiled once."""
+def by_c(items: Sequence[Item], ways: Sequence[C] = LEVELS) -> list[str]:
+    """Emit C, compile it in ways in turn with every warning an error, and run it. Equal texts are compiled once."""
     answers = [""] * len(items)
     numbers: dict[str, int] = {}
     texts: dict[int, int] = {}
@@ -109,7 +109,7 @@ def by_c(items: Sequence[Item]) -> list[str]:
         else:
             texts[k] = numbers.setdefault(text, len(numbers))
     with tempfile.TemporaryDirectory(prefix="fuzz-c-") as name:
-        refused = build(Path(name), list(numbers), LEVELS)
+        refused = build(Path(name), list(numbers), ways)
         ran = [k for k, n in texts.items() if n not in refused]
         runs = [(texts[k], items[k].program) for k in ran]
         found = dict(zip(ran, judged(Path(name), runs, [items[k].expected for k in ran]), strict=True))

@@ -18,7 +18,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from passes.pipeline.language import run_pipeline
-from passes.pipeline.registry import BY_NAME
+from passes.pipeline.registry import BY_NAME, OURS
 from tests.effort import some
 from tests.fuzz.check import EVERY_PASS, UNTOUCHED, pipelines
 from tests.soundness.programs import PROGRAMS, Modules, Program, compiled, interpreted, lowered
@@ -41,6 +41,7 @@ LOWER = "builtin.module(lower-affine)"
 OWN = "the pipeline under which others are wrong"
 OWN_PIPELINES = {name: program.pipeline for name, program in PROGRAMS.items() if known(program)}
 ALONE = dict(zip(["no pass", *NAMES], pipelines(NAMES), strict=False))
+ALONE |= {name: pipelines([f"{name}{{target=avx2 threads=2}}"])[1] for name in OURS}
 TOGETHER = {"all": pipelines(NAMES)[-1], "all backwards": pipelines(NAMES[::-1])[-1]}
 EVERY = (*ALONE, *TOGETHER, OWN)
 FIRST = (*TOGETHER, OWN, *[*ALONE][::2], *[*ALONE][1::2])

@@ -1,0 +1,108 @@
+"""The pass `affdsl-optimize`: functions of MLIR text made fast by the recipes that `Kernel.optimize` takes."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.messages import nearest
+from affdsl.ir.traverse import substitute, with_fields
+from affdsl.kernel import Kernel
+from affdsl.lang.trace import Program
+from affdsl.optimize.optimizer import chosen
+from affdsl.optimize.options import Options, available_threads, targets
+from affdsl.schedule.schedule import Schedule
+from passes.mlir_opt.options import OptionError
+
+
+def affdsl_optimize(
+    module: Module,
+    *,
+    target: str = "native",
+    threads: int = 0,
+    contract: bool = False,
+    reassociate: bool = False,
+    reciprocal: bool = False,
+    context: Module | None = None,
+) -> Module:
+    """The same program with the loops of each function tiled, packed, on vectors and on threads, where that pays.
+
+    Parameters
+    ----------
+    target
+        The vector registers: "native" for those of this machine, or the name of an instruction set.
+    threads
+        How many threads there are; 0 is as many as this process may use, and 1 leaves loops sequential.
+    contract, reassociate, reciprocal
+        What may round in another way, as `Kernel.optimize` takes it.
+    context
+        What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
+        stands around it.
+
+    Raises
+    ------
+    OptionError
+        For a target that nobody knows.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> module = parse('''func.func @f(%A: memref<64xf32>, %x: f32) {
+    ...     affine.for %i = 0 to 64 { affine.store %x, %A[%i] : memref<64xf32> }
+    ...     return
+    ... }''')
+    >>> "vector<8xf32>" in str(affdsl_optimize(module, target="avx2", threads=1))
+    True
+    """
+    known = targets()
+    if target not in known:
+        listed = f"it is one of {', '.join(known)}{nearest(target, [*known])}"
+        raise OptionError(f"affdsl-optimize: option target '{target}' is unknown; {listed}")
+    options = Options(known[target], threads or available_threads(), contract, reassociate, reciprocal)
+    around = module if context is None else context
+    body = tuple(optimized(op, around, options) if isinstance(op, Func) else op for op in module.body)
+    return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)
+
+
+def optimized(function: Func, module: Module, options: Options) -> Func:
+    """A function of a module as recipes make it; itself where none fits, or where it has no body."""
+    if function.external:
+        return function
+    made = _named(function)
+    around = with_fields(module, body=tuple(made if op is function else op for op in module.body))
+    schedule, _ = chosen(Schedule(_Given(made, around)), options)
+    return schedule.function if schedule.steps else function
+
+
+def _named(function: Func) -> Func:
+    """The function with names for the arguments that have none: those that they are printed with."""
+    new: dict[Value, Term] = {
+        v: Value(v.type, f"arg{k}", v.location) for k, v in enumerate(function.args) if not v.hint
+    }
+    return with_fields(substitute(function, new), args=tuple(new.get(v, v) for v in function.args))
+
+
+class _Given(Kernel):
+    """A function of a module as schedules take kernels: nothing calls it from Python."""
+
+    def __init__(self, function: Func, module: Module) -> None:
+        program = Program(function, (), (), (), frozenset())
+        super().__init__(_called(function.symbol), {}, program=program)
+        self._around = module
+
+    @property
+    def module(self) -> Module:
+        """What stands around the function, which comes last, as schedules want it."""
+        others = (op for op in self._around.body if op is not self.func)
+        made: Module = with_fields(self._around, body=(*others, self.func))
+        return made
+
+
+def _called(symbol: str) -> FunctionType:
+    """A Python function of a name."""
+
+    def function() -> None:
+        raise AssertionError("it is called from no Python")
+
+    assert isinstance(function, FunctionType), "defined with def"
+    function.__name__ = function.__qualname__ = symbol
+    return function
