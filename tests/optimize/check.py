@@ -3,37 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-import affdsl as af
+from affdsl.kernel import Kernel
 from benchmarks.polybench.benchmark import Array, Benchmark, Sizes
+from tests.optimize.ways import ALLOWANCES, Way
 
 TINY = (1, 2, 3, 5, 9, 17)
 """What each size of a kernel is in turn, where it may be so small."""
 
 
-@dataclass(frozen=True)
-class Way:
-    """How a kernel is optimized; results are the same to the bit unless something may round in another way."""
-
-    target: str = "native"
-    threads: int = 1
-    rounds: bool = False
-
-    def __str__(self) -> str:
-        return f"{self.target}, {self.threads} threads, {'any order' if self.rounds else 'strict'}"
-
-    def of(self, kernel: af.Kernel) -> af.Kernel:
-        """The kernel, optimized."""
-        allowed = self.rounds
-        return kernel.optimize(
-            self.target, threads=self.threads, contract=allowed, reassociate=allowed, reciprocal=allowed
-        )
-
-
-WAYS = (Way(), Way(rounds=True), Way(threads=2), Way("avx2"), Way("baseline", 2, rounds=True))
+WAYS = (Way(), Way(allowed=ALLOWANCES), Way(threads=2), Way("avx2"), Way("baseline", 2, ALLOWANCES))
 
 
 def wrong(benchmarks: Iterable[Benchmark], ways: Sequence[Way], seed: int = 0) -> Iterator[str]:
@@ -42,7 +23,7 @@ def wrong(benchmarks: Iterable[Benchmark], ways: Sequence[Way], seed: int = 0) -
         for way in ways:
             made = way.of(benchmark.kernel)
             for sizes in sizes_of(benchmark):
-                for said in _differences(benchmark, made, sizes, np.random.default_rng(seed), exact=not way.rounds):
+                for said in _differences(benchmark, made, sizes, np.random.default_rng(seed), exact=not way.allowed):
                     yield f"{benchmark.name}, {way}, {dict(sizes)}: {said}"
 
 
@@ -56,7 +37,7 @@ def sizes_of(benchmark: Benchmark) -> Iterator[Sizes]:
 
 
 def _differences(
-    benchmark: Benchmark, made: af.Kernel, sizes: Sizes, random: np.random.Generator, *, exact: bool
+    benchmark: Benchmark, made: Kernel, sizes: Sizes, random: np.random.Generator, *, exact: bool
 ) -> Iterator[str]:
     given = benchmark.random_arguments(sizes, random)
     kept = {name: x.copy() if isinstance(x, np.ndarray) else x for name, x in given.items()}

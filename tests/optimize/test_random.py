@@ -1,0 +1,79 @@
+"""Random programs and kernels do the same after the optimizer; `python -m tests.optimize.random` tries many."""
+
+import dataclasses
+
+import pytest
+
+import tests.optimize.kernel_runs as runs
+import tests.optimize.programs as programs
+from tests.effort import some
+from tests.optimize.kernels import arguments, random_kernel
+from tests.optimize.random import main
+from tests.optimize.ways import TARGETS, Way, random_way
+
+
+@pytest.mark.parametrize("seed", some(range(5, 200, 3), 2))
+def test_programs_do_the_same(seed):
+    report = programs.checked(range(seed, seed + 3), random_way(seed))
+    assert [(f.program.seed, f.pipeline, f.judge, f.said) for f in report.failures] == []
+    assert report.programs == 3
+
+
+def test_what_is_wrong_as_written_says_nothing_of_the_optimizer():
+    report = programs.checked([705], Way("avx2"))  # bands that race with other sizes than its own
+    assert [(f.judge, f.said.partition(":")[0]) for f in report.also_before] == [("elsewhere", "mismatch")]
+    assert report.failures == []
+
+
+def test_a_loop_that_is_parallel_has_no_versions_by_size():
+    assert programs.checked([703], Way("native")).failures == []
+
+
+@pytest.mark.parametrize("seed", some(range(1, 60), 2))
+def test_kernels_do_the_same(seed):
+    assert runs.tried(seed, random_way(seed)).failures == []
+
+
+def test_the_command(capsys):
+    assert main(["--count", "1", "--kernels", "0", "--seed", "7"]) == 0
+    assert "1 programs, 1 changed, " in capsys.readouterr().out
+
+
+def test_what_is_wrong_is_found(monkeypatch):
+    def plus_one(kernel, way, report):
+        text = kernel.mlir()
+        assert "arith.mulf" in text or "arith.muli" in text
+        return kernel.with_module(swapped(kernel.module))
+
+    def swapped(module):
+        """The module without the last statement of its function before it returns."""
+        (function,) = module.functions
+        body = (*function.body[:-2], function.body[-1])
+        return dataclasses.replace(module, body=(dataclasses.replace(function, body=body),))
+
+    monkeypatch.setattr(runs, "_optimized", plus_one)
+    (said, *_) = runs.tried(6, Way()).failures
+    assert "not the same to the bit" in said
+    assert "def f(steps" in said
+    monkeypatch.setattr(programs, "SECONDS", -1)
+    (failure,) = programs.checked([7], Way("avx2")).failures
+    assert failure.judge == "optimize"
+    assert "TimeoutError: it took" in failure.said
+
+
+def test_ways_are_of_all_kinds():
+    ways = [random_way(seed) for seed in range(100)]
+    assert {way.target for way in ways} == {*TARGETS}
+    assert {way.threads for way in ways} == {1, 2, 3}
+    assert all(not way.allowed for way in ways[::2])
+    assert {each for way in ways for each in way.allowed} == {"contract", "reassociate", "reciprocal"}
+
+
+def test_random_kernels_are_the_same_each_time_and_not_all_alike():
+    texts = [random_kernel(seed)[1] for seed in range(30)]
+    assert texts[3] == random_kernel(3)[1]
+    assert len({*texts}) == len(texts)
+    for piece in ("af.max", "af.var", "T0", "+ 1, N)", "steps", "where[", "/ alpha"):
+        assert any(piece in text.partition("alpha:")[2] for text in texts), piece
+    kernel, _ = random_kernel(1)
+    assert arguments(kernel, {"N": 2, "M": 1, "K": 0, "steps": 1}, seed=1)["P"].shape == (6, 4)
