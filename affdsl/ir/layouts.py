@@ -27,6 +27,20 @@ def strided(type: MemRefType) -> StridedLayout | None:
             return _linear(map)
 
 
+def has_rows(type: MemRefType) -> bool | None:
+    """Whether elements whose last subscripts are neighbours are neighbours in memory; None is known only at run time.
+
+    >>> from affdsl.ir.types import F32
+    >>> layouts = StridedLayout((8, 1)), StridedLayout((8, 2)), StridedLayout((None, None), None)
+    >>> [has_rows(MemRefType((4, 4), F32, layout)) for layout in (None, *layouts)]
+    [True, True, False, None]
+    """
+    layout = strided(type)
+    if layout is None or not layout.strides:
+        return type.layout is None
+    return None if layout.strides[-1] is None else layout.strides[-1] == 1
+
+
 def row_major(shape: Static) -> Static:
     """The strides of a contiguous buffer.
 

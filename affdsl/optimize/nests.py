@@ -18,7 +18,7 @@ from affdsl.schedule.schedule import Schedule
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
 from passes.analysis.storage import Buffer
-from passes.analysis.stride import Stride, strides
+from passes.analysis.stride import Stride, strides, supposed
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,8 @@ class Nest:
 
     def _strides(self, access: Access) -> Mapping[Value, Stride]:
         if access not in self._known:
-            self._known[access] = strides(access, self.dependences.accesses.scope)
+            found = strides(access, self.dependences.accesses.scope)
+            self._known[access] = {iv: supposed(each, access) for iv, each in found.items()}
         return self._known[access]
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
@@ -18,6 +18,7 @@ from codegen.c.names import Scope, comment, function_identifier
 from codegen.c.operations import STRICT_C
 from codegen.c.plan import Plan, plans
 from codegen.c.prototype import Prototype, prototype
+from codegen.c.rows import choice, in_rows
 from codegen.c.sites import Sites
 from codegen.c.unit import Unit
 from codegen.c.vector_types import NAMES as VECTOR_TYPES
@@ -136,9 +137,15 @@ def _functions(
     prototypes: dict[str, Prototype] = {}
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
+        before: list[str] = []
+        other, ones = in_rows(plan, f"{plan.name}_rows")
+        if ones:
+            faster = prototype(replace(other, name=names.reserve(other.name)), Scope(names))
+            writer = Context({**found, symbol: other}, symbol, faster, unit, rows, comments)
+            bodies.append(_function(other, faster, writer, static=True))
+            before = choice(plan, made, faster, ones)
         writer = Context(found, symbol, made, unit, rows, comments)
-        writer.write()
-        bodies.append(_function(plan, made, writer, static=symbol not in public))
+        bodies.append(_function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes
 
 
@@ -149,9 +156,12 @@ def _has_bool(plan: Plan) -> bool:
     return I1 in kinds
 
 
-def _function(plan: Plan, made: Prototype, writer: Context, *, static: bool) -> str:
+def _function(plan: Plan, made: Prototype, writer: Context, before: Sequence[str] = (), *, static: bool) -> str:
+    """A function, with lines `before` its first that use all parameters."""
+    writer.write()
     body = writer.lines.finish()
-    lines = [f"    (void){p.name};" for p in made.all if not writer.lines.uses(p.name)] + body
+    unused = [p.name for p in made.all if not before and not writer.lines.uses(p.name)]
+    lines = [*before, *(f"    (void){name};" for name in unused), *body]
     if plan.has_status and not (plan.func.body and isinstance(plan.func.body[-1], Return)):
         lines.append("    return 0;")
     return f"{made.text('restrict', static=static)}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"

@@ -102,7 +102,7 @@ def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
     """Whether the lanes of a native vector are neighbours in a buffer."""
     type = vector_type(value)
     is_plain = type.rank == 1 and is_native(c, type) and not is_mask(value)
-    return is_plain and (buffer.strides is None or buffer.strides[-1] == 1)
+    return is_plain and (buffer.strides is None or Affine.of(buffer.strides[-1]) == Affine.of(1))
 
 
 def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Value, otherwise: Value) -> None:

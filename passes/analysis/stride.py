@@ -9,7 +9,7 @@ from typing import Literal
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Constraint, Value
-from affdsl.ir.layouts import strided
+from affdsl.ir.layouts import has_rows, strided
 from affdsl.ir.types import MemRefType
 from passes.analysis.access import Access
 from passes.analysis.boxes import answer
@@ -105,6 +105,18 @@ def stride(access: Access, iv: Value, scope: Scope) -> Stride:
     if access.is_exact and step is not None:
         return Stride("varying", reason=f"{described(access)} does not move evenly with %{iv.hint}")
     return Stride("unknown", reason="; ".join(access.unknown) or f"the step of %{iv.hint} is known only at run time")
+
+
+def supposed(found: Stride, access: Access) -> Stride:
+    """A stride where elements of the last dimension are neighbours, supposed that they are if the layout does not say.
+
+    They are in most arrays: this is for what pays, and nothing that must be right may rely on it.
+    """
+    type = access.buffer.type
+    if found.elements is not None or not found.vector or any(found.vector[:-1]) or not isinstance(type, MemRefType):
+        return found
+    moved = found.vector[-1]
+    return Stride(_NEXT.get(moved, "strided"), found.vector, moved) if has_rows(type) is None else found
 
 
 def _step(access: Access, iv: Value, scope: Scope) -> int | None:

@@ -11,6 +11,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
+from affdsl.ir.layouts import has_rows
+from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.messages import op_name, where
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
@@ -201,7 +203,22 @@ def _store(step: _Replacement, op: affine.Store) -> None:
 
 def _vector_load(step: _Replacement, op: affine.VectorLoad) -> None:
     _must_fit(op, op.result, op.memref)
-    step.emit(vector.Load(op.result, op.memref, step.indices()))
+    map = _of_elements(op.result, op.memref)
+    if map is None:
+        step.emit(vector.Load(op.result, op.memref, step.indices()))
+        return
+    assert isinstance(op.result.type, VectorType)
+    none = Value(op.result.type.element)
+    step.emit(arith.Constant(none, 0.0 if isinstance(none.type, FloatType) else 0))
+    step.emit(vector.TransferRead(op.result, op.memref, step.indices(), none, map, (True,) * op.result.type.rank))
+
+
+def _of_elements(lanes: Value, buffer: Value) -> AffineMap | None:
+    """The map of a transfer of neighbours; None where they are neighbours in memory, as vector.load wants them."""
+    if not (isinstance(lanes.type, VectorType) and isinstance(buffer.type, MemRefType)) or has_rows(buffer.type):
+        return None
+    rank = buffer.type.rank
+    return AffineMap(rank, 0, tuple(dim(k) + 0 for k in range(rank - lanes.type.rank, rank)))
 
 
 def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
@@ -216,7 +233,11 @@ def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
 
 def _vector_store(step: _Replacement, op: affine.VectorStore) -> None:
     _must_fit(op, op.value, op.memref)
-    step.emit(vector.Store(op.value, op.memref, step.indices()))
+    map = _of_elements(op.value, op.memref)
+    if map is None:
+        step.emit(vector.Store(op.value, op.memref, step.indices()))
+    else:
+        step.emit(vector.TransferWrite(op.value, op.memref, step.indices(), map, (True,) * len(map.results)))
 
 
 def _prefetch(step: _Replacement, op: affine.Prefetch) -> None:

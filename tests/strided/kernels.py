@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
@@ -377,3 +377,22 @@ def checked(x: af.strided(af.f64[N]), y: af.strided(af.f64[N])):
 @case(checked, lambda r, n: (floats(r, n), floats(r, n)))
 def _(x, y):
     y += x.sum()
+
+
+def on_vectors(kernel: af.Kernel, step: Callable[[af.Schedule], af.Schedule]) -> None:
+    """A kernel once more, after a step."""
+    of = next(of for of in CASES if of.kernel is kernel)
+    CASES.append(replace(of, kernel=step(af.Schedule(kernel)).kernel()))
+
+
+on_vectors(smooth, lambda s: s.vectorize("i", 4))
+on_vectors(backwards, lambda s: s.vectorize("i", 4, tail="masked"))
+on_vectors(every_other, lambda s: s.vectorize("i", 8))
+on_vectors(life, lambda s: s.vectorize("j", 16))
+on_vectors(lower, lambda s: s.vectorize("j", 4))
+on_vectors(row_sums, lambda s: s.scalar_replace("j").vectorize("j", 4))
+on_vectors(transpose, lambda s: s.vectorize("i", 8))
+on_vectors(gather, lambda s: s.vectorize("i", 4))
+for kernel in (axpy, smooth, relax, row_sums, batched, both, life):
+    of = next(of for of in CASES if of.kernel is kernel)
+    CASES.append(replace(of, kernel=kernel.optimize("avx2", threads=2)))

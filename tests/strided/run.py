@@ -23,7 +23,7 @@ from tests.strided.kernels import CASES, Case
 from tests.strided.views import View
 
 SANITIZED = C("gcc", ("-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *UNREACHABLE))
-SIZES = (0, 1, 1, 2, 3, 5, 7, 8, 13)
+SIZES = (0, 1, 1, 2, 3, 5, 7, 8, 13, 35)
 
 
 def wrong(numbers: Sequence[int], cases: Sequence[Case] = CASES) -> dict[int, str]:

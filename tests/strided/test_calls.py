@@ -198,6 +198,17 @@ def test_vectors_are_neighbours_by_subscript():
         np.testing.assert_array_equal(a, [x * x if x % 2 == 0 and x >= 4 else x for x in range(19)])
 
 
+def test_vectors_of_rows_are_loaded_at_once(tmp_path):
+    fast = af.Schedule(add).vectorize("j", 4).kernel()
+    source = check_compiles(fast.module, "add", tmp_path, sizes=2)
+    rows, whole = source.split("\nvoid add(")
+    assert "static void add_rows(int64_t M, int64_t N, double *restrict A, int64_t A_stride_0," in rows
+    assert "*(const f64x4_at *)&A[i * A_stride_0 + j]" in rows
+    assert "if (A_stride_1 == 1 && B_stride_1 == 1) {\n        add_rows(M, N, A, A_stride_0, B, B_stride_0);" in whole
+    assert "_at *" not in whole
+    assert "add_rows" not in add.c()
+
+
 def test_a_kernel_with_strides_is_pickled():
     again = pickle.loads(pickle.dumps(add))  # noqa: S301 - our own
     assert repr(again) == repr(add)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
 from passes.transforms.vectorize.interleaved import access_together
@@ -22,7 +23,7 @@ def access(at: Lanes, op: Access) -> None:
     steps = [None if e is None else at.step(e) for e in exprs]
     type = op.memref.type
     in_a_row = bool(steps) and all(step == 0 for step in steps[:-1])
-    is_plain = in_a_row and isinstance(type, MemRefType) and type.layout is None
+    is_plain = in_a_row and isinstance(type, MemRefType) and _may_be_a_vector(at, op, type)
     if isinstance(op, affine.Load | memref.Load) and not at.varies(op.result):
         at.emit(op)
     elif (group := at.groups.get(op)) is not None and at.mask is None:
@@ -35,6 +36,12 @@ def access(at: Lanes, op: Access) -> None:
         _backwards(at, op)
     else:
         _lane_by_lane(at, op)
+
+
+def _may_be_a_vector(at: Lanes, op: Access, type: MemRefType) -> bool:
+    """Whether neighbours are accessed by one operation: where strides are known only at run time, without a mask."""
+    rows = has_rows(type)
+    return rows is True or (rows is None and at.mask is None and isinstance(op, affine.Load | affine.Store))
 
 
 def _exprs(at: Lanes, op: Access) -> list[Affine | None]:

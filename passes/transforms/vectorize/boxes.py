@@ -9,6 +9,7 @@ from itertools import product
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.layouts import has_rows
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import with_fields
@@ -241,7 +242,7 @@ def _access(box: Box, op: affine.Load | affine.Store) -> None:
         box.emit(op)
         return
     assert isinstance(op.memref.type, MemRefType)
-    if op.memref.type.layout is not None:
+    if has_rows(op.memref.type) is False:
         raise box.refusal(op, f"{shown(op.memref)} has a layout")
     index = tuple(box.expr(e) if all(v in box.exprs or v not in box.varying for v in e.values()) else None
                   for e in op.index)  # fmt: skip

@@ -14,7 +14,7 @@ from affdsl.ir.types import MemRefType
 from affdsl.mlir.readers import parse
 from passes.analysis.access import Access, Accesses
 from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.stride import Stride, stride, strides
+from passes.analysis.stride import Stride, stride, strides, supposed
 from tests.oracles import mlir_opt
 from tests.passes.analysis.programs import Program, generate
 from tests.passes.analysis.touched import origin
@@ -198,6 +198,22 @@ def test_what_is_not_known_says_why() -> None:
     )
     assert [str(stride(a, a.ivs[0], of.scope)) for a in of.all] == ["invariant", "unknown", "unknown"]
     assert stride(of.all[1], of.all[1].ivs[0], of.scope).reason == "which elements of A it touches is not known"
+
+
+def test_rows_are_supposed_where_the_layout_does_not_say() -> None:
+    of = of_text(
+        """affine.for %i = 0 to 4 { affine.for %j = 0 to 2 {
+             %a = affine.load %A[%i, 3 - 2 * %j] : memref<4x4xf32, strided<[?, ?], offset: ?>>
+             %b = affine.load %B[%i, %j] : memref<4x4xf32, strided<[8, 2]>>
+           } }""",
+        "%A: memref<4x4xf32, strided<[?, ?], offset: ?>>, %B: memref<4x4xf32, strided<[8, 2]>>",
+    )
+    told = [[(each, supposed(each, a)) for each in strides(a, of.scope).values()] for a in of.all]
+    assert [(str(a), str(b)) for a, b in told[0]] == [
+        ("stride (1, 0)", "stride (1, 0)"),
+        ("stride (0, -2)", "stride -2"),
+    ]
+    assert all(a is b for a, b in told[1])
 
 
 def test_a_step_known_at_run_time_is_not_guessed() -> None:
