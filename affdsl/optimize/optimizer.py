@@ -13,7 +13,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import jammed, product, sweeps, vectors
+from affdsl.optimize.recipes import blocked, jammed, product, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -119,11 +119,23 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
         except (UnfitError, IllegalTransform, ScheduleError):
             rest.append(nest.name(nest.innermost))
     if not notes:
-        return s, []
+        return _with_blocks(s, root, options)
     for name in rest:
         apart, said = _first(apart, name, (vectors.take,), options)
         notes += said
     return apart, notes
+
+
+def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop in blocks; no notes where these are no products."""
+    apart = copy(s)
+    for name in reversed(names_in(s, root)):
+        with suppress(IllegalTransform, ScheduleError):
+            apart.demote(name)
+    try:
+        return blocked.take(apart, root, options)
+    except UnfitError:
+        return s, []
 
 
 def _in_memory(s: Schedule, loops: Sequence[str]) -> None:

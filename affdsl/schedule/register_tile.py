@@ -35,8 +35,10 @@ def take(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lane
     s.scalar_replace(k)
     if contract:
         s.contract(k)
-    for rest in _beside(s, tiles[-1], k):
-        _edge(s, rest, rows, lanes, contract=contract)
+    left = {name for row in s.loops() for name in row.names}  # a tile as large as its loop has no loop
+    for around in [tile for tile in tiles if tile in left][-1:]:
+        for rest in _beside(s, around, k):
+            _edge(s, rest, rows, lanes, contract=contract)
 
 
 def _edge(s: Schedule, nest: tuple[LoopRow, ...], rows: int, lanes: int, *, contract: bool) -> None:

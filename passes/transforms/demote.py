@@ -28,7 +28,8 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         for i, s = 0: { yield s + T(i) }; A[j] = s   ->   A[j] = 0; for i: A[j] = A[j] + T(i)
 
     Where the last value is stored behind the loop, and nothing else touches that element in between, the element keeps
-    the value all the time. Otherwise a new buffer of one element does, made right before the loop. Loops right around,
+    the value all the time. So does one that the first value is loaded from, if it is stored to anew behind the loop,
+    and nothing else touches it from the one to the other. Otherwise a new buffer of one element does, made right before the loop. Loops right around,
     or inside, that only hand the values on have them in the same place. The numbers are the same, to the bit. A loop
     that carries nothing can be tiled, interchanged, and made perfectly nested with others.
 
@@ -131,7 +132,7 @@ class _Demotion:
                 cells.append(given[position])
                 continue
             store = self._store_of(result, loop, block)
-            cell = _Cell(store.memref, store.index) if store is not None else None
+            cell = _Cell(store.memref, store.index) if store is not None else self._overwritten(init, loop, block)
             if cell is None:
                 assert isinstance(carried.type, FloatType | IntegerType | IndexType)
                 buffer = Value(MemRefType((), carried.type), carried.hint or result.hint, carried.location)
@@ -194,6 +195,18 @@ class _Demotion:
                 named = {op.memref, *(v for e in op.index for v in e.values())}
                 if not made & named and not any(self._meet(op, a, loop) for a in self._inside(between)):
                     return op
+        return None
+
+    def _overwritten(self, init: Value, loop: Loop, block: Block) -> _Cell | None:
+        """The element that the first value is loaded from, if nothing needs that before it is stored to again."""
+        load, place = self._makers.get(init), block.index(loop)
+        if not isinstance(load, affine.Load) or load not in block[:place] or loop.inits.count(init) > 1:
+            return None
+        for at, op in enumerate(block[place:], place):
+            if isinstance(op, affine.Store) and (op.memref, op.index) == (load.memref, load.index):
+                between = self._inside(block[block.index(load) + 1 : at])
+                kept = op.value not in loop.results and not any(self._meet(load, a, loop) for a in between)
+                return _Cell(load.memref, load.index) if kept else None
         return None
 
     def _is_there(self, init: Value, cell: _Cell, loop: Loop, block: Block) -> bool:

@@ -48,7 +48,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
     i_tile, j_tile, k_tile = tiles
-    s.permute((k_tile, j_tile, i_tile))
+    left = {row.names[0] for row in s.loops()}  # a tile as large as its loop runs once, and has no loop
+    order = tuple(name for name in (k_tile, j_tile, i_tile) if name in left)
+    if len(order) > 1:
+        s.permute(order)
     packed: list[str] = []
     for columns, loop, width in ((True, j_tile, 2 * lanes), (False, i, rows)):
         for buffer, axis in found.panels(nest, columns=columns):

@@ -37,10 +37,11 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         again = next((each for each in nests(apart) if _is_same(each, nest)), None)
         if again is not None and _least(again, options) < _least(found, options):
             best, found = apart, again
-    return _taken(copy(best), found, options)
+    return in_place(copy(best), found, options)
 
 
-def _taken(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same, with what stands in a nest left together; the schedule given is changed. Raises UnfitError."""
     said: list[str] = []
     loop = min(reversed(nest.band), key=lambda each: cost(nest, each, options))
     name, outer = nest.name(loop), [nest.name(each) for each in nest.band if each is not loop]

@@ -85,6 +85,34 @@ def test_what_the_loop_touches_decides_as_well():
     assert not ops(_row_sums(inside="x[j] = 1.0"), memref.Alloca)
 
 
+@pytest.mark.parametrize(
+    ("inside", "between", "kept"),
+    [
+        ("pass", "pass", True),
+        ("x[j] = C[i]", "pass", False),
+        ("pass", "x[0] = C[i]", False),
+        ("C[j] = 1.0", "pass", False),
+    ],
+)
+def test_an_element_that_gets_a_new_value_behind_keeps_the_old_one_on_the_way(inside, between, kept):
+    @af.kernel
+    def f(A: af.f64[8, 8], C: af.f64[8], x: af.f64[8]):
+        with af.for_(8) as i:
+            with af.for_(8, iter_args=C[i]) as (j, s):
+                exec(inside, {"C": C, "x": x, "i": i, "j": j})
+                af.yield_(s - A[i, j])
+            exec(between, {"C": C, "x": x, "i": i})
+            C[i] = s / A[i, i]
+
+    made = demote(f.func, loops(f.func)[1].iv)
+    assert (not ops(made, memref.Alloca)) == kept
+    ours, theirs = ([1 + np.arange(64.0).reshape(8, 8), *(np.arange(8.0) for _ in range(2))] for _ in range(2))
+    f.interpret(*theirs)
+    run(made, *ours)
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_it_is_the_inverse_of_scalar_replace():
     @af.kernel
     def sums(A: af.f64[M, N], x: af.f64[M]):
@@ -161,6 +189,8 @@ def source(rng: random.Random) -> str:
         carried = [f"s{next(fresh)}" for _ in range(count)]
         inits = [rng.choice([*names, "af.i64(2)", "x[1]"]) for _ in range(count)]
         inits = [f"+({init})" for init in inits]
+        again = f"x[{rng.choice(ivs)}]"  # an element from which a value is loaded, and that gets another one behind
+        inits[0] = again if rng.random() < 0.4 else inits[0]
         size = rng.choice(("n", "3", "6"))
         start = "    " * indentation
         lines.append(f"{start}with af.for_({size}, iter_args=[{', '.join(inits)}]) as ({', '.join([iv, *carried])}):")
@@ -170,6 +200,7 @@ def source(rng: random.Random) -> str:
         lines.append(f"{start}    af.yield_({', '.join(yields)})")
         ivs.pop()
         lines.extend(f"{start}x[{rng.choice(ivs)}] = {name}" for name in carried if rng.random() < 0.7)
+        lines.append(f"{start}{again} = {carried[0]} * 3")
 
     ivs = ["0", "5"]
     for _ in range(2):
