@@ -50,10 +50,11 @@ def _at_least(size: Index, least: int) -> Condition:
 def _arrays(s: Schedule, root: str) -> list[Shaped] | None:
     """The arrays that a loop uses; None if of one of them nothing is known."""
     inside = names_in(s, root)
-    buffers = {a.buffer for nest in nests(s) if nest.name(nest.innermost) in inside for a in nest.accesses}
+    accesses = (a for nest in nests(s) if nest.name(nest.innermost) in inside for a in nest.accesses)
+    buffers = {a.buffer.root: a.buffer for a in accesses}
     shapes = dict(zip(s.function.args, s.function.shapes, strict=False))
     found: list[Shaped] = []
-    for buffer in buffers:
+    for buffer in buffers.values():
         shape, element = shapes.get(buffer.root) or _known(buffer), buffer.type.element
         if shape is None or not isinstance(element, FloatType | IntegerType):
             return None

@@ -8,12 +8,13 @@ from functools import cached_property
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, vector
-from affdsl.ir.dialects.func import Func
+from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.schedule import Schedule
 from passes.analysis.access import Access
 from passes.analysis.dependence import Dependences
@@ -38,7 +39,13 @@ class Nest:
     band: tuple[affine.For, ...]
     around: tuple[Op, ...]
     names: Mapping[Value, str]
-    dependences: Dependences
+    function: Func
+    module: Module
+
+    @cached_property
+    def dependences(self) -> Dependences:
+        """Those of the nest alone."""
+        return Dependences(alone(way_to(self.function, {self.innermost.iv})), self.module)
 
     @property
     def innermost(self) -> affine.For:
@@ -83,8 +90,7 @@ def nests(s: Schedule) -> tuple[Nest, ...]:
     """The nests of a schedule as it is now, in the order of the text."""
     function, module = s.function, s.module
     names = {row.iv: row.names[0] for row in s.loops()}
-    dependences = Dependences(function, module)
-    return tuple(Nest(band, around, names, dependences) for band, around in _bands(function))
+    return tuple(Nest(band, around, names, function, module) for band, around in _bands(function))
 
 
 def _bands(function: Func) -> Iterator[tuple[tuple[affine.For, ...], tuple[Op, ...]]]:

@@ -10,13 +10,14 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
+from affdsl.schedule.alone import alone, path_to, restored
 from affdsl.schedule.bands import require_band
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal, symbols_in
 from passes.advice.verbs import done
 from passes.legality.proposals import Argument, Request, Step
-from passes.legality.refusal import refusal
+from passes.legality.refusal import IllegalTransform, refusal
 from passes.transforms.settle import Settled, settled
 from passes.transforms.share import shared
 
@@ -103,10 +104,25 @@ def taken(place: Place, call: VerbCall) -> Settled:
     request = Request(step, place.function, place.module)
     if verb.band:
         require_band(place, request, verb.band, ordered=verb.ordered)
-    made = done(request, place.call)
+    path = path_to(place.function, step)
+    if path:
+        small = alone(path)
+        try:
+            made = _made(verb, Request(step, small, place.module), place.call)
+        except IllegalTransform as error:
+            error.request = request
+            raise
+        whole = restored(path, small, made.function)
+        if whole is not None:
+            return replace(made, function=whole)
+    return _made(verb, request, place.call)
+
+
+def _made(verb: Verb, request: Request, call: str) -> Settled:
+    made = done(request, call)
     if verb.copies:
-        made = shared(made, place.function, place.module)
-    return settled(made, place.function) if verb.settles else Settled(made)
+        made = shared(made, request.function, request.module)
+    return settled(made, request.function) if verb.settles else Settled(made)
 
 
 def _tile(at: Place, loops: object, sizes: object, **options: Argument) -> Step:

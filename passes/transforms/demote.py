@@ -29,9 +29,9 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
 
     Where the last value is stored behind the loop, and nothing else touches that element in between, the element keeps
     the value all the time. So does one that the first value is loaded from, if it is stored to anew behind the loop,
-    and nothing else touches it from the one to the other. Otherwise a new buffer of one element does, made right before the loop. Loops right around,
-    or inside, that only hand the values on have them in the same place. The numbers are the same, to the bit. A loop
-    that carries nothing can be tiled, interchanged, and made perfectly nested with others.
+    and nothing else touches it from the one to the other. Otherwise a new buffer of one element does, made right before
+    the loop. Loops right around, or inside, that only hand the values on have them in the same place. The numbers are
+    the same, to the bit. A loop that carries nothing can be tiled, interchanged, and made perfectly nested with others.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -35,7 +35,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
     made, strip = _in_blocks(copy(s), root, (), ROWS)
-    inside = [name for name in names_in(made, strip)]
+    inside = names_in(made, strip)
     said: list[str] = []
     for name in [nest.name(nest.innermost) for nest in nests(made) if nest.name(nest.innermost) in inside]:
         nest = next(each for each in nests(made) if each.name(each.innermost) == name)
@@ -93,7 +93,9 @@ def _cut(s: Schedule, root: str, strip: str, size: int) -> None:
             inside.add(rest)
             seen.add(rest)
         elif begins:
-            s.split(name, end + size)
+            behind = end + size
+            assert isinstance(behind, Index)
+            s.split(name, behind)
             inside.add(loop.iv)
             seen.add(_after(s, loop.iv))
 
@@ -135,7 +137,12 @@ def _long(s: Schedule, strip: str) -> Iterator[tuple[str, ...]]:
         if not isinstance(op, affine.For):
             return
         here = (*path, names[op.iv])
-        if path and counts[op.iv].high is None and len(op.body) > 1 and any(isinstance(each, affine.For) for each in op.body):
+        if (
+            path
+            and counts[op.iv].high is None
+            and len(op.body) > 1
+            and any(isinstance(each, affine.For) for each in op.body)
+        ):
             yield here
         elif len(op.body) == 1:
             yield from search(op.body[0], here)

@@ -1,0 +1,87 @@
+"""A step that looks at its nest alone does the same as one that looks at the whole function."""
+
+import pytest
+
+import affdsl as af
+from affdsl.ir.traverse import with_fields
+from affdsl.schedule import verbs
+from affdsl.schedule.alone import alone, restored, way_to
+from tests.effort import some
+from tests.schedule.random_schedules import random_schedule
+
+K, N = af.symbols("K N")
+
+
+@af.kernel
+def factors(A: af.f64[N, N]):
+    with af.for_(N) as i:
+        with af.for_(i) as j:
+            with af.for_(j) as k:
+                A[i, j] -= A[i, k] * A[k, j]
+            A[i, j] /= A[j, j]
+        with af.for_(i, N) as j, af.for_(i) as k:
+            A[i, j] -= A[i, k] * A[k, j]
+
+
+@af.kernel
+def between(A: af.f64[N], B: af.f64[N, N], x: af.f64[2]):
+    """Loads around nests that store what they load: none of them may serve for the others."""
+    with af.for_(N) as t:
+        x[0] = A[t]
+        with af.for_(N) as i:
+            A[i] += B[t, i]
+        x[1] = A[t]
+        with af.for_(N) as i, af.for_(N) as j:
+            B[i, j] += A[t] * x[1]
+        with af.for_(N) as i, af.if_(i > t):
+            A[i] -= x[0]
+        with af.for_(N, iter_args=af.f64(0)) as (j, s):
+            af.yield_(s + A[j])
+        x[0] = s
+
+
+@af.kernel
+def chain(A: af.f64[N, K], B: af.f64[N, K], C: af.f64[N, K]):
+    with af.for_(N) as i, af.for_(K) as j:
+        B[i, j] = A[i, j] * 2.0
+    with af.for_(N) as i, af.for_(1, K - 1) as j:
+        C[i, j] = B[i, j - 1] + B[i, j + 1]
+    with af.for_(N) as i, af.for_(K) as j:
+        A[i, j] += C[i, j] / 3.0
+
+
+@pytest.mark.parametrize("kernel", [factors, between, chain], ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("seed", some(range(24), 8))
+def test_random_steps_are_the_same(kernel, seed, monkeypatch):
+    ours = random_schedule(kernel, seed, steps=8)
+    monkeypatch.setattr(verbs, "path_to", lambda function, step: ())
+    assert _said(random_schedule(kernel, seed, steps=8)) == _said(ours)
+
+
+def _said(s):
+    return str(s), str(s.module)
+
+
+def test_nests_beside_are_left_out():
+    s = af.Schedule(chain)
+    for row in (row for row in s.loops() if row.depth == 1):
+        path = way_to(s.function, {row.iv})
+        small = alone(path)
+        assert len(small.body) == 1
+        assert str(restored(path, small, small)) == str(s.function)
+
+
+def test_where_something_touches_memory_the_block_stays():
+    s = af.Schedule(between)
+    path = way_to(s.function, {next(row.iv for row in s.loops() if row.names[0] == "i#1")})
+    assert len(alone(path).body[0].body) == len(s.function.body[0].body)
+
+
+def test_a_step_that_changes_more_than_its_nest_is_not_put_back():
+    s = af.Schedule(chain)
+    path = way_to(s.function, {next(iter(s.loops())).iv})
+    small = alone(path)
+    assert restored(path, small, with_fields(small, args=small.args[1:])) is None
+    assert restored(path, small, with_fields(small, body=(*s.function.body[1:], *small.body))) is not None
+    path = way_to(s.function, {list(s.loops())[1].iv})
+    assert restored(path, alone(path), s.function) is None
