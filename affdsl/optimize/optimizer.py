@@ -117,7 +117,11 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
             notes.append(f"{nest.place}: {product.take(tried, nest, options)}")
             apart = tried
         except (UnfitError, IllegalTransform, ScheduleError):
-            rest.append(nest.name(nest.innermost))
+            try:
+                apart, said = blocked.take_triangle(apart, nest, options)
+                notes += said
+            except UnfitError:
+                rest.append(nest.name(nest.innermost))
     if not notes:
         return _with_blocks(s, root, options)
     for name in rest:

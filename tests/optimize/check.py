@@ -12,6 +12,8 @@ from tests.optimize.ways import ALLOWANCES, Way
 
 TINY = (1, 2, 3, 5, 9, 17)
 """What each size of a kernel is in turn, where it may be so small."""
+SEVERAL_BLOCKS = 289
+"""A size of more than two blocks of whatever is made of loops, the last one of which is not whole."""
 
 
 WAYS = (Way(), Way(allowed=ALLOWANCES), Way(threads=2), Way("avx2"), Way("baseline", 2, ALLOWANCES))
@@ -28,11 +30,14 @@ def wrong(benchmarks: Iterable[Benchmark], ways: Sequence[Way], seed: int = 0) -
 
 
 def sizes_of(benchmark: Benchmark) -> Iterator[Sizes]:
-    """PolyBench's smallest sizes; tiny ones, all the same and in turn."""
+    """PolyBench's smallest sizes, each of them large once; tiny ones, all the same and in turn."""
     smallest = benchmark.sizes["MINI"]
     yield smallest
     for k in TINY:
         yield {name: max(k, benchmark.least.get(name, 1)) for name in smallest}
+    for name in smallest:
+        if name != "TSTEPS":
+            yield {**smallest, name: SEVERAL_BLOCKS}
     yield {name: max(TINY[n % len(TINY)], benchmark.least.get(name, 1)) for n, name in enumerate(reversed([*smallest]))}
 
 

@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
-from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -34,22 +34,52 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     ----------
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
-    made, strip = _in_blocks(copy(s), root, (), ROWS)
-    inside = names_in(made, strip)
+    return _with_products(*_in_blocks(copy(s), root, (), ROWS), options)
+
+
+def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[str]]:
+    """The schedule with a product whose sums are of different lengths in blocks: all but those at the ends are full.
+
+        for i, j: { for k < i: C[i, j] += A[i, k] * B[k, j] }
+
+    Raises UnfitError.
+
+    References
+    ----------
+    Goto and van de Geijn, "High-performance implementation of the level-3 BLAS", TOMS 2008.
+    """
+    found = product.product_of(nest)
+    if not found.is_triangular:
+        raise UnfitError("its sums are all of the same length")
+    rows, others = (found.i, found.j) if product.is_tied(found.i, found.k) else (found.j, found.i)
+    batch = [loop for loop in nest.band if loop not in (found.i, found.j, found.k)]
+    order = tuple(map(nest.name, (*batch, rows, others, found.k)))
+    made = copy(s)
+    if order != tuple(map(nest.name, nest.band)):
+        try:
+            made.permute(order)
+        except (IllegalTransform, ScheduleError) as error:
+            raise UnfitError(str(error)) from None
+    return _with_products(*_in_blocks(made, nest.name(rows), (), ROWS), options)
+
+
+def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
+    """The schedule with the nests of blocks as products where they are, and else on vectors. Raises UnfitError."""
+    inside = names_in(s, strip)
     said: list[str] = []
-    for name in [nest.name(nest.innermost) for nest in nests(made) if nest.name(nest.innermost) in inside]:
-        nest = next(each for each in nests(made) if each.name(each.innermost) == name)
-        tried = copy(made)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        nest = next(each for each in nests(s) if each.name(each.innermost) == name)
+        tried = copy(s)
         try:
             said.append(f"{nest.place}: {product.take(tried, nest, options)}")
-            made = tried
+            s = tried
         except (UnfitError, IllegalTransform, ScheduleError):
             with suppress(UnfitError):
-                made, done = vectors.in_place(copy(made), nest, options)
+                s, done = vectors.in_place(copy(s), nest, options)
                 said.append(f"{nest.place}: {done}")
-    if not any("product of matrices" in each for each in said):
+    if not any("a product of matrices" in each for each in said):
         raise UnfitError("blocks of it are no products of matrices")
-    return made, said
+    return s, said
 
 
 def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int) -> tuple[Schedule, str]:

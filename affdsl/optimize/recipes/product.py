@@ -33,6 +33,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     "BLIS: a framework for rapidly instantiating BLAS functionality", TOMS 2015.
     """
     found = product_of(nest)
+    if found.is_triangular:
+        raise UnfitError("it is a product of matrices whose sums are of different lengths")
     bits = _bits(found.store)
     lanes = options.target.lanes(bits)
     if lanes < 2:
@@ -86,6 +88,11 @@ class Product:
     k: affine.For
     factors: Sequence[Access]
 
+    @property
+    def is_triangular(self) -> bool:
+        """Whether some sums have more terms than others."""
+        return is_tied(self.i, self.k) or is_tied(self.j, self.k)
+
     def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
         """The arrays that move with j, or with i alone, and along which dimension."""
         found: dict[Buffer, int] = {}
@@ -129,6 +136,11 @@ def product_of(nest: Nest) -> Product:
         if left and right:
             return Product(store, i, j, k, factors)
     raise UnfitError("it is no product of matrices: no factor is the same for all rows of the result")
+
+
+def is_tied(a: affine.For, b: affine.For) -> bool:
+    """Whether the bounds of one of two loops move with the other."""
+    return any(loop.iv in bound.values() for loop, of in ((a, b), (b, a)) for bound in (*of.lower, *of.upper))
 
 
 def tile_sizes(target: Target, size: int, rows: int, columns: int) -> tuple[int, int, int]:
