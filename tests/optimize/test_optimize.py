@@ -120,7 +120,7 @@ def test_what_fits_into_a_cache_is_not_tiled_in_time():
 
 
 def test_factorizations_and_triangles_are_products_in_blocks():
-    for name, least in (("lu", 4), ("ludcmp", 4), ("cholesky", 1), ("trmm", 1), ("symm", 2)):
+    for name, least in (("cholesky", 1), ("symm", 2)):
         fast = named(name).kernel.optimize("avx2", threads=1)
         assert fast.explain().count("a product of matrices") >= least, name
         assert 'strip_mine("' in str(fast.schedule), name
