@@ -89,7 +89,9 @@ def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int) -> tu
     """
     try:
         s.strip_mine(root, size)
-        strip = _before(s, root)
+        strip = str(dict(s.steps[-1].call.options)["name"])
+        if not {root, strip} <= {*_loops(s)}:
+            raise UnfitError(f"{root} is no loop of known bounds that is longer than a block")
         for outer in reversed(around):
             s.interchange(outer, strip)
         _cut(s, root, strip, size)
@@ -106,36 +108,41 @@ def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int) -> tu
 
 def _cut(s: Schedule, root: str, strip: str, size: int) -> None:
     """Split the loops in a block so that each runs over what was before it, in it, or behind it."""
-    start = next(row.iv for row in s.loops() if row.names[0] == strip)
-    end = symbols(strip)
-    assert isinstance(end, Index)
-    inside = {start, next(row.iv for row in s.loops() if row.names[0] == root)}
+    begin = symbols(strip)
+    assert isinstance(begin, Index)
+    behind = begin + size
+    assert isinstance(behind, Index)
+    start = _loops(s)[strip].iv
+    inside = {start, _loops(s)[root].iv}
     seen = set(inside)
-    while (loop := _next(s, start, inside, seen)) is not None:
-        name = next(row.names[0] for row in s.loops() if row.iv is loop.iv)
+    while (name := _next(s, strip, inside, seen)) is not None:
+        loop = _loops(s)[name]
         seen.add(loop.iv)
         begins, ends = (_moves(bound, inside) for bound in (loop.lower, loop.upper))
-        if begins and ends:
+        if begins:
             inside.add(loop.iv)
-        elif ends:
-            s.split(name, strip)
-            rest = _after(s, loop.iv)
-            inside.add(rest)
+        if begins == ends:
+            continue
+        before = {row.iv: row.depth for row in s.loops()}
+        s.split(name, strip if ends else behind)
+        new = (row.iv for row in s.loops() if row.iv not in before and row.depth == before[loop.iv])
+        for rest in [*new][:1]:
             seen.add(rest)
-        elif begins:
-            behind = end + size
-            assert isinstance(behind, Index)
-            s.split(name, behind)
-            inside.add(loop.iv)
-            seen.add(_after(s, loop.iv))
+            inside |= {rest} if ends else set()
 
 
-def _next(s: Schedule, start: Value, inside: set[Value], seen: set[Value]) -> affine.For | None:
+def _loops(s: Schedule) -> dict[str, affine.For]:
+    """The loops that steps can change, by name, in the order of the text."""
+    names = {row.iv: row.names[0] for row in s.loops()}
+    return {names[op.iv]: op for op in walk(s.function) if isinstance(op, affine.For)}
+
+
+def _next(s: Schedule, strip: str, inside: set[Value], seen: set[Value]) -> str | None:
     """The first loop of a block that was not seen and has bounds that move with what is inside of the block."""
-    around = next(op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is start)
-    for op in walk(around):
-        if isinstance(op, affine.For) and op.iv not in seen and _moves((*op.lower, *op.upper), inside):
-            return op
+    within = names_in(s, strip)
+    for name, loop in _loops(s).items():
+        if name in within and loop.iv not in seen and _moves((*loop.lower, *loop.upper), inside):
+            return name
     return None
 
 
@@ -143,39 +150,19 @@ def _moves(bounds: tuple[Affine, ...], values: set[Value]) -> bool:
     return any(v in values for bound in bounds for v in bound.values())
 
 
-def _after(s: Schedule, iv: Value) -> Value:
-    """The counter of the loop that follows one in the same block."""
-    rows = list(s.loops())
-    at = next(k for k, row in enumerate(rows) if row.iv is iv)
-    return next(row.iv for row in rows[at + 1 :] if row.depth == rows[at].depth)
-
-
-def _before(s: Schedule, name: str) -> str:
-    """The loop right around one."""
-    rows = list(s.loops())
-    at = next(k for k, row in enumerate(rows) if row.names[0] == name)
-    return rows[at - 1].names[0]
-
-
 def _long(s: Schedule, strip: str) -> Iterator[tuple[str, ...]]:
     """The loops of blocks that grow with sizes and hold several things, each with those between it and the blocks."""
     names = {row.iv: row.names[0] for row in s.loops()}
     counts = trip_counts(s.function)
-    around = next(op for op in walk(s.function) if isinstance(op, affine.For) and names[op.iv] == strip)
 
     def search(op: Op, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if not isinstance(op, affine.For):
             return
-        here = (*path, names[op.iv])
-        if (
-            path
-            and counts[op.iv].high is None
-            and len(op.body) > 1
-            and any(isinstance(each, affine.For) for each in op.body)
-        ):
+        here, holds = (*path, names[op.iv]), any(isinstance(each, affine.For) for each in op.body)
+        if path and holds and len(op.body) > 1 and counts[op.iv].high is None:
             yield here
         elif len(op.body) == 1:
             yield from search(op.body[0], here)
 
-    for op in around.body:
+    for op in _loops(s)[strip].body:
         yield from search(op, ())
