@@ -25,6 +25,7 @@ from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
 from affdsl.shown import Text
+from codegen.arguments import on_numpy
 from codegen.c.emit import REGISTER_BITS, CSource, emit
 from codegen.jit import compile_program, interpret_program
 from codegen.native import native_target as native_target
@@ -158,7 +159,8 @@ class _Called:
     "optimize",
 )
 class Kernel(_Called):
-    """A kernel. Call it with NumPy arrays; `mlir()` and `c()` give it as text; `func` is its IR.
+    """A kernel. Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface
+    or the buffer protocol; `mlir()` and `c()` give it as text; `func` is its IR.
 
     A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call. It raises
     TypeError and ValueError (see `codegen.errors`) for arguments that do not fit, and ToolchainError where the C
@@ -208,9 +210,12 @@ class Kernel(_Called):
         return self.__call__(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
-        """The call as part of the kernel that is being built, if it is one, or with defaults for what it lacks."""
+        """The call as part of the kernel that is being built, if it is one, or with defaults for what it lacks, or with
+        NumPy's arrays on the memory of those of other libraries."""
         given = defaulted(self.program.parameters, arguments, keywords)
         if active() is None or not any(map(is_traced, (*arguments, *keywords.values()))):
+            if given is None and (lent := on_numpy(self.name, arguments, keywords)) is not None:
+                arguments, given = lent
             return None if given is None else (self(*arguments, **given),)
         return (call(self.program, self._in_order(arguments, keywords if given is None else given)),)
 

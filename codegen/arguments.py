@@ -14,6 +14,7 @@ import numpy.typing as npt
 from affdsl.errors import InternalError
 from affdsl.ir.layouts import row_major
 from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
+from codegen.foreign import with_arrays
 from codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
 
 Array = npt.NDArray[np.generic]
@@ -96,6 +97,7 @@ def check(signature: Signature, arguments: tuple[object, ...], keywords: Mapping
     ArgumentError, SizeError, RangeError, LayoutError, OverlapError
         With the kernel's name, the argument, what is wanted, what was given, and what to do.
     """
+    arguments, keywords = on_numpy(signature.name, arguments, keywords) or (arguments, keywords)
     given = _bind(signature, arguments, keywords) if keywords else arguments
     if len(given) != len(signature.arguments):
         _refuse_count(signature, len(given), ())
@@ -110,6 +112,22 @@ def check(signature: Signature, arguments: tuple[object, ...], keywords: Mapping
             arrays.append((argument, array))
     _check_overlaps(signature.name, arrays)
     return values
+
+
+def on_numpy(
+    kernel: str, arguments: tuple[object, ...], keywords: Mapping[str, object]
+) -> tuple[tuple[object, ...], dict[str, object]] | None:
+    """Arguments of which the arrays of other libraries are NumPy's, on the same memory; None where there are none.
+
+    Raises ArgumentError for an array that cannot be taken without a copy.
+    """
+    try:
+        return with_arrays(arguments, keywords)
+    except BufferError as error:
+        raise ArgumentError(
+            f"{kernel}: an array of another library cannot be read where it is; {error}; pass a copy that is a NumPy "
+            "array"
+        ) from error
 
 
 def _bind(signature: Signature, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object, ...]:

@@ -140,6 +140,7 @@ CLAIMS = {
     "(which symbol disagrees between which arguments)":
         "test_kernel.py::test_sizes_that_disagree_name_the_symbol_and_both_arguments",
     "takes any strides, without a copy": "strided/test_calls.py::test_views_go_in_without_a_copy",
+    "are taken where they are": "codegen/test_foreign.py::test_memory_is_read_and_written_where_it_is",
     "layout, overlap": "codegen/test_caller.py::test_overlap_with_what_is_written",
     "Dependences are exact":
         "passes/analysis/test_dependence.py::test_random_programs_have_the_dependences_of_their_runs",
