@@ -179,11 +179,11 @@ def difference(expected: Outcome, found: Outcome, *, exact: bool) -> str | None:
             names = [name for name, *_ in expected.values]
             was, now = ("a buffer of its own" if n == k else f"that of {names[n]}" for n in (old, new))
             return f"the buffer of {names[k]} is {now} instead of {was}"
-    for k, ((name, type, before), (_, _, after)) in enumerate(zip(expected.values, found.values, strict=True)):
-        element = type.element if isinstance(type, MemRefType) else type
+    for (name, _, before), (_, _, after) in _pairs(expected, found):
         if before.shape != after.shape:
             return f"{name} has sizes {after.shape} instead of {before.shape}"
-        wrong = _unequal(before, after, element, exact=exact)
+    for k, wrong in enumerate(differing(expected, found, exact=exact)):
+        (name, _, before), (_, _, after) = expected.values[k], found.values[k]
         if k in expected.open:
             wrong &= ~expected.open[k]
         if wrong.any():
@@ -193,6 +193,13 @@ def difference(expected: Outcome, found: Outcome, *, exact: bool) -> str | None:
             more = f", and {count - 1} more of its elements differ" if count > 1 else ""
             return f"{shown} is {after[index]} instead of {before[index]}{more}"
     return None
+
+
+def differing(expected: Outcome, found: Outcome, *, exact: bool) -> Iterator[NDArray[np.bool_]]:
+    """For each of the values, which are of the same sizes, where it is another one, as `difference` has it."""
+    for (_, type, before), (_, _, after) in _pairs(expected, found):
+        element = type.element if isinstance(type, MemRefType) else type
+        yield _unequal(before, after, element, exact=exact)
 
 
 def combined(first: Outcome, second: Outcome) -> Outcome:

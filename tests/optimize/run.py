@@ -1,4 +1,8 @@
-"""All of PolyBench through `optimize()`, in all ways: `python -m tests.optimize.run`."""
+"""All of PolyBench through `optimize()`, in all ways: `python -m tests.optimize.run --validate`.
+
+Results are compared with those of the loops as written and, where nothing may round in another way, with the outputs of
+PolyBench itself.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,11 @@ def main() -> None:
     made = argparse.ArgumentParser(prog="python -m tests.optimize.run", description=__doc__)
     made.add_argument("kernels", nargs="*", default=[each.name for each in SUITE], help="names; all if none are given")
     made.add_argument("--seed", type=int, default=1, help="of the random arguments")
+    made.add_argument("--validate", action="store_true", help="validate what comes out, too")
     given = made.parse_args()
     watch, count = Watch(), 0
     for name in given.kernels:
-        for said in wrong([named(name)], WAYS, given.seed):
+        for said in wrong([named(name)], WAYS, given.seed, validate=given.validate):
             count += 1
             print(f"    {said}", flush=True)
         print(f"{name}: {len(WAYS)} ways; {watch.seconds:.0f} s", flush=True)

@@ -570,3 +570,36 @@ def test_sizes_along_other_axes_are_told_apart():
     for first, second in ((0, 1), (1, 2), (0, 2)):
         assert difference(text.format(first), text.format(second)) is not None
         assert difference(text.format(first), text.format(first)) is None
+
+
+CANCELS = """func.func @f(%A: memref<3xf64>, %B: memref<2xf64>) {{
+  %third = arith.constant 3.0 : f64
+  %a = affine.load %A[0] : memref<3xf64>
+  %b = affine.load %A[1] : memref<3xf64>
+  %c = affine.load %A[2] : memref<3xf64>
+  %x = arith.divf %a, %third : f64
+  %y = arith.divf %b, %third : f64
+  %z = arith.divf %c, %third : f64
+  {sum}
+  %p = arith.addf %a, %b : f64
+  %q = arith.addf %p, %c : f64
+  %r = arith.divf %q, %third : f64
+  %d = arith.subf %s, %r : f64
+  %e = arith.divf %third, %d : f64
+  affine.store %e, %B[0] : memref<2xf64>
+  affine.store {steady}, %B[1] : memref<2xf64>
+  return
+}}"""
+FORWARD = "%o = arith.addf %x, %y : f64 \n %s = arith.addf %o, %z : f64"
+BACKWARD = "%o = arith.addf %y, %z : f64 \n %s = arith.addf %x, %o : f64"
+
+
+def test_what_is_made_of_rounding_errors_alone_says_nothing_where_orders_are_open():
+    before, after = (parse(CANCELS.format(sum=text, steady="%x")) for text in (FORWARD, BACKWARD))
+    assert validate(before, after).failure is not None
+    report = validate(before, after, reassociated=True)
+    assert report.failure is None
+    assert report.functions[0].runs > 0
+    wrong = validate(before, parse(CANCELS.format(sum=BACKWARD, steady="%y")), reassociated=True)
+    assert wrong.failure is not None
+    assert "B[1] is " in wrong.failure.what
