@@ -13,7 +13,7 @@ from affdsl.errors import InternalError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
-from affdsl.ir.types import INDEX
+from affdsl.ir.types import INDEX, MemRefType
 from affdsl.lang import dtypes
 from affdsl.lang.annotations import ArrayType, Parameter
 from affdsl.lang.builder import SymbolValue
@@ -156,7 +156,10 @@ def _type(word: Word, value: Value | None, sizes: tuple[Affine, ...]) -> ArrayTy
 
 def _sizes(function: Func, position: int, inputs: Mapping[Value, Term]) -> tuple[Affine, ...]:
     promised = function.shapes[position] if function.shapes else None
-    return () if promised is None else tuple(e.substitute(inputs) for e in promised)
+    if promised is not None:
+        return tuple(e.substitute(inputs) for e in promised)
+    type = function.args[position].type  # text says nothing of sizes that are numbers
+    return tuple(Affine.of(n) for n in type.shape if n is not None) if isinstance(type, MemRefType) else ()
 
 
 _ARRAYS = ("array", "const", "strided", "const strided")
