@@ -36,6 +36,7 @@ from passes.pipeline.language import pipeline_for_module
 from passes.pipeline.manager import Root
 
 if TYPE_CHECKING:
+    from affdsl.lang.specialized import Specialization
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from passes.drawing.graph import DrawnGraph
@@ -157,6 +158,7 @@ class _Called:
     "with_module",
     "explain",
     "optimize",
+    "specialize",
 )
 class Kernel(_Called):
     """A kernel. Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface
@@ -361,6 +363,41 @@ class Kernel(_Called):
             reciprocal=reciprocal,
             validate=validate,
         )
+
+    def specialize(self, /, **sizes: int) -> Kernel:
+        """The kernel for some of its sizes: `specialize(N=1000)` has 1000 wherever this one has N.
+
+        Its C has constants, so that compilers know how often loops run, and a call with another size is refused. It may
+        be specialized before it is scheduled or optimized, or afterwards: `schedule` and `explain()` are then those of
+        the kernel for all sizes.
+
+        Raises
+        ------
+        ProgramError
+            If there is no such size, or the kernel has a promise or an array for which the number is impossible.
+
+        >>> import affdsl as af, numpy as np
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def fill(x: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         x[i] = 1.0
+        >>> thousand = fill.specialize(N=1000)
+        >>> "i < 1000" in thousand.c()
+        True
+        >>> thousand(np.zeros(5))
+        Traceback (most recent call last):
+        codegen.errors.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
+        """
+        if not sizes:
+            return self
+        written = self._written or self
+        special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
+        made = Kernel(written._function, written._namespace, program=special.program)
+        made._bounds = _bounds(made.program)
+        if self._written is None:
+            return made
+        return made.with_module(special.applied(self.module), schedule=self.schedule, notes=self._notes)
 
     @property
     def boundscheck(self) -> bool:

@@ -50,13 +50,23 @@ def shifted(x: af.u8[N + 1], y: af.const(af.f32[N, 2 * M]), p: af.index, n: M, c
     return made, other, af.f32(c), af.index(x[N])
 
 
-@pytest.fixture(params=["a scheduled kernel", "a closure", "a kernel with everything", "one that passes made"])
+@pytest.fixture(
+    params=[
+        "a scheduled kernel",
+        "a closure",
+        "a kernel with everything",
+        "one that passes made",
+        "a kernel of one size",
+    ]
+)
 def kernel(request):
     if request.param == "a scheduled kernel":
         s = af.Schedule(gemm).tile(("k",), 4)
         return s.kernel()
     if request.param == "a closure":
         return scaled(3.0)
+    if request.param == "a kernel of one size":
+        return scaled(4.0).specialize(N=5)
     if request.param == "one that passes made":
         return shifted.apply("canonicalize,affine-loop-tile{tile-size=4}")
     return Kernel(shifted._function, shifted._namespace)

@@ -171,6 +171,8 @@ CLAIMS = {
     "What a kernel promises of its sizes is not asked again":
         "schedule/test_advice.py::test_what_may_not_run_so_often_is_kept_in_values_where_the_kernel_promises_that_it_does",
     "Parallel loops are OpenMP": "codegen/c/test_statements.py::test_parallel_reductions",
+    "is the kernel for one size": "test_specialize.py::test_numbers_stand_in_c_and_in_mlir_and_are_no_arguments",
+    "It can be asked for before": "test_specialize.py::test_before_and_after_schedules_passes_and_the_optimizer",
     "A kernel can be pickled": "test_pickle.py::test_another_process_runs_what_a_pickle_holds",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":

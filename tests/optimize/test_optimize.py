@@ -52,6 +52,19 @@ def test_a_product_is_tiled_in_registers():
         np.testing.assert_array_equal(c, wanted, err_msg=f"{m} x {n} x {k}")
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_product_of_one_size_is_tiled_in_registers_too(threads):
+    """Tiles that are as large as their loops run once, and have no loop."""
+    random = np.random.default_rng(0)
+    for m, n, k in ((64, 40, 70), (130, 40, 390), (40, 5000, 10)):
+        fast = matmul.specialize(M=m, N=n, K=k).optimize("avx2", threads=threads)
+        assert "product of matrices" in fast.explain()
+        a, b, c = (random.integers(-9, 9, shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
+        wanted = a @ b + c
+        fast(a, b, c)
+        np.testing.assert_array_equal(c, wanted)
+
+
 def test_the_schedule_replays():
     fast = row_sums.optimize(threads=2)
     s = af.Schedule(row_sums)

@@ -55,7 +55,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     if len(order) > 1:
         s.permute(order)
     packed: list[str] = []
-    for columns, loop, width in ((True, j_tile, 2 * lanes), (False, i, rows)):
+    around = next((name for name in (j_tile, i_tile) if name in left), i)
+    for columns, loop, width in ((True, around, 2 * lanes), (False, i, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
                 packing = _packed(s, buffer, loop, axis, width)
@@ -64,7 +65,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
                 continue
             if options.threads > 1 and columns:
                 s.parallel(packing)
-    if options.threads > 1:
+    if options.threads > 1 and i_tile in left:
         s.parallel(i_tile)
     s.register_tile(i, j, k, rows=rows, vectors=2, lanes=lanes)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
