@@ -290,3 +290,57 @@ def test_what_c_cannot_say(title):
     with pytest.raises(UnsupportedError) as problem:
         emit(parse(text), "f")
     assert message in str(problem.value)
+
+
+def test_views_are_passed_with_their_strides(tmp_path):
+    text = """
+func.func @scale(%A: memref<?x?xf32, strided<[?, ?], offset: ?>>, %m: index, %n: index) {
+  affine.for %i = 0 to %m { affine.for %j = 0 to %n {
+    %x = affine.load %A[%i, %j] : memref<?x?xf32, strided<[?, ?], offset: ?>>
+    %y = arith.addf %x, %x : f32
+    affine.store %y, %A[%i, %j] : memref<?x?xf32, strided<[?, ?], offset: ?>>
+  } }
+  return
+}
+func.func @last(%A: memref<4x?xf32, strided<[?, 2], offset: ?>>, %n: index) -> f32 {
+  %x = affine.load %A[3, symbol(%n) - 1] : memref<4x?xf32, strided<[?, 2], offset: ?>>
+  return %x : f32
+}
+func.func @f(%A: memref<8x16xf32>, %n: index, %m: index) -> f32 {
+  %c1 = arith.constant 1 : index
+  %s = memref.subview %A[%m, 2] [4, %n] [1, 2] : memref<8x16xf32> to memref<4x?xf32, strided<[16, 2], offset: ?>>
+  %t = memref.cast %s : memref<4x?xf32, strided<[16, 2], offset: ?>> to memref<?x?xf32, strided<[?, ?], offset: ?>>
+  %c4 = arith.constant 4 : index
+  func.call @scale(%t, %c4, %n) : (memref<?x?xf32, strided<[?, ?], offset: ?>>, index, index) -> ()
+  %part = memref.subview %t[1, 1] [2, %c1] [2, %m]
+    : memref<?x?xf32, strided<[?, ?], offset: ?>> to memref<2x?xf32, strided<[?, ?], offset: ?>>
+  %p = memref.cast %part : memref<2x?xf32, strided<[?, ?], offset: ?>> to memref<?x?xf32, strided<[?, ?], offset: ?>>
+  %c2 = arith.constant 2 : index
+  func.call @scale(%p, %c2, %c1) : (memref<?x?xf32, strided<[?, ?], offset: ?>>, index, index) -> ()
+  %r = memref.cast %s : memref<4x?xf32, strided<[16, 2], offset: ?>> to memref<4x?xf32, strided<[?, 2], offset: ?>>
+  %x = func.call @last(%r, %n) : (memref<4x?xf32, strided<[?, 2], offset: ?>>, index) -> f32
+  return %x : f32
+}
+"""
+    (after, _, _), (x,) = agree(text, tmp_path, A, 5, 3)
+    expected = A.copy()
+    part = expected[3:7, 2:12:2]
+    part *= 2
+    part[1::2, 1:2] *= 2
+    np.testing.assert_array_equal(after, expected)
+    assert x == part[3, 4]
+    source = emit(parse(text), "f").source
+    assert "static float last(const float *restrict A, int64_t A_stride_0, int64_t n)" in source
+
+
+def test_the_whole_of_an_argument_with_an_unknown_offset_is_not_known():
+    text = """
+func.func @f(%A: memref<?xf32, strided<[?], offset: ?>>, %n: index) -> f32 {
+  %r = memref.reinterpret_cast %A to offset: [0], sizes: [4], strides: [1]
+    : memref<?xf32, strided<[?], offset: ?>> to memref<4xf32>
+  %x = affine.load %r[0] : memref<4xf32>
+  return %x : f32
+}
+"""
+    with pytest.raises(UnsupportedError, match=r"memref.reinterpret_cast of 'A': its offset in a larger buffer is known"):
+        emit(parse(text), "f")
