@@ -32,6 +32,7 @@ from codegen.native import native_target as native_target
 from passes.analysis.bounds import Bounds
 from passes.analysis.dependence import Dependences
 from passes.analysis.parallelism import Loops, of_loops
+from passes.lowering.strided_vectors import strided_vectors
 from passes.pipeline.language import pipeline_for_module
 from passes.pipeline.manager import Root
 
@@ -486,9 +487,9 @@ class Kernel(_Called):
         return fused(self, sizes, compute_tolerance)
 
     def mlir(self) -> str:
-        """MLIR text of the affine dialect that mlir-opt accepts."""
+        """MLIR text of the affine dialect that mlir-opt accepts; vectors of arrays with any strides are transfers."""
         verify(self.module)
-        return Text(self.module)
+        return Text(strided_vectors(self.module))
 
     def c(self, *, width: int = 512) -> str:
         """Standalone C11: one file, which needs no other, to compile with any project. `header()` declares it.

@@ -202,6 +202,13 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
     """Elements in the order that a map says, with padding for those outside."""
     value = op.result if isinstance(op, vector.TransferRead) else op.value
     buffer, kind = _memory_of(c, op.memref, value)
+    if not c.is_checked and _is_of_neighbours(op, vector_type(value).rank):
+        if isinstance(op, vector.TransferRead):
+            c.lines.drop(c.values.of(op.padding))
+            _load_vector(c, op, value, op.memref, _start_of(c, op.indices))
+        else:
+            _store_vector(c, op, value, op.memref, _start_of(c, op.indices))
+        return
     start = _kept_start(c, _start_of(c, op.indices))
     _check_fixed(c, op, start)
     if isinstance(op, vector.TransferRead):
@@ -223,6 +230,12 @@ def transfer(c: Context, op: vector.TransferRead | vector.TransferWrite) -> None
         _check_promised(c, op, value, index, place, condition)
         _write_at(c, buffer, kind, place_in(c, buffer, index), lane_of(c, value, place), condition)
     close_lanes(c, place)
+
+
+def _is_of_neighbours(op: vector.TransferRead | vector.TransferWrite, rank: int) -> bool:
+    """Whether a transfer is of consecutive elements, all of them inside."""
+    last = range(len(op.indices) - rank, len(op.indices))
+    return not op.mask and all(op.in_bounds) and vector.map_dims(op.map) == tuple(last)
 
 
 def _reached(

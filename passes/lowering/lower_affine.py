@@ -11,14 +11,13 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
-from affdsl.ir.layouts import has_rows
-from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.messages import op_name, where
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
 from passes.affine.arithmetic import MACHINE, Arithmetic, written
 from passes.lowering.expand_index_ops import digits, sum_of_digits
+from passes.lowering.strided_vectors import strided_vectors
 from passes.simplify import Context, places
 from passes.simplify.context import Definition
 
@@ -32,6 +31,7 @@ def lower_affine(module: Module) -> Module:
         affine.apply (i floordiv 8 + n)             ->  arith.addi (...), n
         affine.load A[i + 1, j]                     ->  memref.load A[(arith.addi i, 1), j]
         affine.vector_load, prefetch, dma_start     ->  vector.load, memref.prefetch, memref.dma_start
+        affine.vector_load of any stride            ->  vector.transfer_read
 
     The result is exact for negative operands and at the ends of the 64-bit range: a sum that may be too large is not
     divided or compared, nor handed to a minimum, as it stands (the note in `passes.affine.arithmetic` says how).
@@ -54,6 +54,7 @@ def lower_affine(module: Module) -> Module:
       return
     }
     """
+    module = strided_vectors(module)
     lowering = _Lowering(_machine_contexts(module))
     return renamed(map_blocks(module, lowering.block), lowering.replaced)
 
@@ -203,22 +204,7 @@ def _store(step: _Replacement, op: affine.Store) -> None:
 
 def _vector_load(step: _Replacement, op: affine.VectorLoad) -> None:
     _must_fit(op, op.result, op.memref)
-    map = _of_elements(op.result, op.memref)
-    if map is None:
-        step.emit(vector.Load(op.result, op.memref, step.indices()))
-        return
-    assert isinstance(op.result.type, VectorType)
-    none = Value(op.result.type.element)
-    step.emit(arith.Constant(none, 0.0 if isinstance(none.type, FloatType) else 0))
-    step.emit(vector.TransferRead(op.result, op.memref, step.indices(), none, map, (True,) * op.result.type.rank))
-
-
-def _of_elements(lanes: Value, buffer: Value) -> AffineMap | None:
-    """The map of a transfer of neighbours; None where they are neighbours in memory, as vector.load wants them."""
-    if not (isinstance(lanes.type, VectorType) and isinstance(buffer.type, MemRefType)) or has_rows(buffer.type):
-        return None
-    rank = buffer.type.rank
-    return AffineMap(rank, 0, tuple(dim(k) + 0 for k in range(rank - lanes.type.rank, rank)))
+    step.emit(vector.Load(op.result, op.memref, step.indices()))
 
 
 def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
@@ -233,11 +219,7 @@ def _must_fit(op: Op, lanes: Value, buffer: Value) -> None:
 
 def _vector_store(step: _Replacement, op: affine.VectorStore) -> None:
     _must_fit(op, op.value, op.memref)
-    map = _of_elements(op.value, op.memref)
-    if map is None:
-        step.emit(vector.Store(op.value, op.memref, step.indices()))
-    else:
-        step.emit(vector.TransferWrite(op.value, op.memref, step.indices(), map, (True,) * len(map.results)))
+    step.emit(vector.Store(op.value, op.memref, step.indices()))
 
 
 def _prefetch(step: _Replacement, op: affine.Prefetch) -> None:

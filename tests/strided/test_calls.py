@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from codegen.c.emit import emit
 from codegen.errors import LayoutError, OverlapError, SizeError
 from codegen.overlap import overlap, overlaps_itself
 from tests.codegen.c.compare import check_compiles
@@ -207,6 +208,8 @@ def test_vectors_of_rows_are_loaded_at_once(tmp_path):
     assert "if (A_stride_1 == 1 && B_stride_1 == 1) {\n        add_rows(M, N, A, A_stride_0, B, B_stride_0);" in whole
     assert "_at *" not in whole
     assert "add_rows" not in add.c()
+    assert "vector.transfer_read %A[%i, %j], %cst {in_bounds = [true]}" in fast.mlir()
+    assert "*(const f64x4_at *)&A[i * A_stride_0 + j]" in emit(af.parse(fast.mlir()), "add").source
 
 
 def test_a_kernel_with_strides_is_pickled():

@@ -342,5 +342,7 @@ func.func @f(%A: memref<?xf32, strided<[?], offset: ?>>, %n: index) -> f32 {
   return %x : f32
 }
 """
-    with pytest.raises(UnsupportedError, match=r"memref.reinterpret_cast of 'A': its offset in a larger buffer is known"):
+    with pytest.raises(
+        UnsupportedError, match=r"memref.reinterpret_cast of 'A': its offset in a larger buffer is known"
+    ):
         emit(parse(text), "f")
