@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
@@ -19,7 +20,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from passes.analysis.trip_count import trip_counts
 
-ROWS, COLUMNS = 128, 32
+ROWS, COLUMNS = 64, 16
 """How many rows a block has, and how many columns are solved for at once with those before them."""
 
 
@@ -75,7 +76,7 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
             s = tried
         except (UnfitError, IllegalTransform, ScheduleError):
             with suppress(UnfitError):
-                s, done = vectors.in_place(copy(s), nest, options)
+                s, done = vectors.in_place(copy(s), nest, replace(options, reassociate=False))  # its sums are short
                 said.append(f"{nest.place}: {done}")
     if not any("a product of matrices" in each for each in said):
         raise UnfitError("blocks of it are no products of matrices")

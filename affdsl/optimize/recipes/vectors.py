@@ -8,7 +8,7 @@ from copy import copy
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
@@ -92,13 +92,19 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
         raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
-    try:
-        s.unroll_jam(outer[-1], SUMS)
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(f"its sums are made in the order of the text, one by one: {_first_line(error)}") from None
-    with suppress(IllegalTransform, ScheduleError):
-        s.scalar_replace(name)
-    return s, f"{SUMS} iterations of {outer[-1]} run at once, as each sum is made in the order of the text"
+    why = ""
+    for each in reversed(outer):
+        if len({row.depth for row in s.loops() if row.names[0] in names_in(s, each)}) < len(names_in(s, each)):
+            break  # other loops stand beside this one there
+        try:
+            s.unroll_jam(each, SUMS)
+        except (IllegalTransform, ScheduleError) as error:
+            why = why or _first_line(error)
+            continue
+        with suppress(IllegalTransform, ScheduleError):
+            s.scalar_replace(name)
+        return s, f"{SUMS} iterations of {each} run at once, as each sum is made in the order of the text"
+    raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
 
 
 def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
