@@ -13,7 +13,7 @@ from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import walk, with_fields
 from passes.analysis.effects import is_pure
 from passes.legality.proposals import Step
 
@@ -30,11 +30,15 @@ Path = tuple[Op, ...]
 def path_to(function: Func, step: Step) -> Path:
     """The operations from a function down to the nest of a step that changes nothing but that; none for other steps.
 
-    A nest that gives values to what stands behind it counts as part of the one around.
+    A nest that gives values to what stands behind it counts as part of the one around. A step that names loops of
+    several nests is refused, in words that need all of them: it is taken in the whole function.
     """
+    if step.verb not in LOCAL:
+        return ()
     ivs = {v for each in step.arguments for v in (each if isinstance(each, tuple) else (each,)) if isinstance(v, Value)}
-    path = way_to(function, ivs) if step.verb in LOCAL else ()
-    return path if len(path) > 1 else ()
+    path = way_to(function, ivs)
+    inside = {v for op in walk(path[-1]) for v in op.binds()}
+    return path if len(path) > 1 and ivs <= inside else ()
 
 
 def way_to(function: Func, ivs: Set[Value]) -> Path:
