@@ -51,7 +51,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             said.append(f"{name} runs innermost")
         except (IllegalTransform, ScheduleError) as error:
             if is_sum(nest, nest.innermost):
-                raise UnfitError(_first_line(error)) from None
+                raise UnfitError(first_line(error)) from None
             loop = nest.innermost
             name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
     if is_sum(nest, loop):
@@ -64,7 +64,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         try:
             s.vectorize(name, lanes, tail=_tail(options))
         except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(_first_line(error)) from None
+            raise UnfitError(first_line(error)) from None
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
@@ -94,12 +94,10 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
     why = ""
     for each in reversed(outer):
-        if len({row.depth for row in s.loops() if row.names[0] in names_in(s, each)}) < len(names_in(s, each)):
-            break  # other loops stand beside this one there
         try:
             s.unroll_jam(each, SUMS)
         except (IllegalTransform, ScheduleError) as error:
-            why = why or _first_line(error)
+            why = why or first_line(error)
             continue
         with suppress(IllegalTransform, ScheduleError):
             s.scalar_replace(name)
@@ -184,5 +182,5 @@ def _is_same(nest: Nest, other: Nest) -> bool:
     return [op.location for op in nest.innermost.body] == [op.location for op in other.innermost.body]
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     return (str(error).partition(": ")[2] or str(error)).splitlines()[0]
