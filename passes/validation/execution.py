@@ -12,6 +12,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.ir.types import MemRefType
+from affdsl.progress import Progress
 from passes.proof.claims import Answer
 from passes.validation.inputs import (
     SIZES,
@@ -127,14 +128,15 @@ class Trial:
         self.runs = 0
         self.start = before.iterations
 
-    def checked(self) -> Checked:
-        """What all runs show."""
+    def checked(self, bar: Progress) -> Checked:
+        """What all runs show; `bar` says how many there were."""
         reasons: Counter[str] = Counter()
         try:
             for recipe in self.recipes():
                 for slack in _slacks(self.function, self.roomy, recipe):
                     if self.room <= 0:
                         break
+                    bar.at(f"run {self.runs + 1} on small sizes")
                     found = self.attempt(replace(recipe, slack=slack))
                     if isinstance(found, Failure):
                         return Checked(self.function.symbol, self.runs, found, answer=self.answer)
