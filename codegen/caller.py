@@ -42,9 +42,7 @@ from typing import Final, Literal, NoReturn, Protocol, cast
 
 import numpy as np
 
-from affdsl.errors import AffdslError, InternalError
-from affdsl.frames import plain_traceback
-from codegen.arguments import (
+from affdsl.codegen.arguments import (
     Array,
     ArrayArgument,
     ArrayResult,
@@ -57,10 +55,12 @@ from codegen.arguments import (
     check,
     is_plain,
 )
-from codegen.c.sites import Sites
-from codegen.cache import Cache, LoadedLibrary, default_cache, import_image
-from codegen.errors import ArgumentError, ToolchainError
-from codegen.overlap import strides_of
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, import_image
+from affdsl.codegen.errors import ArgumentError, ToolchainError
+from affdsl.codegen.overlap import strides_of
+from affdsl.errors import AffdslError, InternalError
+from affdsl.frames import plain_traceback
 
 
 class Caller(Protocol):

@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 UPWARD = {
-    "passes/analysis/trip_count.py": "passes.transforms.peel",
-    "passes/transforms/peel.py": "passes.mlir_opt.affine_loop_tile",
+    "passes/analysis/trip_count.py": "affdsl.passes.transforms.peel",
+    "passes/transforms/peel.py": "affdsl.passes.mlir_opt.affine_loop_tile",
     "passes/legality/order.py": "affdsl.schedule.verbs",
     "affdsl/ir/core.py": "affdsl.mlir.printer",
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import affdsl
-from passes.advice.verbs import VERBS
+from affdsl.passes.advice.verbs import VERBS
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["affdsl", "passes", "codegen"]

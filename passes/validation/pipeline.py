@@ -7,11 +7,11 @@ from pathlib import Path
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
+from affdsl.passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
+from affdsl.passes.validation import still_fails, validate
+from affdsl.passes.validation.report import Failure, Report
+from affdsl.passes.validation.reproducer import Replay, Stage, save
 from affdsl.progress import tracked
-from passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
-from passes.validation import still_fails, validate
-from passes.validation.report import Failure, Report
-from passes.validation.reproducer import Replay, Stage, save
 
 REASSOCIATING = frozenset(
     (

@@ -13,9 +13,9 @@ from affdsl.optimize.nests import Nest, lanes_of, names_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.recipes.vectors import first_line
+from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from passes.analysis.parallelism import of_loop
 
 GATHERED = 2
 """How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
@@ -65,7 +65,8 @@ def _pays(loop: Op) -> bool:
     apart = {op.source for op in ops if isinstance(op, vector.Extract)}
     gathered = len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
     whole = sum(
-        isinstance(op, arith.Binary | math.Unary | math.Fma) and any(isinstance(v.type, VectorType) for v in op.defines())
+        isinstance(op, arith.Binary | math.Unary | math.Fma)
+        and any(isinstance(v.type, VectorType) for v in op.defines())
         for op in ops
     )
     return gathered <= GATHERED * whole
