@@ -67,9 +67,9 @@ def emit(
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
-    `rows` is what writes each operation, see affdsl.codegen.c.operations. Without `vector_types` vectors are arrays and loops
-    over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more than
-    `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
+    `rows` is what writes each operation, see affdsl.codegen.c.operations. Without `vector_types` vectors are arrays
+    and loops over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more
+    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
     """
     module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked)
