@@ -388,7 +388,7 @@ class Kernel(_Called):
         True
         >>> thousand(np.zeros(5))
         Traceback (most recent call last):
-        affdsl.codegen.errors.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
+        affdsl.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
         """
         if not sizes:
             return self
