@@ -9,9 +9,9 @@ from affdsl.ir.dialects import affine
 from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from passes.analysis.parallelism import of_loop
 
 ROWS = 8
 """How many rows run at once."""

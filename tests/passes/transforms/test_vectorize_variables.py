@@ -7,8 +7,8 @@ import affdsl as af
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import vectorize
 
 M, N = af.symbols("M N")
 
@@ -37,20 +37,6 @@ def signs(x: af.f64[M, N], y: af.f64[N]):
                 last.set(x[i, j])
             last -= step
         y[j] = up * 2 + last
-
-
-@af.kernel
-def halved(x: af.f64[M, N], y: af.f64[N]):
-    """A variable of a while loop that all lanes run equally often."""
-    with af.for_(N) as j:
-        total = af.var(x[0, j])
-        left = af.var(af.i64(M))
-        with af.while_(lambda: left > 0):
-            left.set(left // 2)
-            total += 1.5
-        with af.for_(M) as i:
-            total += x[i, j]
-        y[j] = total
 
 
 @pytest.mark.parametrize("kernel", [sums, signs], ids=lambda k: k.name)
