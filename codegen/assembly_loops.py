@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from codegen.assembly import Function, Instruction
+from affdsl.codegen.assembly import Function, Instruction
 
 _ALWAYS = frozenset(("jmp", "b", "j", "br", "jr", "ret", "retq", "ud2", "tail"))
 """What does not go on with the next instruction: jumps without a condition, and returns of the processors we know."""
@@ -61,7 +61,7 @@ class _Block:
 def loops(function: Function) -> list[AssemblyLoop]:
     """The loops of a function, each before those inside of it.
 
-    >>> from codegen.assembly import Function, Instruction as I
+    >>> from affdsl.codegen.assembly import Function, Instruction as I
     >>> f = Function("f", [".L1", ".L2", I("addq $1, %rax"), I("jne .L2"), I("jne .L1"), I("ret")])
     >>> [(loop.depth, [each.text for each in loop.own()]) for loop in loops(f)]
     [(0, ['jne .L1']), (1, ['addq $1, %rax', 'jne .L2'])]

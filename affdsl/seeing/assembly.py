@@ -8,28 +8,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from affdsl.codegen.assembly import FLAGS, Function, Instruction, functions, with_lines
+from affdsl.codegen.assembly_loops import AssemblyLoop
+from affdsl.codegen.assembly_loops import loops as loops_of
+from affdsl.codegen.c.origins import Origins
+from affdsl.codegen.c.vector_helpers import TARGETS
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.errors import ToolchainError
+from affdsl.codegen.jit import jit_source
+from affdsl.codegen.targets.baseline import BASELINE
+from affdsl.codegen.targets.target import Target
+from affdsl.codegen.toolchain import Compiler, macros
+from affdsl.codegen.toolchain import assembly as compiled
 from affdsl.errors import ProgramNameError
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import nearest
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program
+from affdsl.passes.analysis.bounds import Bounds
 from affdsl.seeing.loop_names import UNNAMED, chosen, names_in, names_of, plain
 from affdsl.seeing.places import Chain, LoopOf, Places, chains
 from affdsl.shown import Text
-from codegen.assembly import FLAGS, Function, Instruction, functions, with_lines
-from codegen.assembly_loops import AssemblyLoop
-from codegen.assembly_loops import loops as loops_of
-from codegen.c.origins import Origins
-from codegen.c.vector_helpers import TARGETS
-from codegen.cache import default_cache
-from codegen.errors import ToolchainError
-from codegen.jit import jit_source
-from codegen.targets.baseline import BASELINE
-from codegen.targets.target import Target
-from codegen.toolchain import Compiler, macros
-from codegen.toolchain import assembly as compiled
-from passes.analysis.bounds import Bounds
 
 INNERMOST = "innermost first"
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from affdsl.codegen.assembly import Instruction
+from affdsl.codegen.assembly_loops import AssemblyLoop
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import users
 from affdsl.seeing.loop_names import Loop, counters
-from codegen.assembly import Instruction
-from codegen.assembly_loops import AssemblyLoop
 
 MOST = 0.7
 """Such a share of its instructions is of the loop of the kernel that an innermost loop is; compilers move some."""

@@ -14,12 +14,12 @@ from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.dialects.opaque import Opaque, symbol_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType
+from affdsl.passes.proof.claims import NOT_ASKED
+from affdsl.passes.proof.polyhedral import Reference, race_of
+from affdsl.passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
+from affdsl.passes.validation.outcome import Subject, TooLongError, difference
+from affdsl.passes.validation.report import Checked, Failure, Report
 from affdsl.progress import progress
-from passes.proof.claims import NOT_ASKED
-from passes.proof.polyhedral import Reference, race_of
-from passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
-from passes.validation.outcome import Subject, TooLongError, difference
-from passes.validation.report import Checked, Failure, Report
 
 __all__ = ["Checked", "Failure", "Report", "Validator", "still_fails", "validate"]
 

@@ -12,9 +12,8 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.ir.types import MemRefType
-from affdsl.progress import Progress
-from passes.proof.claims import Answer
-from passes.validation.inputs import (
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.validation.inputs import (
     SIZES,
     Elements,
     NoArgumentsError,
@@ -25,9 +24,10 @@ from passes.validation.inputs import (
     sizes_for,
     symbols_of,
 )
-from passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
-from passes.validation.report import Checked, Failure
-from passes.validation.unsteady import with_unsteady_open
+from affdsl.passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
+from affdsl.passes.validation.report import Checked, Failure
+from affdsl.passes.validation.unsteady import with_unsteady_open
+from affdsl.progress import Progress
 
 MOST_ITERATIONS = 150_000
 """For so many iterations of loops a function of the program before runs, in all runs together."""

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import pytest
 
 import affdsl as af
+from affdsl.codegen.assembly_loops import loops
+from affdsl.codegen.c.origins import Origins
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.errors import ToolchainError
+from affdsl.codegen.jit import jit_source
+from affdsl.codegen.toolchain import assembly
 from affdsl.errors import ProgramNameError
 from affdsl.seeing.assembly import _compiled as compiled
-from codegen.assembly_loops import loops
-from codegen.c.origins import Origins
-from codegen.cache import default_cache
-from codegen.errors import ToolchainError
-from codegen.jit import jit_source
-from codegen.toolchain import assembly
 from examples.gemm import gemm
 from examples.softmax import softmax
 from examples.unsharp_sobel import unsharp
