@@ -260,7 +260,9 @@ def _built(cache: Cache) -> bytes:
     for header in (python / "Python.h", numpy / "numpy" / "arrayobject.h"):
         header.stat()
     versions = f"{sysconfig.get_config_var('SOABI')}, Python {platform.python_version()}, NumPy {np.__version__}"
-    entry, overlap = (files("codegen").joinpath(name).read_text(encoding="utf-8") for name in ("entry.c", "overlap.c"))
+    entry, overlap = (
+        files("affdsl.codegen").joinpath(name).read_text(encoding="utf-8") for name in ("entry.c", "overlap.c")
+    )
     source = f"/* {versions} */\n{entry.replace(_OVERLAP, overlap)}"
     undefined = ("-undefined", "dynamic_lookup") if platform.system() == "Darwin" else ()
     flags = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *undefined, f"-I{python}", f"-I{numpy}")

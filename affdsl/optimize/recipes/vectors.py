@@ -133,6 +133,19 @@ def _tail(options: Options) -> Literal["masked", "scalar"]:
     return "masked" if options.target.has_masks else "scalar"
 
 
+def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
+    """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
+    for apart in (s, *_distributed(s, nest)):
+        again = next((each for each in nests(apart) if _is_same(each, nest)), None)
+        if again is None:
+            continue
+        loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
+        motions = [again.stride(access, loop).motion for access in again.accesses]
+        if all(motion in COSTS for motion in motions) and not is_sum(again, loop):
+            return True
+    return False
+
+
 def is_mixed(nest: Nest) -> bool:
     """Whether the innermost loop both sums up in some elements and stores along others."""
     still = {_is_still(nest, a, nest.innermost) for a in nest.accesses if a.kind == "write"}
@@ -183,4 +196,5 @@ def _is_same(nest: Nest, other: Nest) -> bool:
 
 
 def first_line(error: Exception) -> str:
+    """Why a step was refused, in one line."""
     return (str(error).partition(": ")[2] or str(error)).splitlines()[0]
