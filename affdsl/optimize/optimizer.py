@@ -200,8 +200,7 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
         try:
             made, said = recipe(s, nest, options)
         except UnfitError as error:
-            if str(error) not in why:
-                why.append(str(error))
+            why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
     return s, [f"{nest.place}: as it was; {'; '.join(why)}"]

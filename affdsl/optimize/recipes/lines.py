@@ -17,8 +17,11 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-GATHERED = 2
+GATHERED = 0.75
 """How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
+
+SLOW = 4
+"""How many additions a division takes as long as, or a square root."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -36,7 +39,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     loops = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
     found = of_loop(nest.dependences, nest.innermost.iv)
     if not loops or found is None or found.verdict != "sequential":
-        raise UnfitError("no loop is around a recurrence")
+        raise UnfitError  # nothing stands in the way of what it is not
     outer, lanes = nest.names[loops[-1].iv], lanes_of(nest, options)
     made = copy(s)
     for name in names_in(s, outer)[1:]:
@@ -55,7 +58,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The same for a recurrence that carries its values: vectors of its own iterations are out of the question."""
     if not nest.innermost.results:
-        raise UnfitError("it carries no values")
+        raise UnfitError
     return take(s, nest, options)
 
 
@@ -64,9 +67,13 @@ def _pays(loop: Op) -> bool:
     ops = [*walk(loop)]
     apart = {op.source for op in ops if isinstance(op, vector.Extract)}
     gathered = len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
-    whole = sum(
-        isinstance(op, arith.Binary | math.Unary | math.Fma)
-        and any(isinstance(v.type, VectorType) for v in op.defines())
-        for op in ops
-    )
-    return gathered <= GATHERED * whole
+    return gathered <= GATHERED * sum(map(_weight, ops))
+
+
+def _weight(op: Op) -> int:
+    """How many additions an operation on vectors takes as long as."""
+    if not isinstance(op, arith.Binary | math.Unary | math.Binary | math.Fma):
+        return 0
+    if not any(isinstance(v.type, VectorType) for v in op.defines()):
+        return 0
+    return SLOW if isinstance(op, math.Unary) or getattr(op, "kind", "") == "divf" else 1
