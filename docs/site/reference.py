@@ -39,8 +39,8 @@ def entry(name: str) -> Iterable[str]:
     """What the reference says of a public name, as lines for Sphinx."""
     thing = getattr(affdsl, name)
     if isinstance(thing, DType):
-        held = f"``numpy.{thing.numpy}``" if thing.numpy is not None else "``ml_dtypes.bfloat16``"
-        return (f".. py:data:: affdsl.{name}", "", f"   MLIR ``{thing.type}``; in arrays {held}.", "")
+        held = f"``numpy.{thing.numpy}``" if thing.numpy is not None else "no type"
+        return (f".. py:data:: affdsl.{name}", "", f"   MLIR has ``{thing.type}``, NumPy {held}.", "")
     if isinstance(thing, type):
         # What Python calls when a with-block begins and ends is no method for users.
         members = () if issubclass(thing, WithBlock) else ("   :members:",)

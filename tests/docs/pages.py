@@ -92,7 +92,9 @@ def _done(block: Block, name: str, namespace: dict[str, object], missing: list[s
             exec(compile("\n" * block.line + block.code, name, "exec"), namespace)
         return out.getvalue()
     lines = block.code.replace("\\\n", " ").splitlines()
-    needed = {word for line in lines for word in _tools(line) if shutil.which(word) is None and word not in OURS}
+    needed = {
+        word for line in lines for word in _tools(line) if not (word in OURS or "/" in word or shutil.which(word))
+    }
     if needed:
         missing += sorted(needed)
         return None
