@@ -10,8 +10,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from affdsl import cli
-from passes.mlir_opt.options import Option
-from passes.pipeline.registry import PASSES
+from affdsl.passes.mlir_opt.options import Option
+from affdsl.passes.pipeline.registry import PASSES
 
 
 class Commands(SphinxDirective):

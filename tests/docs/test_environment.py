@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from codegen import toolchain
-from codegen.toolchain import Compiler, jit_flags
+from affdsl.codegen import toolchain
+from affdsl.codegen.toolchain import Compiler, jit_flags
 from tests.docs.pages import DOCS, ROOT
 
 PAGE = (DOCS / "guides" / "environment.md").read_text(encoding="utf-8")

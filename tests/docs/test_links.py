@@ -71,8 +71,7 @@ def test_the_reference_has_every_public_name_once():
 def test_names_are_in_the_reference_by_what_they_are(monkeypatch):
     assert [each for each in named("errors") if not is_error(each)] == []
     assert "for_" in named("lang.control")
-    assert named("others") == []
     # A new module is shown although no page names it.
     monkeypatch.setattr("docs.site.names.public_names", lambda: {**public_names(), "sqrt": "lang.roots"})
-    assert named("others") == ["sqrt"]
+    assert "sqrt" in named("others")
     assert "sqrt" not in named("lang.maths")
