@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from affdsl.passes.drawing.iteration_space import IterationSpace
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
+    from affdsl.seeing.assembly import Assembly
 
 
 @overload
@@ -156,6 +157,7 @@ class _Called:
     "interpret",
     "graph",
     "picture",
+    "asm",
     "with_module",
     "explain",
     "optimize",
@@ -526,6 +528,39 @@ class Kernel(_Called):
         verify(self.module)
         sizes = len(self.program.sizes)
         return emit(self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width)
+
+    def asm(self, *, loop: str | None = None, target: str | None = None) -> Assembly:
+        """The assembly of its loops as a call runs them: the same compiler, the same flags. Innermost loops come first.
+
+        Above the instructions stand the user's line and the line of C of which they are. It is text, to be printed;
+        `loops` of it has the same as data, and `c` the C file. Nothing runs.
+
+        Parameters
+        ----------
+        loop
+            Only the loop of this name, as `loops()` and `picture()` have it. Of several of one name, the first is
+            `i#1`. Where the compiler left no such loop, it is those loops in which its instructions stand now.
+        target
+            For another instruction set than that of this machine, as "avx2". The compiler has to be one for it.
+
+        Raises
+        ------
+        ProgramNameError
+            If there is no such loop, or no such target.
+        ToolchainError
+            If there is no compiler, it fails, or it is none for the target.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def scale(x: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         x[i] = x[i] * 3.0
+        >>> [(each.name, len(each.instructions) > 2) for each in scale.asm(loop="i").loops][:1]
+        [('i', True)]
+        """
+        found: Callable[..., Assembly] = import_module("affdsl.seeing.assembly").assembly
+        return found(self.program, self._guarding, loop, target)
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
