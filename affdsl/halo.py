@@ -11,12 +11,12 @@ from affdsl.ir.messages import nearest, op_name
 from affdsl.ir.traverse import walk
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.source import problem
-from passes.analysis.dependence import Dependences
-from passes.analysis.feeding import UnfollowedError
-from passes.analysis.halo import Halo, halo
-from passes.analysis.storage import Buffer
-from passes.cleanup.inline import inline
-from passes.legality.words import accessed_element
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.feeding import UnfollowedError
+from affdsl.passes.analysis.halo import Halo, halo
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.cleanup.inline import inline
+from affdsl.passes.legality.words import accessed_element
 
 if TYPE_CHECKING:
     from affdsl.lang.trace import Program

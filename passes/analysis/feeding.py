@@ -10,8 +10,8 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.types import IndexType, MemRefType, VectorType
-from passes.analysis.access import Access, Accesses
-from passes.analysis.effects import effects
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.effects import effects
 
 
 class UnfollowedError(AffdslError):

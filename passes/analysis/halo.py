@@ -8,12 +8,12 @@ from itertools import product
 
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.feeding import UnfollowedError
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, set_of, spending
-from passes.analysis.provenance import BUDGET, Origin, Provenance, Stage
-from passes.analysis.relations import ends, iterator, some_point
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.feeding import UnfollowedError
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, set_of, spending
+from affdsl.passes.analysis.provenance import BUDGET, Origin, Provenance, Stage
+from affdsl.passes.analysis.relations import ends, iterator, some_point
+from affdsl.passes.analysis.storage import Buffer
 
 Halo = tuple[tuple[int, int], ...]
 """For each dimension how many elements more there are before the part, and after it."""
@@ -35,7 +35,7 @@ def halo(dependences: Dependences, source: Buffer, output: Buffer) -> Halo:
     Raises NoHaloError where no such numbers are the same for all sizes.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.dependence import dependences
+    >>> from affdsl.passes.analysis.dependence import dependences
     >>> module = parse('''
     ... func.func @f(%n: index, %A: memref<?xf32> {affdsl.shape = affine_map<()[n] -> (n)>},
     ...              %B: memref<?xf32> {affdsl.shape = affine_map<()[n] -> (n)>}) {

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from affdsl.ir.dialects import memref
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.feeding import Feed, Feeding, UnfollowedError
-from passes.analysis.flow import Flow
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, closure, spending
-from passes.analysis.relations import map_from
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.feeding import Feed, Feeding, UnfollowedError
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, closure, spending
+from affdsl.passes.analysis.relations import map_from
+from affdsl.passes.analysis.storage import Buffer
 
 BUDGET = 5_000_000
 """How many operations isl may spend on one step: up to a second."""

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.bfloat import rounded
+from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError
 from affdsl.ir.numeric import nearest
 from affdsl.ir.types import BF16
-from codegen.bfloat import rounded
-from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError
 
 M, N = af.symbols("M N")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)

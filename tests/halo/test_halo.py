@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import SizeError
+from affdsl.codegen.errors import SizeError
 from tests.effort import TRIES_ALL
 from tests.halo.parts import arguments, in_parts, whole
 
