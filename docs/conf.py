@@ -18,6 +18,7 @@ extensions = [
     "docs.site.links",
     "docs.site.diagrams",
     "docs.site.mlir",
+    "docs.site.outputs",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["site/**"]

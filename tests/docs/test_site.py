@@ -73,6 +73,7 @@ def test_every_name_has_an_entry_and_one_sentence(name):
         ("af.for_", "affdsl.for_"),
         ("af.strided(af.f32[M, N])", "affdsl.strided"),
         ("af.Schedule.tile", "affdsl.Schedule.tile"),
+        ("af.f32[M, N]", "affdsl.f32"),
         ("@af.kernel", "affdsl.kernel"),
         ("kernel.save_c(folder)", "affdsl.Kernel.save_c"),
         ('s.tile(("i", "j"), 32)', "affdsl.Schedule.tile"),
