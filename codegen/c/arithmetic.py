@@ -10,12 +10,12 @@ from affdsl.ir.dialects import arith, math, ub
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.lanes import has_vectors
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import IndexType, ScalarType, VectorType
+from affdsl.ir.types import IndexType, VectorType
 from codegen.c import tables
 from codegen.c.context import Context
 from codegen.c.expressions import Code, negate
 from codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
-from codegen.c.types import scalar, value_type
+from codegen.c.types import number_type, scalar, value_type
 from codegen.c.vector_types import computed
 
 
@@ -129,8 +129,8 @@ def _extended_lanes(c: Context, op: arith.Extended) -> None:
 
 def no_value(c: Context, op: ub.Poison) -> None:
     """What is poison may be any number."""
-    kind: ScalarType = scalar(op.result.type)
+    kind = number_type(op.result.type)
     if isinstance(kind, IndexType):
         c.values.affine[op.result] = Affine.of(0)
     else:
-        c.values.codes[op.result] = tables.literal(0, kind)
+        c.values.codes[op.result] = tables.headers_of(tables.literal(0, kind), c.unit)

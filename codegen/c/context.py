@@ -27,7 +27,7 @@ from codegen.c.names import comment
 from codegen.c.plan import Plan, contract
 from codegen.c.powers import powers
 from codegen.c.prototype import Prototype
-from codegen.c.types import scalar, value_type
+from codegen.c.types import number_type, value_type
 from codegen.c.unit import Unit
 from codegen.c.values import Values
 from codegen.c.words import Words
@@ -197,7 +197,7 @@ class Context:
         for position, arg in enumerate(f.args):
             if isinstance(arg.type, MemRefType):
                 continue
-            name, kind = parameters[arg], scalar(arg.type)
+            name, kind = parameters[arg], number_type(arg.type)
             stored = Code(name)
             value = tables.load(kind, stored, self.unit, unsigned=position in f.unsigned)
             if value is stored or self.values.uses[arg] == 0:

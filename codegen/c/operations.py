@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
+from affdsl.ir.dialects import complex as complex_
 from codegen.c import (
     affine_values,
     allocation,
@@ -10,6 +11,7 @@ from codegen.c import (
     bands,
     branches,
     calls,
+    complex_numbers,
     debugging,
     loops,
     memory,
@@ -123,10 +125,21 @@ ARITH_AND_MATH: Rows = {
     ub.Poison: arithmetic.no_value,
 }
 
+COMPLEX: Rows = {
+    complex_.Constant: complex_numbers.constant,
+    complex_.Create: complex_numbers.create,
+    complex_.Part: complex_numbers.compute,
+    complex_.Unary: complex_numbers.compute,
+    complex_.Binary: complex_numbers.compute,
+    complex_.Compare: complex_numbers.compute,
+}
+
 FUNC: Rows = {
     func.Call: calls.call_function,
     func.Return: calls.return_values,
 }
 
-STRICT_C: Rows = {**AFFINE, **SCF, **MEMREF, **VECTOR, **ARITH_AND_MATH, **FUNC, opaque.Opaque: debugging.known}
+STRICT_C: Rows = {
+    **AFFINE, **SCF, **MEMREF, **VECTOR, **ARITH_AND_MATH, **COMPLEX, **FUNC, opaque.Opaque: debugging.known,
+}  # fmt: skip
 """Plain C11 of every operation that C output knows."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import ComplexType, MemRefType
 from codegen.c import tables
 from codegen.c.buffers import Buffer
 from codegen.c.checks import called, check_divisors, checked, index_of, misfit, same_size
@@ -128,6 +128,7 @@ def atomic_rmw(c: Context, op: memref.AtomicRMW) -> None:
     name = c.lines.without_value(op.result.hint, "old", value_type(op.result.type))
     new = value
     if op.combine != "assign":
+        assert not isinstance(kind, ComplexType), "the verifier refuses it"
         how = tables.REDUCTION_KIND.get(op.combine, op.combine)
         new = tables.binary(how, kind, Code(name), value, c.unit)
     c.lines.directive("#pragma omp critical(affdsl_atomic)")
