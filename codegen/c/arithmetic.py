@@ -10,7 +10,7 @@ from affdsl.ir.dialects import arith, math, ub
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.lanes import has_vectors
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import IndexType, VectorType
+from affdsl.ir.types import ComplexType, IndexType, VectorType
 from codegen.c import tables
 from codegen.c.context import Context
 from codegen.c.expressions import Code, negate
@@ -73,7 +73,8 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
             source, target = lane_type(op.operand), lane_type(op.result)
             return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
         case arith.Select():
-            return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
+            of = op.result.type if isinstance(op.result.type, ComplexType) else lane_type(op.result)
+            return tables.select(of, value(op.condition), value(op.if_true), value(op.if_false))
     raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
 
 
