@@ -10,6 +10,25 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from affdsl.codegen.arguments import (
+    ArrayArgument,
+    ArrayResult,
+    ScalarArgument,
+    ScalarResult,
+    Scalars,
+    Shapes,
+    Signature,
+    check,
+)
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.origins import Origins
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.cache import LoadedLibrary, default_cache
+from affdsl.codegen.caller import Caller, TakeOver, load, prepare
+from affdsl.codegen.errors import SizeError
+from affdsl.codegen.native import native_target
+from affdsl.codegen.targets.target import Target
+from affdsl.codegen.toolchain import Compiler, jit_flags
 from affdsl.errors import InternalError, UnsupportedError
 from affdsl.frames import plain_traceback
 from affdsl.ir.call_range import call_range, fits
@@ -24,28 +43,11 @@ from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, index
 from affdsl.lang.trace import Program
-from codegen.arguments import (
-    ArrayArgument,
-    ArrayResult,
-    ScalarArgument,
-    ScalarResult,
-    Scalars,
-    Shapes,
-    Signature,
-    check,
-)
-from codegen.c.emit import emit_jit
-from codegen.c.sites import Sites
-from codegen.cache import default_cache
-from codegen.caller import Caller, TakeOver, load, prepare
-from codegen.errors import SizeError
-from codegen.native import native_target
-from codegen.toolchain import jit_flags
-from passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds import Bounds
 
 
 def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
-    """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
+    """program as a callable, from the cache or freshly compiled; `take_over` as in `affdsl.codegen.caller.load`.
 
     A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
     arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where only the
@@ -55,27 +57,49 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
     type.
     """
-    module = program.module
-    verify(module)
+    verify(program.module)
     prepare()
-    against = (*bounds.against(), *_too_large(program))
-    sites, checked = Sites(), is_checked(program)
-    count, asks = len(program.sizes), bounds.needs_numbers
-    cache = default_cache()
+    cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
-    bits = native_target().width if _has_vectors(module) else None
+    source, flags = jit_source(program, bounds, compiler, sites=sites)
+    return loaded(program, bounds, cache.library(compiler, source, flags), sites, take_over)
+
+
+def jit_source(
+    program: Program,
+    bounds: Bounds,
+    compiler: Compiler,
+    *,
+    sites: Sites | None = None,
+    origins: Origins | None = None,
+    target: Target | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
+
+    `sites` and `origins` are filled, see `codegen.c.emit.emit_jit`.
+    """
+    module, checked = program.module, is_checked(program)
+    width = (native_target() if target is None else target).width if _has_vectors(module) else None
     source = emit_jit(
         module,
         program.func.symbol,
-        sizes=count,
-        against=against,
-        sites=sites,
+        sizes=len(program.sizes),
+        against=(*bounds.against(), *_too_large(program)),
+        sites=Sites() if sites is None else sites,
         checked=checked,
-        asks=asks,
-        register_bits=bits,
+        asks=bounds.needs_numbers,
+        register_bits=width,
+        origins=origins,
     )
+    flags = jit_flags(compiler) if target is None else jit_flags(compiler, target.flags)
     # What is computed for a check must not be undefined either: it may be any number that data gives.
-    library = cache.library(compiler, source, (*jit_flags(compiler), *(("-fwrapv",) if checked else ())))
+    return source, (*flags, *(("-fwrapv",) if checked else ()))
+
+
+def loaded(
+    program: Program, bounds: Bounds, library: LoadedLibrary, sites: Sites, take_over: TakeOver | None = None
+) -> Caller:
+    """A compiled program as a callable, with the errors of `compile_program`."""
 
     def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
         check_sizes(program, shapes, scalars, bounds)
@@ -86,7 +110,7 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
         return [number for number in known_arguments(program, known, scalars) if number is not None]
 
     called = load(library, signature_of(program), explain, take_over, sites, decide)
-    return _after_output(called) if any(printed(op) is not None for op in walk(module)) else called
+    return _after_output(called) if any(printed(op) is not None for op in walk(program.module)) else called
 
 
 def _after_output(called: Caller) -> Caller:
@@ -299,7 +323,7 @@ def _check_range(program: Program, values: dict[Value, int]) -> None:
 
 
 def _is_computed(expr: Affine, values: dict[Value, int]) -> bool:
-    """Whether `codegen.c.entry` computes an expression within 64 bits: the same steps in the same order."""
+    """Whether `affdsl.codegen.c.entry` computes an expression within 64 bits: the same steps in the same order."""
     try:
         _computed(expr, values)
     except OverflowError:

@@ -7,19 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
+from affdsl.codegen.targets.target import Target
 from affdsl.ir.location import Location
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, jammed, product, sweeps, vectors
+from affdsl.optimize.recipes import blocked, jammed, outer, product, rows, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
-from codegen.targets.target import Target
-from passes.analysis.dependence import AnalysisWarning
 
 Recipe = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 Notes = list[str]
@@ -55,7 +55,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        for recipe in (_with_sweeps, _with_products, _with_vectors):
+        for recipe in (_with_sweeps, _with_products, _with_outer, _with_vectors):
             s, said = recipe(s, root, options)
             notes += said
             if said:
@@ -83,7 +83,8 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
         sizes = larger_than(s, root, options.target.caches[1]) if len(options.target.caches) > 1 else None
-        made = sweeps.take(s if sizes is None else copy(s).specialize(root, sizes), root, options)
+        both = s if sizes is None else copy(s).specialize(root, sizes)
+        made = sweeps.take(both, root, options)
     except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
         return s, []
     is_shared = any(each.is_parallel for each in made.loops())
@@ -91,7 +92,8 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
     if sizes is None:
         return made, notes
-    small = next(row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] == f"{root}_else")
+    before = {row.names[0] for row in s.loops()}
+    small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
     made, others = _with_vectors(made, small, options)
     return made, [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache", *others]
 
@@ -158,6 +160,16 @@ def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
             s.expand(str(dict(s.steps[-1].call.options)["name"]), counters[iv])
 
 
+def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        made, said = outer.take(s, root, options)
+    except UnfitError:
+        return s, []
+    return made, [f"{root} ({row.location}): {said}"]
+
+
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
@@ -170,6 +182,11 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
         s, said = _first(s, name, (vectors.take, jammed.take), options)
         notes += said
+    if all("as it was" in note for note in notes):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        with suppress(UnfitError):
+            made, done = rows.take(s, root, options)
+            return made, [f"{root} ({row.location}): {done}"]
     return s, notes
 
 

@@ -6,14 +6,14 @@ they are written on the parts here, as `affdsl.ir.complex_numbers` has them.
 
 from __future__ import annotations
 
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, call, calling, cast, infix, negate
+from affdsl.codegen.c.tables import headers_of, literal
+from affdsl.codegen.c.types import number_type, value_type
+from affdsl.codegen.c.unit import Unit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.types import ComplexType
-from codegen.c.context import Context
-from codegen.c.expressions import Code, call, calling, cast, infix, negate
-from codegen.c.tables import headers_of, literal
-from codegen.c.types import number_type, value_type
-from codegen.c.unit import Unit
 
 _LIBRARY = {kind: f"c{kind}" for kind in ("exp", "log", "sqrt", "sin", "cos", "tan", "tanh")}
 """Kinds that are a function of complex.h, which is called in double and rounded once to a shorter type."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
-from affdsl.ir.dialects import complex as complex_
-from codegen.c import (
+from affdsl.codegen.c import (
     affine_values,
     allocation,
     arithmetic,
@@ -21,7 +19,9 @@ from codegen.c import (
     vector_values,
     views,
 )
-from codegen.c.context import Rows
+from affdsl.codegen.c.context import Rows
+from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
+from affdsl.ir.dialects import complex as complex_
 
 AFFINE: Rows = {
     affine.For: loops.for_loop,

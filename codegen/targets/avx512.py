@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.targets.target import LANE_BITS, Row, Target
-from codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -52,6 +52,10 @@ AVX512 = Target(
         **dict(widening(512)),
         **dict(widening(256)),
     },
+    flags=(
+        *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
+        "-mprefer-vector-width=512",
+    ),
 )
 
 
@@ -71,4 +75,10 @@ def _dots() -> Iterator[tuple[Row, str]]:
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
 
 
-AVX512VNNI = replace(AVX512, name="avx512vnni", macros=(*AVX512.macros, "__AVX512VNNI__"), rows=dict(_dots()))
+AVX512VNNI = replace(
+    AVX512,
+    name="avx512vnni",
+    macros=(*AVX512.macros, "__AVX512VNNI__"),
+    rows=dict(_dots()),
+    flags=(*AVX512.flags, "-mavx512vnni"),
+)

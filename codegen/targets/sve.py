@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 
 _WANTED = """\
     const svbool_t inside = svwhilelt_b{bits}_s32(k, N);
@@ -46,5 +46,6 @@ SVE = Target(
     has_fma=True,
     has_masks=True,
     rows=dict(_rows()),
+    flags=("-march=armv8.2-a+sve",),
     is_scalable=True,
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Row = tuple[str, str, int]
-"""An operation of `codegen.c.vector_helpers`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
+"""An operation of `codegen/c/vector_helpers.py`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
 LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
@@ -33,6 +33,8 @@ class Target:
     """Whether stores that go past the caches pay for arrays that are larger than these; False where nobody measured."""
     caches: tuple[int, ...] = ()
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
+    flags: tuple[str, ...] = ()
+    """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     is_scalable: bool = False
     """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
 

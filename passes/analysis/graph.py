@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Self
 
 import lazy_loader  # type: ignore[import-untyped]
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.traverse import walk
 from affdsl.mlir.naming import names_of
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
+from affdsl.passes.analysis.storage import Buffer
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -30,6 +30,7 @@ else:
 __all__ = ["Edge", "EdgeKind", "GraphError", "InsertionPoints", "MemRefDependenceGraph", "Node", "dependence_graph"]
 
 
+@public
 class GraphError(AffdslError):
     """A question about a node, a buffer or a block that the graph does not have, or a removal that leaves a gap."""
 

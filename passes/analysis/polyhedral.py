@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 
 
@@ -53,6 +53,7 @@ BUDGET = 20_000
 """How many operations isl may spend on one question: enough for a few dozen constraints, a few milliseconds."""
 
 
+@public
 class UnknownError(AffdslError):
     """isl has no answer: the expression is not affine, or the budget is spent."""
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Literal, TypeAlias
 
-from affdsl.errors import AffdslError, VerificationError
+from affdsl.errors import AffdslError, VerificationError, public
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.verifier import verify
-from passes.mlir_opt.options import OptionValue, print_options
-from passes.mlir_opt.remarks import Remarks
-from passes.pipeline.registry import Pass
+from affdsl.passes.mlir_opt.options import OptionValue, print_options
+from affdsl.passes.mlir_opt.remarks import Remarks
+from affdsl.passes.pipeline.registry import Pass
 
 Root: TypeAlias = Module | Func
 AnchorName: TypeAlias = str
@@ -26,10 +26,12 @@ ANCHORS: tuple[AnchorName, ...] = ("builtin.module", "func.func", "any", *OPAQUE
 _NONE: Iterator[Remarks] = iter(())
 
 
+@public
 class PipelineError(AffdslError):
     """A pipeline that cannot be read, or that is not for what it was given."""
 
 
+@public
 class PassError(AffdslError):
     """A pass refused what it was given, or made IR that breaks a rule; the cause is the error itself."""
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import ArgumentError, OverlapError
+from affdsl.codegen.errors import ArgumentError, OverlapError
 
 M, N = af.symbols("M N")
 
