@@ -3,7 +3,7 @@
 Each operation on parts is rounded to the type of the parts, in the order in which it is written here, and no product is
 fused with a sum. So a product is (ac - bd) + (ad + bc)i whatever a, b, c and d are, and infinities and NaN come out as
 these formulas have them. A quotient is Smith's, which does not overflow where the divisor is large. Functions are those
-of the C library on two doubles, rounded once where the parts are f32; docs/decisions/0038 has the formulas and why.
+of the C library on two doubles, rounded once where the parts are f32; docs/decisions/0040 has the formulas and why.
 
 >>> from affdsl.ir.types import C128
 >>> binary("mul", C128)(number_of(1 + 2j, C128), number_of(3 - 1j, C128))
