@@ -1,3 +1,10 @@
+from .codegen.errors import ArgumentError as ArgumentError
+from .codegen.errors import CacheError as CacheError
+from .codegen.errors import LayoutError as LayoutError
+from .codegen.errors import OverlapError as OverlapError
+from .codegen.errors import RangeError as RangeError
+from .codegen.errors import SizeError as SizeError
+from .codegen.errors import ToolchainError as ToolchainError
 from .errors import AffdslError as AffdslError
 from .errors import DivisorError as DivisorError
 from .errors import FailedAssertionError as FailedAssertionError
@@ -10,6 +17,8 @@ from .errors import ProgramNameError as ProgramNameError
 from .errors import ProgramTypeError as ProgramTypeError
 from .errors import UnsupportedError as UnsupportedError
 from .errors import VerificationError as VerificationError
+from .ir.interpreter import InterpreterError as InterpreterError
+from .ir.interpreter.debugging import InterpretedAssertionError as InterpretedAssertionError
 from .ir.maps import AffineMap as AffineMap
 from .ir.maps import IntegerSet as IntegerSet
 from .kernel import Kernel as Kernel
@@ -111,6 +120,13 @@ from .lang.vectors import vector_store as vector_store
 from .lang.whiles import while_ as while_
 from .mlir.readers import parse as parse
 from .mlir.scanner import ParseError as ParseError
+from .passes.analysis.dependence import AnalysisWarning as AnalysisWarning
+from .passes.analysis.graph import GraphError as GraphError
+from .passes.analysis.polyhedral import UnknownError as UnknownError
+from .passes.drawing.layout import DrawingError as DrawingError
+from .passes.mlir_opt.options import OptionError as OptionError
+from .passes.pipeline.manager import PassError as PassError
+from .passes.pipeline.manager import PipelineError as PipelineError
 from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError

@@ -74,7 +74,7 @@ class Context:
         self.plans, self.unit = plans, unit
         self.failure, self.outputs = made.failure, made.outputs
         self.ranges = contract(plan)
-        self.lines = Lines(made.scope, self.ranges, unit.uncalled)
+        self.lines = Lines(made.scope, self.ranges, unit.uncalled, unit.origins)
         self.dots = dots(plan.func) if unit.has_vector_types else {}
         """The operations that are dot products of narrow integers."""
         self.powers = powers(plan.func) if unit.has_vector_types else {}
@@ -156,7 +156,9 @@ class Context:
         row = self._rows.get(type(op))
         if row is None:
             raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
+        around, self.lines.origin = self.lines.origin, (*self.lines.origin, op)
         row(self, op)
+        self.lines.origin = around
 
     def writes(self, buffer: Buffer) -> None:
         """Note that a statement which stores to a buffer comes next."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from affdsl.codegen.c.expressions import Code, functions_of
 from affdsl.codegen.c.helpers import Helper, helper
+from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
 
@@ -22,9 +23,13 @@ UNROUNDED = """\
 class Unit:
     """Collects headers, helpers and OpenMP reductions while functions are written."""
 
-    def __init__(self, sites: Sites | None = None, *, has_vector_types: bool = True) -> None:
+    def __init__(
+        self, sites: Sites | None = None, *, has_vector_types: bool = True, origins: Origins | None = None
+    ) -> None:
         self.sites = sites
         """The checks of accesses, which there are if this is not None."""
+        self.origins = origins
+        """Where it is noted for which operation each line is, if anybody wants to know."""
         self.has_vector_types = has_vector_types
         """Whether vectors are values of the vector types that gcc and clang have; otherwise they are arrays."""
         self._headers: set[str] = {"stdint.h"}

@@ -58,4 +58,5 @@ AVX2 = Target(
         **dict(dots(256)),
         **dict(widening(256)),
     },
+    flags=("-mavx2", "-mfma"),
 )

@@ -91,6 +91,10 @@ AVX512 = Target(
         **dict(widening(512)),
         **dict(widening(256)),
     },
+    flags=(
+        *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
+        "-mprefer-vector-width=512",
+    ),
 )
 
 
@@ -110,4 +114,10 @@ def _dots() -> Iterator[tuple[Row, str]]:
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
 
 
-AVX512VNNI = replace(AVX512, name="avx512vnni", macros=(*AVX512.macros, "__AVX512VNNI__"), rows=dict(_dots()))
+AVX512VNNI = replace(
+    AVX512,
+    name="avx512vnni",
+    macros=(*AVX512.macros, "__AVX512VNNI__"),
+    rows=dict(_dots()),
+    flags=(*AVX512.flags, "-mavx512vnni"),
+)

@@ -32,4 +32,5 @@ SSE42 = Target(
     has_masks=False,
     streams=True,
     rows=dict(_rows()),
+    flags=("-msse4.2",),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from affdsl.errors import FailedAssertionError
+from affdsl.errors import FailedAssertionError, public
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import Printed, asserted, printed, shown_float, with_report
 from affdsl.ir.dialects.opaque import Opaque
@@ -15,6 +15,7 @@ from affdsl.ir.messages import where
 from affdsl.ir.types import FloatType, IndexType, IntegerType
 
 
+@public
 class InterpretedAssertionError(FailedAssertionError, InterpreterError):
     """An assertion that did not hold in the interpreter."""
 

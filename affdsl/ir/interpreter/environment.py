@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from operator import itemgetter
 from typing import Any, TypeAlias
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown, where
@@ -19,6 +19,7 @@ Steps: TypeAlias = tuple[Step, ...]
 Take: TypeAlias = Callable[[Env], tuple[Any, ...]]
 
 
+@public
 class InterpreterError(AffdslError):
     """The function did what has no meaning: where, and with which numbers."""
 
