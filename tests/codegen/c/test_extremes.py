@@ -15,11 +15,6 @@ INTEGERS = {f"{sign}{bits}": np.dtype(f"{sign}{bits // 8}").type for sign in "iu
 SETS = {
     "avx512": (512, ""), "avx2": (256, " -mno-avx512f"), "sse4.2": (128, " -mno-avx"), "portable": (128, " -mno-sse3"),
 }  # fmt: skip
-    "avx512": (512, ""),
-    "avx2": (256, " -mno-avx512f"),
-    "sse4.2": (128, " -mno-avx"),
-    "portable": (128, " -mno-sse3"),
-}
 
 FEW = ("f32", "u8", "i64")
 
