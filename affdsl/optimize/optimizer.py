@@ -56,6 +56,10 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
+    if options.approximate:  # before the last vector of a loop stands behind it
+        for name in [row.names[0] for row in s.loops() if row.depth == 0]:
+            with suppress(IllegalTransform):  # there may be no such function in it
+                s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_products, _with_straight, _with_outer, _with_vectors):
             s, said = recipe(s, root, options)
@@ -74,8 +78,6 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 def _rounding(options: Options) -> Iterator[str]:
     """The steps that round in another way, of those that are allowed and that pay; stencils wait for loads anyway."""
-    if options.approximate:
-        yield "approximate"
     if options.reciprocal:
         yield "reciprocal"
     if options.contract and options.target.has_fma:
