@@ -309,7 +309,8 @@ def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
 
 
 _WANTED: Final = {
-    "b": ("a bool", "bool"), "f": ("a number", "float"), KIND: ("a number", "float"), "c": ("a complex number", "complex"),
+    "b": ("a bool", "bool"), "f": ("a number", "float"), KIND: ("a number", "float"),
+    "c": ("a complex number", "complex"),
 }  # fmt: skip
 
 
