@@ -199,7 +199,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
                 s.distribute(nest.name(nest.innermost))
     inside = names_in(s, root)
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
-        s, said = _first(s, name, (lines.take_carried, vectors.take, lines.take, jammed.take), options)
+        s, said = _first(s, name, (lines.take_carried, vectors.take, lines.take, strips.take, jammed.take), options)
         notes += said
     if all("as it was" in note for note in notes):
         row = next(row for row in s.loops() if row.names[0] == root)
