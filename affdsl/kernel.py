@@ -321,6 +321,7 @@ class Kernel(_Called):
         contract: bool = False,
         reassociate: bool = False,
         reciprocal: bool = False,
+        approximate: bool = False,
         validate: bool = False,
     ) -> Kernel:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
@@ -335,9 +336,9 @@ class Kernel(_Called):
             The vector registers: "native" for those of this machine, or the name of an instruction set, as "avx2".
         threads
             How many threads there are: by default as many as this process may use. 1 leaves loops sequential.
-        contract, reassociate, reciprocal
+        contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
-            another order, and factors for divisors.
+            another order, factors for divisors, and polynomials for exponentials and logarithms.
         validate
             Check that the result does what this kernel does.
 
@@ -364,6 +365,7 @@ class Kernel(_Called):
             contract=contract,
             reassociate=reassociate,
             reciprocal=reciprocal,
+            approximate=approximate,
             validate=validate,
         )
 

@@ -18,6 +18,7 @@ extensions = [
     "docs.site.links",
     "docs.site.diagrams",
     "docs.site.mlir",
+    "docs.site.outputs",
 ]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["site/**"]
@@ -30,6 +31,7 @@ myst_links_external_new_tab = False
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {name: name for name in ("Carried", "Operand", "Size")}
 python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 88

@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 CODE = re.compile(r"(`+)(.+?)\1", re.S)
 SPECIAL = re.compile(r"\*(?=\S)|[|\\`]|_(?!\w)")
 UNDERLINE = re.compile(r"-{3,}$")
+NAMES = re.compile(r"\w+(, \w+)+$")
 
 
 def restructured(lines: Sequence[str]) -> list[str]:
@@ -23,7 +24,7 @@ def restructured(lines: Sequence[str]) -> list[str]:
     """
     made: list[str] = []
     section = ""
-    for paragraph in _paragraphs(lines):
+    for paragraph in _paragraphs(_one_by_one(lines)):
         headed = len(paragraph) > 1 and UNDERLINE.match(paragraph[1])
         first = paragraph[0]
         section = first if headed else section
@@ -38,6 +39,23 @@ def restructured(lines: Sequence[str]) -> list[str]:
             made += [*paragraph[:2], *_escaped(paragraph[2:])] if headed else _escaped(paragraph)
         made.append("")
     return made
+
+
+def _one_by_one(lines: Sequence[str]) -> Iterator[str]:
+    """The lines, where attributes that share what is said of them have it each."""
+    in_attributes, k = False, 0
+    while k < len(lines):
+        if k + 1 < len(lines) and UNDERLINE.match(lines[k + 1]):
+            in_attributes = lines[k] == "Attributes"
+        end = k + 1
+        if in_attributes and NAMES.match(lines[k]):
+            while end < len(lines) and lines[end].startswith(" "):
+                end += 1
+            for name in lines[k].split(", "):
+                yield from (name, *lines[k + 1 : end])
+        else:
+            yield lines[k]
+        k = end
 
 
 def _paragraphs(lines: Sequence[str]) -> Iterator[list[str]]:
@@ -63,8 +81,9 @@ def _escaped(lines: Sequence[str]) -> list[str]:
     return (made + SPECIAL.sub(r"\\\g<0>", text[end:])).split("\n")
 
 
-def _process(_app: Sphinx, _what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
-    lines[:] = restructured(lines)
+def _process(_app: Sphinx, what: str, _name: str, _obj: object, _options: object, lines: list[str]) -> None:
+    # On the first line of an attribute's docstring, a colon would end its type; what kind of thing it is, is known.
+    lines[:] = [""] * (what in ("attribute", "data", "property")) + restructured(lines)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -9,7 +9,7 @@ from sphinx.transforms import SphinxTransform
 
 from docs.site.names import public_names
 
-NAME = re.compile(r"(?:af|affdsl)\.(\w+)(\.\w+)?(?:\(.*\))?|@af\.kernel", re.S)
+NAME = re.compile(r"(?:af|affdsl)\.(\w+)(\.\w+)?(?:\(.*\)|\[.*\])?|@af\.kernel(?:\(.*\))?", re.S)
 MEMBER = re.compile(r"(?:kernel|matmul)\.(\w+)\(.*\)|(?:s|schedule)\.(\w+)\(.*\)", re.S)
 
 

@@ -10,9 +10,15 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import affdsl
+from affdsl import errors
 from affdsl.lang.blocks import WithBlock
 from affdsl.lang.dtypes import DType
+from affdsl.lang.traced import Arithmetic, Comparable, Traced, Wide
 from docs.site.names import named
+
+HOOKS = {name for base in (Traced, Comparable, Arithmetic, Wide) for name in vars(base)} - {"ceildiv"}
+HOOKS |= {"bind", "like", "value"}
+"""How the language works with what a kernel computes: no method of these is for users."""
 
 
 class Names(SphinxDirective):
@@ -35,6 +41,16 @@ class AllNames(SphinxDirective):
         return _parsed(self, [".. list-table::", "   :widths: 25 75", "", *"\n".join(rows).split("\n")])
 
 
+class ErrorTree(SphinxDirective):
+    """The tree of errors, as the docstring of their module draws it."""
+
+    def run(self) -> list[nodes.Node]:
+        """A block."""
+        drawn = [line for line in (inspect.getdoc(errors) or "").splitlines() if re.match("AffdslError|[├│└]", line)]
+        text = "\n".join(drawn)
+        return [nodes.literal_block(text, text, language="text")]
+
+
 def entry(name: str) -> Iterable[str]:
     """What the reference says of a public name, as lines for Sphinx."""
     thing = getattr(affdsl, name)
@@ -44,7 +60,8 @@ def entry(name: str) -> Iterable[str]:
     if isinstance(thing, type):
         # What Python calls when a with-block begins and ends is no method for users.
         members = () if issubclass(thing, WithBlock) else ("   :members:",)
-        return (f".. autoclass:: affdsl.{name}", *members, "")
+        hidden = (f"   :exclude-members: {', '.join(sorted(HOOKS))}",) if issubclass(thing, Traced) else ()
+        return (f".. autoclass:: affdsl.{name}", *members, *hidden, "")
     return (f".. autofunction:: affdsl.{name}", "")
 
 
@@ -83,5 +100,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Give pages these directives."""
     app.connect("autodoc-process-signature", _signature)
     app.add_directive("names", Names)
+    app.add_directive("error-tree", ErrorTree)
     app.add_directive("all-names", AllNames)
     return {"parallel_read_safe": True}

@@ -57,9 +57,10 @@ def test_every_page_is_in_a_table_of_contents():
     listed = set()
     for path in DOCS.rglob("*.md"):
         for entries in re.findall(r"^```\{toctree\}\n(.*?)^```", path.read_text(encoding="utf-8"), re.M | re.S):
-            for entry in entries.split():
+            for entry in filter(None, entries.splitlines()):
                 if not entry.startswith(":"):
-                    listed |= set(path.parent.glob(f"{entry}.md"))
+                    file = re.sub(r".* <(.*)>", r"\1", entry)
+                    listed |= set(path.parent.glob(f"{file}.md"))
     assert {name(path) for path in DOCS.rglob("*.md") if path not in listed} == {"docs/index.md"}
 
 

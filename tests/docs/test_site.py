@@ -58,6 +58,12 @@ def test_an_example_behind_a_section_is_none_of_its_items():
     assert made == [*lines[:5], "Examples", "--------", ">>> f()", "1", ""]
 
 
+def test_attributes_that_share_what_is_said_have_it_each():
+    lines = ["Attributes", "----------", "a, b", "    Of both.", "c", "    Of one, two."]
+    made = part("docstrings").restructured(lines)
+    assert made == [*lines[:2], "a", "    Of both.", "b", "    Of both.", *lines[4:], ""]
+
+
 @pytest.mark.parametrize("name", sorted(affdsl.__all__))
 def test_every_name_has_an_entry_and_one_sentence(name):
     reference = part("reference")
@@ -73,6 +79,7 @@ def test_every_name_has_an_entry_and_one_sentence(name):
         ("af.for_", "affdsl.for_"),
         ("af.strided(af.f32[M, N])", "affdsl.strided"),
         ("af.Schedule.tile", "affdsl.Schedule.tile"),
+        ("af.f32[M, N]", "affdsl.f32"),
         ("@af.kernel", "affdsl.kernel"),
         ("kernel.save_c(folder)", "affdsl.Kernel.save_c"),
         ('s.tile(("i", "j"), 32)', "affdsl.Schedule.tile"),
