@@ -15,9 +15,6 @@ from affdsl.optimize.recipes.product import is_tied
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.schedule import Schedule
 
-VECTORS = 4
-"""How many vectors a strip has."""
-
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The schedule with the loop around a sum in strips; the sum goes over what was made before the strip, and in it.
@@ -37,7 +34,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if not loops or not vectors.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
         raise UnfitError
     root = nest.names[loops[-1].iv]
-    made, strip = in_blocks(copy(s), root, (), VECTORS * lanes_of(nest, options))
+    made, strip = in_blocks(copy(s), root, (), options.choices.strip_vectors * lanes_of(nest, options), options.choices)
     inside = names_in(made, strip)
     last = nests_of(made, inside)[-1]
     at_once: list[str] = []
