@@ -115,5 +115,6 @@ from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError
 from .schedule.validation import ValidationError as ValidationError
+from .shipping import build as build
 
 __version__: str

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from affdsl.ir.expr import Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import IndexType, MemRefType, StridedLayout
@@ -33,6 +35,20 @@ def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -
 
 def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> str:
     """What a caller of the function must know, as a comment."""
+    lines = contract_lines(plan, made, sites)
+    if plan.is_checked:
+        lines += ["Compile with -fwrapv: an index that data gives may overflow before it is checked."]
+    lines += ["Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."]
+    return as_comment(lines)
+
+
+def as_comment(lines: Sequence[str]) -> str:
+    """Lines, harmless as they are, as one comment."""
+    return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
+
+
+def contract_lines(plan: Plan, made: Prototype, sites: Sites | None = None, requires: Sequence[str] = ()) -> list[str]:
+    """What a caller of the function must know; `requires` is what it must see to besides, as lines."""
     f = plan.func
     names = made.parameters
 
@@ -60,6 +76,7 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
     lines = [title, "", *_table(rows)]
     if f.assumes:
         lines += ["", f"Requires {', '.join(spell_constraint(c, name) for c in f.assumes)}."]
+    lines += ["", *requires] if requires else []
     arrays = [a for a in f.args if isinstance(a.type, MemRefType)]
     lines += [""]
     if arrays and plan.strides:
@@ -73,8 +90,7 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
         lines += [
             "Returns 0, or 2 where there is not enough memory, or 3 where an access would leave its",
             f"array: it is not made, {made.failure}[0] is the number of its check, and the index and the sizes",
-            "follow. What the function writes is incomplete then. Compile with -fwrapv: an index that",
-            "data gives may overflow before it is checked.",
+            "follow. What the function writes is incomplete then.",
         ]
     elif sites is not None:
         lines += [
@@ -89,8 +105,7 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
             "Runs on the threads of OpenMP where compiled with -fopenmp; floats that a parallel",
             "reduction adds or multiplies are then rounded in no fixed order.",
         ]
-    lines += ["Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."]
-    return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
+    return lines
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:

@@ -157,6 +157,20 @@ class Sites:
         return tuple(self._found)
 
 
+class SharedSites(Sites):
+    """The checks of several files that do the same: one that is in two of them has one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[Site, int] = {}
+
+    def add(self, site: Site) -> int:
+        """The number of a check."""
+        if site not in self._numbers:
+            self._numbers[site] = super().add(site)
+        return self._numbers[site]
+
+
 def _place(where: Location | str) -> str:
     """A place without the folder of its file, which says nothing to those who get the C."""
     return where if isinstance(where, str) else f"{PurePath(where.file).name}:{where.line}"

@@ -33,6 +33,8 @@ AVX2 = Target(
     has_fma=True,
     has_masks=False,
     streams=True,
+    machine="__x86_64__",
+    flags=("-mavx2", "-mfma"),
     rows={
         **dict(_rows()),
         **dict(extremes(128)),

@@ -41,6 +41,8 @@ AVX512 = Target(
     has_fma=True,
     has_masks=True,
     streams=True,
+    machine="__x86_64__",
+    flags=("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mfma"),
     rows={
         **dict(_rows()),
         **dict(extremes(128)),
@@ -71,4 +73,10 @@ def _dots() -> Iterator[tuple[Row, str]]:
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
 
 
-AVX512VNNI = replace(AVX512, name="avx512vnni", macros=(*AVX512.macros, "__AVX512VNNI__"), rows=dict(_dots()))
+AVX512VNNI = replace(
+    AVX512,
+    name="avx512vnni",
+    macros=(*AVX512.macros, "__AVX512VNNI__"),
+    flags=(*AVX512.flags, "-mavx512vnni"),
+    rows=dict(_dots()),
+)

@@ -51,4 +51,6 @@ RVV = Target(
     has_masks=True,
     rows=dict(_rows()),
     is_scalable=True,
+    machine="__riscv",
+    flags=("-march=rv64gcv",),
 )

@@ -28,5 +28,7 @@ SSE42 = Target(
     has_fma=False,
     has_masks=False,
     streams=True,
+    machine="__x86_64__",
+    flags=("-msse4.2",),
     rows=dict(_rows()),
 )

@@ -47,4 +47,6 @@ SVE = Target(
     has_masks=True,
     rows=dict(_rows()),
     is_scalable=True,
+    machine="__aarch64__",
+    flags=("-march=armv8.2-a+sve",),
 )

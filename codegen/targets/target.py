@@ -35,6 +35,10 @@ class Target:
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
     is_scalable: bool = False
     """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
+    machine: str = ""
+    """What compilers define for the only machines that may have it; empty where that is any."""
+    flags: tuple[str, ...] = ()
+    """What compilers are told so that they use its instructions."""
 
     def lanes(self, bits: int) -> int:
         """How many numbers of so many bits a register has."""
