@@ -14,10 +14,10 @@ AffdslError
 ├── UnsupportedError        the program is right, but this output cannot express it
 ├── InternalError           a bug of ours
 ├── InterpreterError        in `affdsl.ir.interpreter`: a run that means nothing, as with an index out of bounds
-├── IllegalTransform        in `passes.legality.refusal`: the request would change what the program does, or may
-├── ValidationError         in `passes.validation.pipeline`: what passes made does something else; a bug of ours
+├── IllegalTransform        in `affdsl.passes.legality.refusal`: the request would change what the program does, or may
+├── ValidationError         in `affdsl.passes.validation.pipeline`: what passes made does something else; a bug of ours
 ├── ParseError              in `affdsl.mlir`: text that is not MLIR of the dialects we know
-└── ToolchainError, ...     in `codegen.errors`: of the compiler, the cache, and the arguments of a call
+└── ToolchainError, ...     in `affdsl.codegen.errors`: of the compiler, the cache, and the arguments of a call
 """
 
 from __future__ import annotations

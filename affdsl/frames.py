@@ -20,8 +20,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
-_ROOT = Path(__file__).resolve().parents[1]
-_OURS = tuple(str(_ROOT / name) + os.sep for name in ("affdsl", "passes", "codegen"))
+_OURS = str(Path(__file__).parent) + os.sep
 
 
 def plain_traceback(function: Callable[P, R]) -> Callable[P, R]:

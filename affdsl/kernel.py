@@ -13,6 +13,10 @@ from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, overload
 
 import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
+from affdsl.codegen.arguments import on_numpy
+from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
+from affdsl.codegen.jit import compile_program, interpret_program
+from affdsl.codegen.native import native_target as native_target
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module
@@ -24,24 +28,20 @@ from affdsl.lang.calls import call, is_traced
 from affdsl.lang.derived import derived
 from affdsl.lang.source import problem, user_frame
 from affdsl.lang.trace import Program, parameters_of, trace
+from affdsl.passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.parallelism import Loops, of_loops
+from affdsl.passes.lowering.strided_vectors import strided_vectors
+from affdsl.passes.pipeline.language import pipeline_for_module
+from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
-from codegen.arguments import on_numpy
-from codegen.c.emit import REGISTER_BITS, CSource, emit
-from codegen.jit import compile_program, interpret_program
-from codegen.native import native_target as native_target
-from passes.analysis.bounds import Bounds
-from passes.analysis.dependence import Dependences
-from passes.analysis.parallelism import Loops, of_loops
-from passes.lowering.strided_vectors import strided_vectors
-from passes.pipeline.language import pipeline_for_module
-from passes.pipeline.manager import Root
 
 if TYPE_CHECKING:
     from affdsl.lang.specialized import Specialization
+    from affdsl.passes.drawing.graph import DrawnGraph
+    from affdsl.passes.drawing.iteration_space import IterationSpace
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
-    from passes.drawing.graph import DrawnGraph
-    from passes.drawing.iteration_space import IterationSpace
 
 
 @overload
@@ -166,7 +166,7 @@ class Kernel(_Called):
     or the buffer protocol; `mlir()` and `c()` give it as text; `func` is its IR.
 
     A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call. It raises
-    TypeError and ValueError (see `codegen.errors`) for arguments that do not fit, and ToolchainError where the C
+    TypeError and ValueError (see `affdsl.codegen.errors`) for arguments that do not fit, and ToolchainError where the C
     compiler is missing or fails.
     """
 
@@ -388,7 +388,7 @@ class Kernel(_Called):
         True
         >>> thousand(np.zeros(5))
         Traceback (most recent call last):
-        codegen.errors.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
+        affdsl.codegen.errors.SizeError: fill: dimension 0 of argument 'x' must be 1000, got 5
         """
         if not sizes:
             return self
@@ -447,7 +447,9 @@ class Kernel(_Called):
         passes = pipeline_for_module(pipeline)
         if validate:
             # Few kernels are validated, and start-up need not wait for what that takes.
-            validated: Callable[..., tuple[Root, object]] = import_module("passes.validation.pipeline").run_validated
+            validated: Callable[..., tuple[Root, object]] = import_module(
+                "affdsl.passes.validation.pipeline"
+            ).run_validated
             made, _ = validated(passes, self.module)
         else:
             made = passes.run(self.module)
@@ -584,9 +586,9 @@ class Kernel(_Called):
         """The dependences between its loop nests as a graph, which notebooks draw; `to_svg()` and `to_dot()` give text.
 
         With the name of a loop, it is that of the statements in its body. Raises GraphError where there is no such loop
-        or several are called so; then ask `passes.drawing.graph.drawn_graph` with the induction variable.
+        or several are called so; then ask `affdsl.passes.drawing.graph.drawn_graph` with the induction variable.
         """
-        drawn: Callable[..., DrawnGraph] = import_module("passes.drawing.graph").drawn_graph
+        drawn: Callable[..., DrawnGraph] = import_module("affdsl.passes.drawing.graph").drawn_graph
         return drawn(self.func, self.module, loop)
 
     def picture(
@@ -598,7 +600,7 @@ class Kernel(_Called):
         loops, by name. Of several loops with one name, the first is `i#1`, in the order of the text. Raises
         DrawingError where there are no such loops, a size is missing, or nobody could read it.
         """
-        drawn: Callable[..., IterationSpace] = import_module("passes.drawing.iteration_space").iteration_space
+        drawn: Callable[..., IterationSpace] = import_module("affdsl.passes.drawing.iteration_space").iteration_space
         return drawn(self.dependences(), outer, inner, sizes, at=at)
 
     def __reduce__(self) -> str | tuple[object, ...]:
@@ -658,7 +660,7 @@ def _rounded(program: Program, allowed: frozenset[str]) -> Program:
     """The program with what may round in another way, if anything may."""
     if not allowed:
         return program
-    rounded: Callable[[Func, frozenset[str]], Func] = import_module("passes.transforms.rounding").rounded
+    rounded: Callable[[Func, frozenset[str]], Func] = import_module("affdsl.passes.transforms.rounding").rounded
     body = tuple(rounded(op, allowed) if op is program.func else op for op in program.module.body)
     return derived(program, with_fields(program.module, body=body))
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from inspect import cleandoc
 from pathlib import Path
 
+from affdsl.codegen.aot import build as aot
+from affdsl.codegen.aot.machine import chosen_targets
+from affdsl.codegen.aot.naming import library_name, library_version, symbols
+from affdsl.codegen.aot.shipped import Library, ShippedKernel
+from affdsl.codegen.errors import BuildError
+from affdsl.codegen.targets.target import Target
 from affdsl.frames import plain_traceback
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
-from codegen.aot import build as aot
-from codegen.aot.machine import chosen_targets
-from codegen.aot.naming import library_name, library_version, symbols
-from codegen.aot.shipped import Library, ShippedKernel
-from codegen.errors import BuildError
-from codegen.targets.target import Target
 
 
 @plain_traceback

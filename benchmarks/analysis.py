@@ -30,7 +30,7 @@ import sys
 from time import perf_counter
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.mlir_opt.memref_dependence_check import memref_dependence_check
+from affdsl.passes.mlir_opt.memref_dependence_check import memref_dependence_check
 with open(sys.argv[1], encoding="utf-8") as file:
     text = file.read()
 start = perf_counter()

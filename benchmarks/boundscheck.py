@@ -19,8 +19,8 @@ import numpy as np
 
 import affdsl as af
 import examples
-from codegen.caller import Caller
-from codegen.jit import compile_program
+from affdsl.codegen.caller import Caller
+from affdsl.codegen.jit import compile_program
 from examples.case import Case
 
 BURSTS, SECONDS = 11, 0.01

@@ -18,19 +18,19 @@ from time import process_time
 
 import affdsl as af
 from affdsl.cli.sizes import with_sizes
+from affdsl.codegen.c.emit import emit
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter.program import Prepared
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.graph import dependence_graph
+from affdsl.passes.analysis.parallelism import of_loops
+from affdsl.passes.analysis.relations import forget
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.pipeline.registry import PASSES
 from benchmarks.straight import PROGRAMS
-from codegen.c.emit import emit
-from passes.analysis.dependence import Dependences
-from passes.analysis.graph import dependence_graph
-from passes.analysis.parallelism import of_loops
-from passes.analysis.relations import forget
-from passes.pipeline.language import run_pipeline
-from passes.pipeline.registry import PASSES
 
 SECONDS = 0.5
 LEAST = 0.03

@@ -17,8 +17,8 @@ from statistics import median
 from time import process_time
 
 import affdsl as af
+from affdsl.passes.analysis.relations import forget
 from benchmarks.polybench.suite import SUITE, named
-from passes.analysis.relations import forget
 
 WANTED, LIMIT = 2.0, 8.0
 """Seconds that the kernel in the middle and each kernel may take."""

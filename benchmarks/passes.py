@@ -31,13 +31,13 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
+from affdsl.passes.analysis.relations import forget
+from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.parallelize import parallelize
+from affdsl.passes.transforms.tile import tile
+from affdsl.passes.transforms.unroll_jam import unroll_jam
 from benchmarks.chains import chain
 from benchmarks.commands import MLIR_OPT, OURS, Place, exponents, place, printed, ratio, timed
-from passes.analysis.relations import forget
-from passes.transforms.interchange import interchange
-from passes.transforms.parallelize import parallelize
-from passes.transforms.tile import tile
-from passes.transforms.unroll_jam import unroll_jam
 
 LENGTHS = (4, 16, 64, 256)
 ROUNDS = 3

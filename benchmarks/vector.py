@@ -25,8 +25,8 @@ from statistics import geometric_mean, median
 import numpy as np
 
 import affdsl as af
-from codegen.c.emit import emit
-from passes.lowering.split_vectors import split_vectors
+from affdsl.codegen.c.emit import emit
+from affdsl.passes.lowering.split_vectors import split_vectors
 
 N, M = af.symbols("N M")
 HERE = af.native_target()

@@ -11,11 +11,11 @@ from typing import Final, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
+from affdsl.codegen.foreign import with_arrays
+from affdsl.codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
 from affdsl.errors import InternalError
 from affdsl.ir.layouts import row_major
-from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
-from codegen.foreign import with_arrays
-from codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
 
 Array = npt.NDArray[np.generic]
 Value = Array | np.generic

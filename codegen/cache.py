@@ -30,8 +30,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
-from codegen.errors import CacheError, ToolchainError
-from codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
+from affdsl.codegen.errors import CacheError, ToolchainError
+from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
 
 FORMAT = "affdsl-cache-1"
 LIMIT = 512 << 20  # bytes in the folder, unless $AFFDSL_CACHE_LIMIT says otherwise

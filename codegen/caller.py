@@ -42,9 +42,7 @@ from typing import Final, Literal, NoReturn, Protocol, cast
 
 import numpy as np
 
-from affdsl.errors import AffdslError, InternalError
-from affdsl.frames import plain_traceback
-from codegen.arguments import (
+from affdsl.codegen.arguments import (
     Array,
     ArrayArgument,
     ArrayResult,
@@ -57,10 +55,12 @@ from codegen.arguments import (
     check,
     is_plain,
 )
-from codegen.c.sites import Sites
-from codegen.cache import Cache, LoadedLibrary, default_cache, import_image
-from codegen.errors import ArgumentError, ToolchainError
-from codegen.overlap import strides_of
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, import_image
+from affdsl.codegen.errors import ArgumentError, ToolchainError
+from affdsl.codegen.overlap import strides_of
+from affdsl.errors import AffdslError, InternalError
+from affdsl.frames import plain_traceback
 
 
 class Caller(Protocol):
@@ -260,7 +260,9 @@ def _built(cache: Cache) -> bytes:
     for header in (python / "Python.h", numpy / "numpy" / "arrayobject.h"):
         header.stat()
     versions = f"{sysconfig.get_config_var('SOABI')}, Python {platform.python_version()}, NumPy {np.__version__}"
-    entry, overlap = (files("codegen").joinpath(name).read_text(encoding="utf-8") for name in ("entry.c", "overlap.c"))
+    entry, overlap = (
+        files("affdsl.codegen").joinpath(name).read_text(encoding="utf-8") for name in ("entry.c", "overlap.c")
+    )
     source = f"/* {versions} */\n{entry.replace(_OVERLAP, overlap)}"
     undefined = ("-undefined", "dynamic_lookup") if platform.system() == "Darwin" else ()
     flags = ("-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", *undefined, f"-I{python}", f"-I{numpy}")

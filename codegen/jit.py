@@ -10,6 +10,23 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from affdsl.codegen.arguments import (
+    ArrayArgument,
+    ArrayResult,
+    ScalarArgument,
+    ScalarResult,
+    Scalars,
+    Shapes,
+    Signature,
+    check,
+)
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.caller import Caller, TakeOver, load, prepare
+from affdsl.codegen.errors import SizeError
+from affdsl.codegen.native import native_target
+from affdsl.codegen.toolchain import jit_flags
 from affdsl.errors import InternalError, UnsupportedError
 from affdsl.frames import plain_traceback
 from affdsl.ir.call_range import call_range, fits
@@ -24,28 +41,11 @@ from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, index
 from affdsl.lang.trace import Program
-from codegen.arguments import (
-    ArrayArgument,
-    ArrayResult,
-    ScalarArgument,
-    ScalarResult,
-    Scalars,
-    Shapes,
-    Signature,
-    check,
-)
-from codegen.c.emit import emit_jit
-from codegen.c.sites import Sites
-from codegen.cache import default_cache
-from codegen.caller import Caller, TakeOver, load, prepare
-from codegen.errors import SizeError
-from codegen.native import native_target
-from codegen.toolchain import jit_flags
-from passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds import Bounds
 
 
 def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
-    """program as a callable, from the cache or freshly compiled; `take_over` as in `codegen.caller.load`.
+    """program as a callable, from the cache or freshly compiled; `take_over` as in `affdsl.codegen.caller.load`.
 
     A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
     arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where only the
@@ -299,7 +299,7 @@ def _check_range(program: Program, values: dict[Value, int]) -> None:
 
 
 def _is_computed(expr: Affine, values: dict[Value, int]) -> bool:
-    """Whether `codegen.c.entry` computes an expression within 64 bits: the same steps in the same order."""
+    """Whether `affdsl.codegen.c.entry` computes an expression within 64 bits: the same steps in the same order."""
     try:
         _computed(expr, values)
     except OverflowError:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from codegen.c.vector_helpers import TARGETS
-from codegen.cache import default_cache
-from codegen.errors import ToolchainError
-from codegen.targets.baseline import BASELINE
-from codegen.targets.target import Target
-from codegen.toolchain import macros
+from affdsl.codegen.c.vector_helpers import TARGETS
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.errors import ToolchainError
+from affdsl.codegen.targets.baseline import BASELINE
+from affdsl.codegen.targets.target import Target
+from affdsl.codegen.toolchain import macros
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 """Where Linux says which caches a core has."""

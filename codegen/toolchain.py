@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from codegen.errors import ToolchainError
+from affdsl.codegen.errors import ToolchainError
 
 TIMEOUT = 300  # seconds of wall-clock time, and of processor time, for one run
 MEMORY = 16 << 30  # bytes of address space

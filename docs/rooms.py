@@ -13,20 +13,20 @@ from pathlib import Path
 
 import networkx
 
+from affdsl.links import LINKED
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "architecture.md"
-PACKAGES = ("affdsl", "passes", "codegen")
+PACKAGES = [ROOT / "affdsl", *(ROOT / "affdsl" / name for name in LINKED)]
+"""The package, and its folders that are links, which a search of the package does not enter."""
 Rooms = Callable[[str], str]
 """The room of a module; empty where the drawing does not show it."""
 
 
 def floors(module: str) -> str:
-    """The packages, and the parts of affdsl that stand above and below the others."""
-    package, *rest = module.split(".")
-    parts = ("cli", "schedule", "kernel", "lang", "mlir", "ir")
-    if package == "affdsl":
-        return next((f"affdsl.{part}" for part in parts if rest[:1] == [part]), "")
-    return package if package in PACKAGES else ""
+    """The parts of affdsl that stand above and below the others."""
+    parts = ("cli", "schedule", "kernel", "codegen", "passes", "lang", "mlir", "ir")
+    return next((f"affdsl.{part}" for part in parts if module.split(".")[:2] == ["affdsl", part]), "")
 
 
 def inside(package: str) -> Rooms:
@@ -38,12 +38,16 @@ def inside(package: str) -> Rooms:
     return room
 
 
-DRAWINGS: dict[str, Rooms] = {"floors": floors, "passes": inside("passes"), "codegen": inside("codegen")}
+DRAWINGS: dict[str, Rooms] = {
+    "floors": floors,
+    "passes": inside("affdsl.passes"),
+    "codegen": inside("affdsl.codegen"),
+}
 
 
 def imports() -> Iterator[tuple[str, str]]:
     """Each module of the source, with each module, or name in one, that it imports when it is loaded."""
-    for path in sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py")):
+    for path in sorted({file for package in PACKAGES for file in package.rglob("*.py")}):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             match node:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import ArgumentError
+from affdsl.codegen.errors import ArgumentError
 
 N = af.symbols("N")
 W = np.arange(4.0)

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
-import codegen.errors
+import affdsl.codegen.errors
+from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from affdsl.errors import ProgramTypeError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
-from codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from examples.gemm import gemm
 from tests.oracles import compile_c
 
@@ -445,7 +445,7 @@ PROGRAM = textwrap.dedent("""
     import sys
     import numpy as np
     import affdsl as af
-    import codegen.toolchain as toolchain
+    import affdsl.codegen.toolchain as toolchain
 
     runs = []
     true_run = toolchain._run
@@ -495,7 +495,7 @@ def test_a_compiler_that_is_missing_or_fails_says_so(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", [x for x in vars(codegen.errors).values() if isinstance(x, type)], ids=lambda kind: kind.__name__
+    "kind", [x for x in vars(affdsl.codegen.errors).values() if isinstance(x, type)], ids=lambda kind: kind.__name__
 )
 def test_every_error_of_a_call_has_the_common_root(kind):
     assert issubclass(kind, af.AffdslError)

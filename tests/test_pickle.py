@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.kernel import Kernel
-from codegen.errors import SizeError
 from examples import cholesky, conv2d, floyd_warshall, gauss_seidel, histogram, jacobi2d, prefix_sum, softmax, spmv
 from examples.gemm import gemm
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.ir.verifier import verify
-from codegen.errors import SizeError
 from examples.gemm import gemm, reference
 from tests.oracles import mlir_opt
 

@@ -9,8 +9,8 @@ from affdsl.cli.flags import CommandLine, UsageError
 from affdsl.cli.text import Style, show
 from affdsl.frozen import FrozenValue
 from affdsl.ir.messages import nearest
-from passes.pipeline.manager import Event, Observer, Root
-from passes.pipeline.registry import BY_NAME
+from affdsl.passes.pipeline.manager import Event, Observer, Root
+from affdsl.passes.pipeline.registry import BY_NAME
 
 
 class Dumps(FrozenValue):

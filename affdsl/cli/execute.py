@@ -7,6 +7,13 @@ from typing import NoReturn
 
 from affdsl.cli.arguments import Argument
 from affdsl.cli.sizes import with_sizes
+from affdsl.codegen.arguments import ArrayArgument, ScalarArgument, Scalars, Shapes
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.entry import signature as signature_of
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.caller import load
+from affdsl.codegen.toolchain import jit_flags
 from affdsl.errors import InternalError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module
@@ -15,13 +22,6 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.interpreter.contract import argument, check_contract
 from affdsl.ir.spelling import hint
 from affdsl.ir.traverse import walk
-from codegen.arguments import ArrayArgument, ScalarArgument, Scalars, Shapes
-from codegen.c.emit import emit_jit
-from codegen.c.entry import signature as signature_of
-from codegen.c.sites import Sites
-from codegen.cache import default_cache
-from codegen.caller import load
-from codegen.toolchain import jit_flags
 
 
 def interpret(module: Module, function: Func, arguments: Sequence[Argument]) -> tuple[object, ...]:

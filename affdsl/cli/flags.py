@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from affdsl.errors import AffdslError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.messages import nearest
-from passes.mlir_opt.options import boolean
+from affdsl.passes.mlir_opt.options import boolean
 
 Kind: TypeAlias = Literal["switch", "value", "optional", "list", "pass"]
 

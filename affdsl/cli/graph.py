@@ -19,12 +19,12 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.messages import nearest
 from affdsl.kernel import Kernel
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.graph import GraphError
-from passes.drawing.fused import DrawnFusion, drawn_fusion
-from passes.drawing.graph import DrawnGraph, drawn_graph
-from passes.drawing.iteration_space import IterationSpace, iteration_space
-from passes.drawing.layout import DrawingError
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.graph import GraphError
+from affdsl.passes.drawing.fused import DrawnFusion, drawn_fusion
+from affdsl.passes.drawing.graph import DrawnGraph, drawn_graph
+from affdsl.passes.drawing.iteration_space import IterationSpace, iteration_space
+from affdsl.passes.drawing.layout import DrawingError
 
 FLAGS = (
     Flag("o", "value", "Draw it into a file: .svg, .png (needs affdsl[draw]) or .dot (default: DOT on the standard "

@@ -16,9 +16,9 @@ from affdsl.cli.remarks import Listener
 from affdsl.cli.text import DIALECTS, Style, read, read_without_module, show
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
-from passes.mlir_opt.options import OptionError, describe_options
-from passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step
-from passes.pipeline.manager import (
+from affdsl.passes.mlir_opt.options import OptionError, describe_options
+from affdsl.passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step
+from affdsl.passes.pipeline.manager import (
     AnchorName,
     Event,
     Observer,
@@ -29,10 +29,10 @@ from passes.pipeline.manager import (
     Root,
     explained,
 )
-from passes.pipeline.registry import PASSES
+from affdsl.passes.pipeline.registry import PASSES
 
 if TYPE_CHECKING:
-    from passes.validation import Report
+    from affdsl.passes.validation import Report
 
 MARKER = "// -----"
 
@@ -228,7 +228,7 @@ class _Requested:
     ) -> Root:
         """root after all passes, checked against root; notes get what could not be checked, or all."""
         # The interpreter comes with NumPy, for which no other run of the command waits.
-        validated: Callable[..., tuple[Root, Report]] = import_module("passes.validation.pipeline").run_validated
+        validated: Callable[..., tuple[Root, Report]] = import_module("affdsl.passes.validation.pipeline").run_validated
         folder = self.line.given("validate") or None
         root, report = validated(pipeline, root, observe=observe, verify_each=verify_each, folder=folder)
         told = report.functions if self.line.on("validate-report") else report.unchecked

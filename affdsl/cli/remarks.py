@@ -8,8 +8,8 @@ from affdsl.cli.diagnostics import Diagnostic
 from affdsl.cli.text import texts_of
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
-from passes.mlir_opt.remarks import Remarks
-from passes.pipeline.manager import Root
+from affdsl.passes.mlir_opt.remarks import Remarks
+from affdsl.passes.pipeline.manager import Root
 
 
 class Said(FrozenValue):

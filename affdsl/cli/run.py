@@ -15,12 +15,12 @@ from affdsl.cli.execute import argument_names, compile_and_call, external_calls,
 from affdsl.cli.files import complain, read_input
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
 from affdsl.cli.text import read
+from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.location import Location
 from affdsl.ir.numeric import from_bits
 from affdsl.ir.types import BF16, MemRefType, Type
-from codegen.errors import CacheError, ToolchainError
 
 FLAGS = (
     Flag("entry", "value", "The function to call (default: the only public one)", "name"),

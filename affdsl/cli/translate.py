@@ -12,13 +12,13 @@ from affdsl.cli.files import complain, read_input, write_output
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
 from affdsl.cli.sizes import with_sizes
 from affdsl.cli.text import Style, read, show
+from affdsl.codegen.c.emit import REGISTER_BITS, emit
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
-from codegen.c.emit import REGISTER_BITS, emit
-from passes.mlir_opt.options import OptionError
-from passes.pipeline.language import nested, pass_step
-from passes.pipeline.manager import Pipeline
+from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.pipeline.language import nested, pass_step
+from affdsl.passes.pipeline.manager import Pipeline
 
 FLAGS = (
     Flag("to", "value", "What to make of the text", choices=("c", "mlir")),

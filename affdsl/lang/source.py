@@ -21,8 +21,7 @@ import numpy as np
 from affdsl.errors import InternalError, ProgramError
 from affdsl.ir.location import Location
 
-_ROOT = Path(__file__).resolve().parents[2]
-_OURS = tuple(str(_ROOT / name) + os.sep for name in ("affdsl", "passes", "codegen"))
+_OURS = str(Path(__file__).parents[1]) + os.sep
 # What calls us on behalf of the user: NumPy's functions, ExitStack, partial.
 _BETWEEN = (str(Path(np.__file__).resolve().parent) + os.sep, contextlib.__file__, functools.__file__)
 
@@ -122,7 +121,7 @@ def means_itself(code: CodeType, name: str, qualified: str) -> bool:
 
 @cache
 def _is_ours(filename: str) -> bool:
-    return filename.startswith((*_OURS, *_BETWEEN))
+    return filename.startswith((_OURS, *_BETWEEN))
 
 
 _SILENT = ("CACHE", "EXTENDED_ARG", "NOP", "PRECALL")

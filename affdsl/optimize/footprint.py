@@ -10,8 +10,8 @@ from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
-from passes.analysis.storage import Buffer
 
 MOST = 2**16
 """Lines are not longer where all arrays of a loop fit into a cache."""

@@ -12,8 +12,8 @@ from affdsl.kernel import Kernel
 from affdsl.lang.trace import Program
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, available_threads, targets
+from affdsl.passes.mlir_opt.options import OptionError
 from affdsl.schedule.schedule import Schedule
-from passes.mlir_opt.options import OptionError
 
 
 def affdsl_optimize(

@@ -14,12 +14,12 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.schedule import Schedule
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.storage import Buffer
-from passes.analysis.stride import Stride, strides, supposed
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from copy import copy
 
+from affdsl.codegen.targets.target import Target
 from affdsl.ir.location import Location
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
@@ -15,11 +16,10 @@ from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import blocked, jammed, product, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
-from codegen.targets.target import Target
-from passes.analysis.dependence import AnalysisWarning
 
 Recipe = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 Notes = list[str]

@@ -6,10 +6,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.c.vector_helpers import TARGETS
-from codegen.native import native_target
-from codegen.targets.baseline import BASELINE
-from codegen.targets.target import Target
+from affdsl.codegen.c.vector_helpers import TARGETS
+from affdsl.codegen.native import native_target
+from affdsl.codegen.targets.baseline import BASELINE
+from affdsl.codegen.targets.target import Target
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
-from passes.analysis.effects import is_pure
-from passes.legality.proposals import Step
+from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.legality.proposals import Step
 
 LOCAL = frozenset({
     "approximate", "contract", "distribute", "index_set_split", "interchange", "normalize", "peel", "permute",

@@ -11,12 +11,12 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.lang.source import problem
+from affdsl.passes.legality.proposals import Proposal, Request, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.running import peeled_first, so_that_it_runs
+from affdsl.passes.legality.words import accessed_element
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
-from passes.legality.proposals import Proposal, Request, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.running import peeled_first, so_that_it_runs
-from passes.legality.words import accessed_element
 
 
 def require_band(at: Place, request: Request, asked: str, *, ordered: bool) -> None:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from affdsl.codegen.native import native_target
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.expr import Value
 from affdsl.kernel import Kernel
+from affdsl.passes.legality.proposals import Argument
+from affdsl.passes.optimize.explained import explained
+from affdsl.passes.optimize.figures import Goal
+from affdsl.passes.optimize.fusion import Fusion, fusion
+from affdsl.passes.optimize.program import Program
 from affdsl.schedule.history import counted
 from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
 from affdsl.shown import Text
-from codegen.native import native_target
-from passes.legality.proposals import Argument
-from passes.optimize.explained import explained
-from passes.optimize.figures import Goal
-from passes.optimize.fusion import Fusion, fusion
-from passes.optimize.program import Program
 
 USUAL = Goal()
 """What is aimed at where nothing is said."""

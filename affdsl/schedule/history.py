@@ -10,10 +10,10 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
+from affdsl.passes.transforms.settle import Fate
 from affdsl.schedule.loops import tree_of
 from affdsl.schedule.vectors import vectors
 from affdsl.schedule.verbs import VerbCall
-from passes.transforms.settle import Fate
 
 
 @dataclass(frozen=True, eq=False)

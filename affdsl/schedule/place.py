@@ -15,14 +15,14 @@ from affdsl.ir.types import IndexType, MemRefType
 from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import problem
 from affdsl.mlir.naming import numbered
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.polyhedral import set_of
+from affdsl.passes.legality.refusal import refusal
 from affdsl.schedule.loops import ScheduleError, counters, find, loop_by, unused
 from affdsl.schedule.spelling import literal
-from passes.analysis.dependence import Dependences
-from passes.analysis.polyhedral import set_of
-from passes.legality.refusal import refusal
 
 MOST = 2**31
-"""Numbers of steps are smaller, and sizes of tiles that are arguments: see `passes.legality.magnitude`."""
+"""Numbers of steps are smaller, and sizes of tiles that are arguments: see `affdsl.passes.legality.magnitude`."""
 UNNAMED_ARRAY = "array"
 """What an array is called that the user gave no name."""
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from affdsl.lang.source import problem
+from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.schedule.loops import LoopRow, ScheduleError
-from passes.legality.refusal import IllegalTransform
 
 if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule

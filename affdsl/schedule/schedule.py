@@ -23,6 +23,9 @@ from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Condition, Index
 from affdsl.lang.source import assigned_name, here, problem
+from affdsl.passes.advice.alternatives import with_alternative
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
 from affdsl.schedule.carried import carrying
 from affdsl.schedule.history import Entry, counted, explained, with_gone
@@ -33,12 +36,9 @@ from affdsl.schedule.spelling import literal
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, taken
 from affdsl.schedule.words import called, refused
 from affdsl.shown import ShownAsText, Text
-from passes.advice.alternatives import with_alternative
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import IllegalTransform as IllegalTransform
 
 if TYPE_CHECKING:
-    from passes.drawing.iteration_space import IterationSpace
+    from affdsl.passes.drawing.iteration_space import IterationSpace
 
 Size: TypeAlias = int | str | Index
 """A number; or an argument of the kernel, by its name or its symbol, that it assumes to be from 1 to 2**31 - 1."""
@@ -441,7 +441,7 @@ class Schedule(ShownAsText):
             raise problem(ScheduleError, f"cannot {what}: at gives numbers by the names of loops, got {held!r}")
         chosen = {find(now.function, now.names, k, what, now.gone): held[k] for k in held}
         first, second = (find(now.function, now.names, name, what, now.gone) for name in (outer, inner))
-        drawn: Callable[..., IterationSpace] = import_module("passes.drawing.iteration_space").iteration_space
+        drawn: Callable[..., IterationSpace] = import_module("affdsl.passes.drawing.iteration_space").iteration_space
         return drawn(Dependences(now.function, now.module), first, second, sizes, at=chosen)
 
     @property
@@ -581,7 +581,7 @@ class Schedule(ShownAsText):
     def _check(self, before: Entry, steps: Sequence[Entry], replay: str) -> None:
         reassociated = any(dict(step.call.options).get("reassociate") or step.call.verb in _ROUNDING for step in steps)
         states = [(f"{self._name}.{step}", step.module) for step in steps]
-        require_same: Callable[..., None] = import_module("passes.validation.pipeline").require_same
+        require_same: Callable[..., None] = import_module("affdsl.passes.validation.pipeline").require_same
         require_same(before.module, states, reassociated=reassociated, replay=f"{replay}\n")
 
 

@@ -12,10 +12,10 @@ from affdsl.ir.expr import Value
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import vectorize
 from affdsl.schedule.loops import LoopRow, tree_of
 from affdsl.schedule.words import called
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.vectorize import vectorize
 
 LANES = 4
 """So many lanes each loop is tried with."""

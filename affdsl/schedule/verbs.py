@@ -10,16 +10,16 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
+from affdsl.passes.advice.verbs import done
+from affdsl.passes.legality.proposals import Argument, Request, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.transforms.settle import Settled, settled
+from affdsl.passes.transforms.share import shared
 from affdsl.schedule.alone import alone, path_to, restored
 from affdsl.schedule.bands import require_band
 from affdsl.schedule.loops import ScheduleError, loop_by
 from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal, symbols_in
-from passes.advice.verbs import done
-from passes.legality.proposals import Argument, Request, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.transforms.settle import Settled, settled
-from passes.transforms.share import shared
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.source import here
 from affdsl.mlir.naming import numbered
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.words import accessed_element
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform
-from passes.legality.words import accessed_element
 
 
 def refused(

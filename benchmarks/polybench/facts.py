@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from affdsl.ir.expr import Value
+from affdsl.passes.analysis.bounds import bounds
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.analysis.parallelism import Parallelism, of_loops, table
 from benchmarks.polybench.benchmark import Benchmark
 from benchmarks.polybench.suite import SUITE
-from passes.analysis.bounds import bounds
-from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph
-from passes.analysis.parallelism import Parallelism, of_loops, table
 
 OPENING = """# What the analyses find in PolyBench
 

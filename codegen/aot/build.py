@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from codegen.aot.cmake import STRICT, cmake_lists, wrapping
-from codegen.aot.machine import Machine, machine_of, require_targets
-from codegen.aot.pkg_config import pkg_config
-from codegen.aot.shipped import Library
-from codegen.aot.sources import Sources, sources
-from codegen.cache import default_cache
-from codegen.errors import BuildError
-from codegen.toolchain import Compiler, Source, compile_library
+from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
+from affdsl.codegen.aot.machine import Machine, machine_of, require_targets
+from affdsl.codegen.aot.pkg_config import pkg_config
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.aot.sources import Sources, sources
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.errors import BuildError
+from affdsl.codegen.toolchain import Compiler, Source, compile_library
 
 
 def build(library: Library, folder: Path, *, openmp: bool = True) -> tuple[Path, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from string import Template
 
-from codegen.aot.shipped import Library
-from codegen.aot.sources import Sources
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.aot.sources import Sources
 
 STRICT = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 """No product is fused with a sum; kernels read neither errno nor the exception flags."""

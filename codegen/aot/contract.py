@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from textwrap import wrap
 
-from codegen.aot.shipped import ShippedKernel
-from codegen.c.names import comment
-from codegen.jit import limited
-from passes.analysis.bounds import Finding
+from affdsl.codegen.aot.shipped import ShippedKernel
+from affdsl.codegen.c.names import comment
+from affdsl.codegen.jit import limited
+from affdsl.passes.analysis.bounds import Finding
 
 _WIDE = 92
 """Characters of a line."""

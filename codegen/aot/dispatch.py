@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from codegen.aot.naming import plain
-from codegen.aot.shipped import Library
-from codegen.c.library import Written
-from codegen.c.prototype import Prototype
-from codegen.targets.target import Target
+from affdsl.codegen.aot.naming import plain
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.c.library import Written
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.targets.target import Target
 
 Functions = Mapping[str, Sequence[Written]]
 """By the names of targets, the functions of the library."""

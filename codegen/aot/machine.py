@@ -8,13 +8,13 @@ import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from codegen.aot.shipped import Library
-from codegen.c.vector_helpers import TARGETS
-from codegen.errors import BuildError, ToolchainError
-from codegen.native import native_target
-from codegen.targets.baseline import BASELINE
-from codegen.targets.target import Target
-from codegen.toolchain import Compiler, macros
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.c.vector_helpers import TARGETS
+from affdsl.codegen.errors import BuildError, ToolchainError
+from affdsl.codegen.native import native_target
+from affdsl.codegen.targets.baseline import BASELINE
+from affdsl.codegen.targets.target import Target
+from affdsl.codegen.toolchain import Compiler, macros
 
 _CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64"}
 

@@ -7,8 +7,8 @@ import re
 import sys
 from collections.abc import Iterable
 
-from codegen.c.names import CALLED, KEYWORDS, LIBRARY, LONGEST, MACROS, Scope, function_identifier
-from codegen.errors import BuildError
+from affdsl.codegen.c.names import CALLED, KEYWORDS, LIBRARY, LONGEST, MACROS, Scope, function_identifier
+from affdsl.codegen.errors import BuildError
 
 _HEADERS = """assert complex cpuid ctype errno fenv float inttypes iso646 limits locale math memory omp regex setjmp
     signal stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string strings tgmath threads time

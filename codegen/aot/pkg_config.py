@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen.aot.shipped import Library
+from affdsl.codegen.aot.shipped import Library
 
 
 def pkg_config(library: Library, *, openmp: bool) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects.func import Module
 from affdsl.lang.trace import Program
-from codegen.targets.target import Target
-from passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds import Bounds
 
 
 @dataclass(frozen=True, eq=False)

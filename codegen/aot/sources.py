@@ -6,16 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen.aot.contract import required
-from codegen.aot.dispatch import chooser, private_header
-from codegen.aot.naming import own_names, plain, variants
-from codegen.aot.shipped import Library
-from codegen.c.header import as_comment, contract_lines
-from codegen.c.library import Entry, LibraryFile, Written
-from codegen.c.names import comment
-from codegen.c.prototype import Prototype
-from codegen.c.sites import SharedSites, Sites
-from codegen.targets.target import Target
+from affdsl.codegen.aot.contract import required
+from affdsl.codegen.aot.dispatch import chooser, private_header
+from affdsl.codegen.aot.naming import own_names, plain, variants
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.c.header import as_comment, contract_lines
+from affdsl.codegen.c.library import Entry, LibraryFile, Written
+from affdsl.codegen.c.names import comment
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.sites import SharedSites, Sites
+from affdsl.codegen.targets.target import Target
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from affdsl.codegen.c.checks import check_divisors, stop_if
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, call, choose, infix, number, times
+from affdsl.codegen.c.sites import Divisor
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine
-from codegen.c.checks import check_divisors, stop_if
-from codegen.c.context import Context
-from codegen.c.expressions import Code, call, choose, infix, number, times
-from codegen.c.sites import Divisor
 
 
 def apply(c: Context, op: affine.Apply) -> None:

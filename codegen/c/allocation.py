@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code
+from affdsl.codegen.c.plan import is_small, root_of
+from affdsl.codegen.c.strides import strides_of
+from affdsl.codegen.c.types import element, stored_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import MemRefType
-from codegen.c.buffers import Buffer
-from codegen.c.context import Context
-from codegen.c.expressions import Code
-from codegen.c.plan import is_small, root_of
-from codegen.c.strides import strides_of
-from codegen.c.types import element, stored_type
 
 
 def allocate(c: Context, op: memref.Alloc | memref.Alloca) -> None:

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, negate
+from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
+from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.vector_types import computed
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, ub
@@ -11,12 +17,6 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.lanes import has_vectors
 from affdsl.ir.messages import op_name
 from affdsl.ir.types import IndexType, ScalarType, VectorType
-from codegen.c import tables
-from codegen.c.context import Context
-from codegen.c.expressions import Code, negate
-from codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
-from codegen.c.types import scalar, value_type
-from codegen.c.vector_types import computed
 
 
 def constant(c: Context, op: arith.Constant) -> None:

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.affine_values import extreme
+from affdsl.codegen.c.arithmetic import arithmetic
+from affdsl.codegen.c.checks import check_divisors
+from affdsl.codegen.c.context import Context, Target
+from affdsl.codegen.c.expressions import ADD, Code, number
+from affdsl.codegen.c.loops import only_forward
+from affdsl.codegen.c.memory import assign
+from affdsl.codegen.c.plan import effects, is_small
+from affdsl.codegen.c.types import is_memref, scalar, suffix, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir import semantics
 from affdsl.ir.core import Op
@@ -12,16 +22,6 @@ from affdsl.ir.expr import Value
 from affdsl.ir.numeric import quiet
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, ScalarType
-from codegen.c import tables
-from codegen.c.affine_values import extreme
-from codegen.c.arithmetic import arithmetic
-from codegen.c.checks import check_divisors
-from codegen.c.context import Context, Target
-from codegen.c.expressions import ADD, Code, number
-from codegen.c.loops import only_forward
-from codegen.c.memory import assign
-from codegen.c.plan import effects, is_small
-from codegen.c.types import is_memref, scalar, suffix, value_type
 
 KINDS = {
     "addf": "addf", "mulf": "mulf", "maximumf": "maximumf", "minimumf": "minimumf", "addi": "addi", "muli": "muli",

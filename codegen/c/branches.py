@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.checks import check_divisors
+from affdsl.codegen.c.context import Context, Target
+from affdsl.codegen.c.expressions import Code, conjunction, invert, number, opposite
+from affdsl.codegen.c.fallible import symbolic
+from affdsl.codegen.c.lanes import new_vector
+from affdsl.codegen.c.loops import without_values
+from affdsl.codegen.c.plan import effects
+from affdsl.codegen.c.types import value_type
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.types import VectorType
-from codegen.c import tables
-from codegen.c.checks import check_divisors
-from codegen.c.context import Context, Target
-from codegen.c.expressions import Code, conjunction, invert, number, opposite
-from codegen.c.fallible import symbolic
-from codegen.c.lanes import new_vector
-from codegen.c.loops import without_values
-from codegen.c.plan import effects
-from codegen.c.types import value_type
 
 
 def branch(c: Context, op: affine.If | scf.If) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from affdsl.codegen.c.lines import Lines
+from affdsl.codegen.c.plan import Plan, root_of
+from affdsl.codegen.c.strides import strides_of
 from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import MemRefType
-from codegen.c.lines import Lines
-from codegen.c.plan import Plan, root_of
-from codegen.c.strides import strides_of
 
 
 @dataclass(frozen=True)

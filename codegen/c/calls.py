@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.allocation import obtain
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.checks import called, literally, same_size
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code
+from affdsl.codegen.c.memory import strides_in
+from affdsl.codegen.c.plan import Plan, global_effects, root_of
+from affdsl.codegen.c.strides import strides_of
+from affdsl.codegen.c.types import element, scalar, stored_type, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Static
 from affdsl.ir.types import IndexType, MemRefType, Type
-from codegen.c import tables
-from codegen.c.allocation import obtain
-from codegen.c.buffers import Buffer
-from codegen.c.checks import called, literally, same_size
-from codegen.c.context import Context
-from codegen.c.expressions import Code
-from codegen.c.memory import strides_in
-from codegen.c.plan import Plan, global_effects, root_of
-from codegen.c.strides import strides_of
-from codegen.c.types import element, scalar, stored_type, value_type
 
 
 def call_function(c: Context, op: func.Call) -> None:

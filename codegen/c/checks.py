@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import ADD, Code, number
+from affdsl.codegen.c.fallible import symbolic
+from affdsl.codegen.c.sites import Access, Divisor, Misfit, Site
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Affine, Value
-from codegen.c.buffers import Buffer
-from codegen.c.context import Context
-from codegen.c.expressions import ADD, Code, number
-from codegen.c.fallible import symbolic
-from codegen.c.sites import Access, Divisor, Misfit, Site
 
 OUTSIDE = "3"
 """The status of a function in which a check failed."""

@@ -8,6 +8,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.buffers import Buffer, Buffers, Heap
+from affdsl.codegen.c.dots import dots
+from affdsl.codegen.c.expressions import Code
+from affdsl.codegen.c.lines import Lines
+from affdsl.codegen.c.liveness import liveness
+from affdsl.codegen.c.masks import mask_widths
+from affdsl.codegen.c.names import comment
+from affdsl.codegen.c.plan import Plan, contract
+from affdsl.codegen.c.powers import powers
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.unit import Unit
+from affdsl.codegen.c.values import Values
+from affdsl.codegen.c.words import Words
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Block, Op
 from affdsl.ir.debugging import reports
@@ -16,21 +31,6 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
-from codegen.c import tables
-from codegen.c.buffers import Buffer, Buffers, Heap
-from codegen.c.dots import dots
-from codegen.c.expressions import Code
-from codegen.c.lines import Lines
-from codegen.c.liveness import liveness
-from codegen.c.masks import mask_widths
-from codegen.c.names import comment
-from codegen.c.plan import Plan, contract
-from codegen.c.powers import powers
-from codegen.c.prototype import Prototype
-from codegen.c.types import scalar, value_type
-from codegen.c.unit import Unit
-from codegen.c.values import Values
-from codegen.c.words import Words
 
 Rows = Mapping[type[Op], Callable[..., None]]
 """What writes each operation: a function of the context and the operation."""

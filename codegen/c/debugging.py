@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.codegen.c.checks import note
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, call, invert
+from affdsl.codegen.c.sites import Assertion
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import asserted, printed
@@ -11,10 +15,6 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.types import FloatType, IndexType, IntegerType
-from codegen.c.checks import note
-from codegen.c.context import Context
-from codegen.c.expressions import Code, call, invert
-from codegen.c.sites import Assertion
 
 
 def known(c: Context, op: Opaque) -> None:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from affdsl.codegen.c.allowed import NAMES
+from affdsl.codegen.c.context import Context, Rows
+from affdsl.codegen.c.entry import entry_points
+from affdsl.codegen.c.header import documentation, header
+from affdsl.codegen.c.names import Scope, comment, function_identifier
+from affdsl.codegen.c.operations import STRICT_C
+from affdsl.codegen.c.plan import Plan, plans
+from affdsl.codegen.c.prototype import Prototype, prototype
+from affdsl.codegen.c.rows import choice, in_rows
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.unit import Unit
+from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, MemRefType, VectorType
-from codegen.c.allowed import NAMES
-from codegen.c.context import Context, Rows
-from codegen.c.entry import entry_points
-from codegen.c.header import documentation, header
-from codegen.c.names import Scope, comment, function_identifier
-from codegen.c.operations import STRICT_C
-from codegen.c.plan import Plan, plans
-from codegen.c.prototype import Prototype, prototype
-from codegen.c.rows import choice, in_rows
-from codegen.c.sites import Sites
-from codegen.c.unit import Unit
-from codegen.c.vector_types import NAMES as VECTOR_TYPES
-from passes.lowering.rows_of_vectors import rows_of_vectors
-from passes.lowering.split_vectors import split_vectors
+from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
+from affdsl.passes.lowering.split_vectors import split_vectors
 
 REGISTER_BITS = (128, 256, 512)
 """How wide vector registers are."""
@@ -67,9 +67,9 @@ def emit(
     `name` is that of the files, the function's if None. The first `sizes` arguments are sizes, so not negative, as are
     those that are a dimension of an array. `comments` are written above the statements of operations.
     If `checked`, each access is checked before it is made: the header says how the function tells of one that fails.
-    `rows` is what writes each operation, see codegen.c.operations. Without `vector_types` vectors are arrays and loops
-    over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more than
-    `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
+    `rows` is what writes each operation, see affdsl.codegen.c.operations. Without `vector_types` vectors are arrays
+    and loops over their lanes, as C11 has them, and not values of the vector types of gcc and clang. Vectors of more
+    than `register_bits` are several; compilers make several registers of one, too, but hold those in memory.
     """
     module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked)
@@ -94,7 +94,7 @@ def emit_jit(
     vector_types: bool = True,
     register_bits: int | None = None,
 ) -> str:
-    """One C file whose only visible symbols are the packed entry points, see codegen.caller.
+    """One C file whose only visible symbols are the packed entry points, see affdsl.codegen.caller.
 
     The first `sizes` index arguments are found from the shapes of the arrays; the others are scalars of the caller.
     A call is refused where all constraints of one of `against` hold. With `sites`, and where it is `checked`, each

@@ -10,20 +10,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from affdsl.codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
+from affdsl.codegen.c.allowed import allowed
+from affdsl.codegen.c.expressions import Code, call, number
+from affdsl.codegen.c.names import Scope
+from affdsl.codegen.c.plan import Plan, plans
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.strides import passed_strides, strides_of
+from affdsl.codegen.c.types import element, scalar, stored_type
+from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import IndexType, MemRefType, ScalarType, Type
-from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
-from codegen.c.allowed import allowed
-from codegen.c.expressions import Code, call, number
-from codegen.c.names import Scope
-from codegen.c.plan import Plan, plans
-from codegen.c.prototype import Prototype
-from codegen.c.strides import passed_strides, strides_of
-from codegen.c.types import element, scalar, stored_type
-from codegen.c.unit import Unit
 
 _EXPORT = """#if defined(__GNUC__)
 __attribute__((visibility("default")))

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from affdsl.codegen.c.ranges import Ranges
+from affdsl.codegen.c.types import integer_literal
 from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell
-from codegen.c.ranges import Ranges
-from codegen.c.types import integer_literal
 
 PRIMARY, UNARY, MULTIPLY, ADD, RELATION, EQUALITY, BITS, AND, OR, CHOICE = range(10, 0, -1)
 _LEVELS = {

@@ -6,6 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.names import Scope, function_identifier
+from affdsl.codegen.c.types import element, stored_type
+from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
@@ -14,10 +18,6 @@ from affdsl.ir.messages import where
 from affdsl.ir.numeric import dtype, number_of, quiet, to_bits
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import FloatType, ScalarType
-from codegen.c import tables
-from codegen.c.names import Scope, function_identifier
-from codegen.c.types import element, stored_type
-from codegen.c.unit import Unit
 
 _A_LINE = 12
 LONGEST_LIST = 2**20

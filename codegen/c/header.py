@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.codegen.c.names import comment
+from affdsl.codegen.c.plan import Plan
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.types import element, scalar, stored_type
 from affdsl.ir.expr import Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import IndexType, MemRefType, StridedLayout
-from codegen.c.names import comment
-from codegen.c.plan import Plan
-from codegen.c.prototype import Prototype
-from codegen.c.sites import Sites
-from codegen.c.types import element, scalar, stored_type
 
 
 def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -> str:

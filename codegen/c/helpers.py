@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from affdsl.codegen.c.types import container
 from affdsl.errors import InternalError
-from codegen.c.types import container
 
 
 @dataclass(frozen=True)

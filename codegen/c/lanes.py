@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import PRIMARY, Code, code, infix, number, plus, times
+from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.vector_types import is_native, is_native_mask, lane_in, type_name, whole
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.types import ScalarType, VectorType
-from codegen.c import tables
-from codegen.c.context import Context
-from codegen.c.expressions import PRIMARY, Code, code, infix, number, plus, times
-from codegen.c.types import scalar, value_type
-from codegen.c.vector_types import is_native, is_native_mask, lane_in, type_name, whole
 
 MOST_LISTED = 16
 """So many lanes are computed in a list, and not in a loop."""

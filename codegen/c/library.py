@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from affdsl.codegen.c.emit import functions_of
+from affdsl.codegen.c.names import Scope
+from affdsl.codegen.c.operations import STRICT_C
+from affdsl.codegen.c.plan import Plan, plans
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.unit import Unit
 from affdsl.ir.dialects.func import Module
-from codegen.c.emit import functions_of
-from codegen.c.names import Scope
-from codegen.c.operations import STRICT_C
-from codegen.c.plan import Plan, plans
-from codegen.c.prototype import Prototype
-from codegen.c.sites import Sites
-from codegen.c.unit import Unit
-from passes.lowering.rows_of_vectors import rows_of_vectors
-from passes.lowering.split_vectors import split_vectors
+from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
+from affdsl.passes.lowering.split_vectors import split_vectors
 
 
 @dataclass(frozen=True)

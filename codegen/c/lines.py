@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from codegen.c.expressions import Code
-from codegen.c.layout import indent_of, wrapped
-from codegen.c.names import Scope
-from codegen.c.ranges import Ranges
+from affdsl.codegen.c.expressions import Code
+from affdsl.codegen.c.layout import indent_of, wrapped
+from affdsl.codegen.c.names import Scope
+from affdsl.codegen.c.ranges import Ranges
 
 
 class Lines:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from affdsl.codegen.c.fallible import may_fail
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, ub, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from codegen.c.fallible import may_fail
 
 PURE = (
     arith.Constant, arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.affine_values import extreme
+from affdsl.codegen.c.checks import check_divisors
+from affdsl.codegen.c.context import Context, Target
+from affdsl.codegen.c.expressions import ADD, Code, choose, infix, invert, number
+from affdsl.codegen.c.lanes import assign_lanes, new_vector
+from affdsl.codegen.c.memory import assign
+from affdsl.codegen.c.plan import effects
+from affdsl.codegen.c.types import scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.types import IndexType, VectorType
-from codegen.c import tables
-from codegen.c.affine_values import extreme
-from codegen.c.checks import check_divisors
-from codegen.c.context import Context, Target
-from codegen.c.expressions import ADD, Code, choose, infix, invert, number
-from codegen.c.lanes import assign_lanes, new_vector
-from codegen.c.memory import assign
-from codegen.c.plan import effects
-from codegen.c.types import scalar, value_type
 
 
 def for_loop(c: Context, op: affine.For | scf.For) -> None:

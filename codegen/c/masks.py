@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.codegen.c.types import container, scalar, width
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import I1, FloatType, ScalarType, Type, VectorType
-from codegen.c.types import container, scalar, width
 
 NARROWEST = 8
 

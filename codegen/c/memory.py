@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.affine_values import product
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.checks import index_of
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, number, plus, times
+from affdsl.codegen.c.types import element, width
+from affdsl.codegen.c.unit import Unit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import FloatType, ScalarType
-from codegen.c import tables
-from codegen.c.affine_values import product
-from codegen.c.buffers import Buffer
-from codegen.c.checks import index_of
-from codegen.c.context import Context
-from codegen.c.expressions import PRIMARY, UNARY, Code, number, plus, times
-from codegen.c.types import element, width
-from codegen.c.unit import Unit
 
 
 def load(c: Context, op: affine.Load | memref.Load) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
-from codegen.c import (
+from affdsl.codegen.c import (
     affine_values,
     allocation,
     arithmetic,
@@ -19,7 +18,8 @@ from codegen.c import (
     vector_values,
     views,
 )
-from codegen.c.context import Rows
+from affdsl.codegen.c.context import Rows
+from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
 
 AFFINE: Rows = {
     affine.For: loops.for_loop,

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from affdsl.codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
+from affdsl.codegen.c.names import Scope, function_identifier
+from affdsl.codegen.c.ranges import Ranges
+from affdsl.codegen.c.strides import passed_strides, strides_of
+from affdsl.codegen.c.types import element
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import asserted, is_known
@@ -13,11 +18,6 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType, Type, UnrankedMemRefType
-from codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
-from codegen.c.names import Scope, function_identifier
-from codegen.c.ranges import Ranges
-from codegen.c.strides import passed_strides, strides_of
-from codegen.c.types import element
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from affdsl.codegen.c.names import Scope
+from affdsl.codegen.c.plan import Plan
+from affdsl.codegen.c.types import element, is_memref, scalar, stored_type
 from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType
-from codegen.c.names import Scope
-from codegen.c.plan import Plan
-from codegen.c.types import element, is_memref, scalar, stored_type
 
 
 @dataclass(frozen=True)

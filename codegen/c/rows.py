@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from affdsl.codegen.c.plan import Plan
+from affdsl.codegen.c.prototype import Prototype
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from codegen.c.plan import Plan
-from codegen.c.prototype import Prototype
 
 _VECTORS = (
     affine.VectorLoad | affine.VectorStore | vector.TransferRead | vector.TransferWrite | vector.Load | vector.Store

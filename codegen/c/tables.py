@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from affdsl.errors import UnsupportedError
-from affdsl.ir.dialects.arith import ROUNDING
-from affdsl.ir.dialects.math import FLOAT_UNARY
-from affdsl.ir.types import FloatType, IntegerType, ScalarType
-from codegen.c.expressions import (
+from affdsl.codegen.c.expressions import (
     PRIMARY,
     UNARY,
     Code,
@@ -19,8 +15,12 @@ from codegen.c.expressions import (
     invert,
     negate,
 )
-from codegen.c.types import container, float_literal, integer_literal, suffix, value_type, width
-from codegen.c.unit import Unit
+from affdsl.codegen.c.types import container, float_literal, integer_literal, suffix, value_type, width
+from affdsl.codegen.c.unit import Unit
+from affdsl.errors import UnsupportedError
+from affdsl.ir.dialects.arith import ROUNDING
+from affdsl.ir.dialects.math import FLOAT_UNARY
+from affdsl.ir.types import FloatType, IntegerType, ScalarType
 
 HELPER_OF = {
     "addi": "add", "subi": "sub", "muli": "mul", "divsi": "div", "divui": "divu", "remsi": "rem", "remui": "remu",

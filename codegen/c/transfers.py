@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.checks import called, check_divisors, checked, index_of, misfit, same_size
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import ADD, MULTIPLY, Code, cast, infix, number, plus, times
+from affdsl.codegen.c.memory import element_at, place_in
+from affdsl.codegen.c.types import element, value_type
+from affdsl.codegen.c.view_checks import count_of
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import MemRefType
-from codegen.c import tables
-from codegen.c.buffers import Buffer
-from codegen.c.checks import called, check_divisors, checked, index_of, misfit, same_size
-from codegen.c.context import Context
-from codegen.c.expressions import ADD, MULTIPLY, Code, cast, infix, number, plus, times
-from codegen.c.memory import element_at, place_in
-from codegen.c.types import element, value_type
-from codegen.c.view_checks import count_of
 
 
 def copy(c: Context, op: memref.Copy) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from codegen.c.expressions import Code, functions_of
-from codegen.c.helpers import Helper, helper
-from codegen.c.sites import Sites
-from codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
+from affdsl.codegen.c.expressions import Code, functions_of
+from affdsl.codegen.c.helpers import Helper, helper
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
 
 _ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h")
 

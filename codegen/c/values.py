@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from affdsl.codegen.c.expressions import AffineWriter, Code
+from affdsl.codegen.c.lines import Lines
+from affdsl.codegen.c.liveness import Liveness
+from affdsl.codegen.c.ranges import Ranges
+from affdsl.codegen.c.types import value_type
+from affdsl.codegen.c.unit import Unit
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
-from codegen.c.expressions import AffineWriter, Code
-from codegen.c.lines import Lines
-from codegen.c.liveness import Liveness
-from codegen.c.ranges import Ranges
-from codegen.c.types import value_type
-from codegen.c.unit import Unit
 
 LONGEST = 240
 """A folded expression longer than this gets a name instead."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from affdsl.codegen.c.helpers import Helper
+from affdsl.codegen.targets.avx2 import AVX2
+from affdsl.codegen.targets.avx512 import AVX512, AVX512VNNI
+from affdsl.codegen.targets.neon import NEON
+from affdsl.codegen.targets.portable import LOAD, STORE
+from affdsl.codegen.targets.rvv import RVV
+from affdsl.codegen.targets.sse42 import SSE42
+from affdsl.codegen.targets.sve import SVE
 from affdsl.errors import InternalError
-from codegen.c.helpers import Helper
-from codegen.targets.avx2 import AVX2
-from codegen.targets.avx512 import AVX512, AVX512VNNI
-from codegen.targets.neon import NEON
-from codegen.targets.portable import LOAD, STORE
-from codegen.targets.rvv import RVV
-from codegen.targets.sse42 import SSE42
-from codegen.targets.sve import SVE
 
 TARGETS = (AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
 """The best one of each machine first."""
@@ -40,7 +40,7 @@ _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
 _CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
 _FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
 _FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
-# Numbers that are equal have the same bits, or are two zeros, see `codegen.c.helpers`.
+# Numbers that are equal have the same bits, or are two zeros, see `affdsl.codegen.c.helpers`.
 _EXTREME = (
     "const M x = (M)*a, y = (M)*b, better = {0}, same = *a == *b, none = *b != *b;\n"
     "const M other = (better & {1}) | (~better & {2}), found = (same & (x {3} y)) | (~same & other);\n"

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from affdsl.errors import UnsupportedError
-from affdsl.ir.dialects import vector
-from affdsl.ir.expr import Value
-from affdsl.ir.types import FloatType, IntegerType, ScalarType, VectorType
-from codegen.c import tables
-from codegen.c.context import Context
-from codegen.c.expressions import Code, infix, number, plus, times
-from codegen.c.lanes import (
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, infix, number, plus, times
+from affdsl.codegen.c.lanes import (
     Place,
     assign_lanes,
     close_lanes,
@@ -29,10 +25,14 @@ from codegen.c.lanes import (
     splat,
     vector_type,
 )
-from codegen.c.masks import is_mask
-from codegen.c.memory import assign
-from codegen.c.types import width
-from codegen.c.vector_types import is_native, lane_in, on_vectors, whole
+from affdsl.codegen.c.masks import is_mask
+from affdsl.codegen.c.memory import assign
+from affdsl.codegen.c.types import width
+from affdsl.codegen.c.vector_types import is_native, lane_in, on_vectors, whole
+from affdsl.errors import UnsupportedError
+from affdsl.ir.dialects import vector
+from affdsl.ir.expr import Value
+from affdsl.ir.types import FloatType, IntegerType, ScalarType, VectorType
 
 I64 = IntegerType(64)
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from affdsl.errors import UnsupportedError
-from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, vector
-from affdsl.ir.expr import Affine, Value
-from affdsl.ir.types import INDEX, ScalarType
-from codegen.c import tables
-from codegen.c.buffers import Buffer
-from codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
-from codegen.c.context import Context
-from codegen.c.expressions import PRIMARY, UNARY, Code, cast, code, infix, number, plus, times
-from codegen.c.lanes import (
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, cast, code, infix, number, plus, times
+from affdsl.codegen.c.lanes import (
     Place,
     close_lanes,
     fill,
@@ -29,11 +24,11 @@ from codegen.c.lanes import (
     open_lanes,
     vector_type,
 )
-from codegen.c.masks import is_mask
-from codegen.c.memory import place_in
-from codegen.c.sites import Misfit
-from codegen.c.types import element, stored_type, value_type
-from codegen.c.vector_types import (
+from affdsl.codegen.c.masks import is_mask
+from affdsl.codegen.c.memory import place_in
+from affdsl.codegen.c.sites import Misfit
+from affdsl.codegen.c.types import element, stored_type, value_type
+from affdsl.codegen.c.vector_types import (
     Mask,
     in_memory,
     is_native,
@@ -42,6 +37,11 @@ from codegen.c.vector_types import (
     on_vectors,
     whole,
 )
+from affdsl.errors import UnsupportedError
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.types import INDEX, ScalarType
 
 
 def load(c: Context, op: vector.Load | vector.MaskedLoad) -> None:

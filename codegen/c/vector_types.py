@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
+from affdsl.codegen.c.masks import NARROWEST, is_mask
+from affdsl.codegen.c.powers import Power
+from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
+from affdsl.codegen.c.types import suffix, value_type, width
+from affdsl.codegen.c.vector_helpers import EXTREMES
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.expr import Value
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType, VectorType
-from codegen.c.context import Context
-from codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
-from codegen.c.masks import NARROWEST, is_mask
-from codegen.c.powers import Power
-from codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
-from codegen.c.types import suffix, value_type, width
-from codegen.c.vector_helpers import EXTREMES
 
 LANES = (2, 4, 8, 16, 32, 64)
 _ELEMENTS: tuple[ScalarType, ...] = (

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from affdsl.ir.dialects import vector
-from affdsl.ir.expr import Value
-from affdsl.ir.types import FloatType, ScalarType, VectorType
-from codegen.c import tables
-from codegen.c.context import Context
-from codegen.c.expressions import Code, infix, number
-from codegen.c.lanes import (
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, infix, number
+from affdsl.codegen.c.lanes import (
     MOST_LISTED,
     Place,
     close_lanes,
@@ -27,9 +24,12 @@ from codegen.c.lanes import (
     splat,
     vector_type,
 )
-from codegen.c.memory import assign
-from codegen.c.types import value_type
-from codegen.c.vector_types import address, fused, is_native_mask, lane_in, lane_kind, on_vectors
+from affdsl.codegen.c.memory import assign
+from affdsl.codegen.c.types import value_type
+from affdsl.codegen.c.vector_types import address, fused, is_native_mask, lane_in, lane_kind, on_vectors
+from affdsl.ir.dialects import vector
+from affdsl.ir.expr import Value
+from affdsl.ir.types import FloatType, ScalarType, VectorType
 
 
 def fma(c: Context, op: vector.Fma) -> None:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
 
+from affdsl.codegen.c.affine_values import product
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.checks import called, misfit, same_size, sizes_of
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, number
+from affdsl.codegen.c.types import element
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine
 from affdsl.ir.numeric import dtype
 from affdsl.ir.types import MemRefType
-from codegen.c.affine_values import product
-from codegen.c.buffers import Buffer
-from codegen.c.checks import called, misfit, same_size, sizes_of
-from codegen.c.context import Context
-from codegen.c.expressions import Code, number
-from codegen.c.types import element
 
 
 def check_part(

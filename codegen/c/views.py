@@ -6,22 +6,29 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
 
+from affdsl.codegen.c import tables
+from affdsl.codegen.c.affine_values import product
+from affdsl.codegen.c.buffers import Buffer
+from affdsl.codegen.c.checks import called, checked, same_size
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import Code, cast, infix, number
+from affdsl.codegen.c.memory import place_in, strides_in
+from affdsl.codegen.c.plan import root_of
+from affdsl.codegen.c.strides import strides_of
+from affdsl.codegen.c.types import element, stored_type
+from affdsl.codegen.c.view_checks import (
+    check_bytes,
+    check_contiguous,
+    check_part,
+    check_product,
+    check_reach,
+    whole_shape,
+)
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Mixed, mixed
 from affdsl.ir.types import INDEX, IntegerType, MemRefType
-from codegen.c import tables
-from codegen.c.affine_values import product
-from codegen.c.buffers import Buffer
-from codegen.c.checks import called, checked, same_size
-from codegen.c.context import Context
-from codegen.c.expressions import Code, cast, infix, number
-from codegen.c.memory import place_in, strides_in
-from codegen.c.plan import root_of
-from codegen.c.strides import strides_of
-from codegen.c.types import element, stored_type
-from codegen.c.view_checks import check_bytes, check_contiguous, check_part, check_product, check_reach, whole_shape
 
 
 def cast_memref(c: Context, op: memref.Cast) -> None:

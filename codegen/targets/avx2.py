@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import LANE_BITS, Row, Target
-from codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
 
 _POINTER = {"f32": "float *", "f64": "double *", "i32": "int *", "i64": "long long *"}
 

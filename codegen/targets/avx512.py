@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from codegen.targets.target import LANE_BITS, Row, Target
-from codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:

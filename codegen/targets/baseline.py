@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from codegen.targets.target import Target
+from affdsl.codegen.targets.target import Target
 
 BASELINE = Target("baseline", (), "", width=128, registers=16, has_fma=False, has_masks=False, rows={})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.portable import all_or_each
-from codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.portable import all_or_each
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 
 
 def _rows() -> Iterator[tuple[Row, str]]:

@@ -1,13 +1,13 @@
 """Portable bodies of functions on vectors of which instruction sets need a part: lane by lane, under masks.
 
-V is the type of the vectors, T that of their lanes, N the number of these, as in `codegen.c.vector_helpers`.
+V is the type of the vectors, T that of their lanes, N the number of these, as in `affdsl.codegen.c.vector_helpers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import Row
+from affdsl.codegen.targets.target import Row
 
 LOAD = (
     "V found = *otherwise;\nfor (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        found[k] = at[k];\nreturn found;"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 
 _WANTED = """\
     n = __riscv_vsetvl_e{bits}m1((size_t)(N - k));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import LANE_BITS, Row, Target
+from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 
 _WANTED = """\
     const svbool_t inside = svwhilelt_b{bits}_s32(k, N);

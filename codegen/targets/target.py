@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 Row = tuple[str, str, int]
-"""An operation of `codegen.c.vector_helpers`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
+"""An operation of `codegen/c/vector_helpers.py`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
 LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codegen.targets.target import LANE_BITS, Row
+from affdsl.codegen.targets.target import LANE_BITS, Row
 
 
 def widening(width: int) -> Iterator[tuple[Row, str]]:

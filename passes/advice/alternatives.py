@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import islice
 
 from affdsl.ir.dialects.func import Func
-from passes.advice.verbs import done
-from passes.analysis.dependence import Dependence
-from passes.legality.proposals import Proposal, Request, Step
-from passes.legality.refusal import IllegalTransform
-from passes.legality.require import MOST_TRIES
+from affdsl.passes.advice.verbs import done
+from affdsl.passes.analysis.dependence import Dependence
+from affdsl.passes.legality.proposals import Proposal, Request, Step
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.require import MOST_TRIES
 
 MOST_PRIVATE = 4
 """How many buffers a refusal proposes to privatize."""

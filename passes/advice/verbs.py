@@ -5,42 +5,42 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from affdsl.ir.dialects.func import Func
-from passes.legality.magnitude import require_small
-from passes.legality.proposals import Request
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.approximate import approximate
-from passes.transforms.coalesce import coalesce
-from passes.transforms.contract import contract
-from passes.transforms.data_copy import data_copy
-from passes.transforms.demote import demote
-from passes.transforms.distribute import distribute
-from passes.transforms.expand import expand
-from passes.transforms.fold import fold
-from passes.transforms.fuse.compute_at import compute_at
-from passes.transforms.fuse.inline import inline
-from passes.transforms.fuse.loops import fuse
-from passes.transforms.hoist import hoist
-from passes.transforms.index_set_split import index_set_split
-from passes.transforms.interchange import interchange, permute
-from passes.transforms.normalize import normalize
-from passes.transforms.pad import pad
-from passes.transforms.parallelize import parallelize
-from passes.transforms.peel import peel
-from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
-from passes.transforms.privatize import privatize
-from passes.transforms.reciprocal import reciprocal
-from passes.transforms.reverse import reverse
-from passes.transforms.scalar_replace.carried import scalar_replace
-from passes.transforms.shift import shift
-from passes.transforms.sink import make_perfect, sink
-from passes.transforms.skew import skew
-from passes.transforms.specialize import specialize
-from passes.transforms.strip_mine import strip_mine
-from passes.transforms.tile import tile
-from passes.transforms.unroll import unroll, unroll_full
-from passes.transforms.unroll_jam import unroll_jam
-from passes.transforms.unswitch import unswitch
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.legality.magnitude import require_small
+from affdsl.passes.legality.proposals import Request
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.approximate import approximate
+from affdsl.passes.transforms.coalesce import coalesce
+from affdsl.passes.transforms.contract import contract
+from affdsl.passes.transforms.data_copy import data_copy
+from affdsl.passes.transforms.demote import demote
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.expand import expand
+from affdsl.passes.transforms.fold import fold
+from affdsl.passes.transforms.fuse.compute_at import compute_at
+from affdsl.passes.transforms.fuse.inline import inline
+from affdsl.passes.transforms.fuse.loops import fuse
+from affdsl.passes.transforms.hoist import hoist
+from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.interchange import interchange, permute
+from affdsl.passes.transforms.normalize import normalize
+from affdsl.passes.transforms.pad import pad
+from affdsl.passes.transforms.parallelize import parallelize
+from affdsl.passes.transforms.peel import peel
+from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
+from affdsl.passes.transforms.privatize import privatize
+from affdsl.passes.transforms.reciprocal import reciprocal
+from affdsl.passes.transforms.reverse import reverse
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.transforms.shift import shift
+from affdsl.passes.transforms.sink import make_perfect, sink
+from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.specialize import specialize
+from affdsl.passes.transforms.strip_mine import strip_mine
+from affdsl.passes.transforms.tile import tile
+from affdsl.passes.transforms.unroll import unroll, unroll_full
+from affdsl.passes.transforms.unroll_jam import unroll_jam
+from affdsl.passes.transforms.unswitch import unswitch
+from affdsl.passes.transforms.vectorize import vectorize
 
 Verb = Callable[..., Func]
 """`verb(function, *targets, module=None, **options)`. Raises IllegalTransform."""
@@ -70,7 +70,7 @@ def done(request: Request, called: str = "") -> Func:
         As the transformation does, or for such a number; with the request.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.legality.proposals import Step
+    >>> from affdsl.passes.legality.proposals import Step
     >>> f = parse('''func.func @f(%A: memref<9xf32>, %x: f32) {
     ...   affine.for %i = 0 to 8 { affine.store %x, %A[%i] : memref<9xf32> }
     ...   return

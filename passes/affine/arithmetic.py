@@ -15,7 +15,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell, tree_of
 from affdsl.ir.types import I1, INDEX, Type
 from affdsl.ir.written import Tree
-from passes.simplify.ranges import Range, RangeOf, between, point, range_of
+from affdsl.passes.simplify.ranges import Range, RangeOf, between, point, range_of
 
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 MACHINE = between(LEAST, MOST)

@@ -16,7 +16,7 @@ from affdsl.ir.traverse import OpT, rewrite, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.ir.written import Tree, positions, replace
-from passes.affine.arithmetic import MACHINE, Arithmetic, written
+from affdsl.passes.affine.arithmetic import MACHINE, Arithmetic, written
 
 
 def positions_of(root: Op) -> Positions:

@@ -18,16 +18,16 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, Type, VectorType
-from passes.analysis.callee import MOST_TOUCHES, Callee, Touch
-from passes.analysis.dimensions import Dimensions, dimensions_of
-from passes.analysis.domain import Domain, Scope
-from passes.analysis.effects import effects
-from passes.analysis.linearized import Chain, Recovered, is_affine, recovered
-from passes.analysis.polyhedral import Map
-from passes.analysis.relations import Relation, map_from, named
-from passes.analysis.storage import Buffer, Storage, is_injective
-from passes.analysis.summary import Summaries, is_buffer
-from passes.analysis.views import Index, digits, linear
+from affdsl.passes.analysis.callee import MOST_TOUCHES, Callee, Touch
+from affdsl.passes.analysis.dimensions import Dimensions, dimensions_of
+from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.effects import effects
+from affdsl.passes.analysis.linearized import Chain, Recovered, is_affine, recovered
+from affdsl.passes.analysis.polyhedral import Map
+from affdsl.passes.analysis.relations import Relation, map_from, named
+from affdsl.passes.analysis.storage import Buffer, Storage, is_injective
+from affdsl.passes.analysis.summary import Summaries, is_buffer
+from affdsl.passes.analysis.views import Index, digits, linear
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
-from passes.analysis.summary import NEW, Summaries
+from affdsl.passes.analysis.summary import NEW, Summaries
 
 Pair = frozenset[int | str]
 """Two arguments by position, or an argument and the name of a global buffer."""

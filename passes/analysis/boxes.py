@@ -12,9 +12,9 @@ from typing import Literal, TypeVar
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import ElementType, FloatType, IndexType, IntegerType, VectorType
-from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, expr_of, name_of, set_of, spending
-from passes.analysis.relations import ends, iterator
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, expr_of, name_of, set_of, spending
+from affdsl.passes.analysis.relations import ends, iterator
 
 Answer = TypeVar("Answer")
 Choice = Literal["min", "max"]

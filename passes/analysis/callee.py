@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.types import MemRefType
-from passes.analysis.domain import Domain, Scope
-from passes.analysis.relations import Alternatives
-from passes.analysis.views import Index
+from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.analysis.views import Index
 
 MOST_TOUCHES = 100
 """How many different accesses of a function a call has at most; of one with more it touches whole buffers."""

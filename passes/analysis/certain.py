@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, parts_of
 from affdsl.ir.traverse import affine_exprs
-from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.domain import Domain
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.relations import BUDGET, domain_of, remembered
+from affdsl.passes.analysis.bounds.obvious import facts_of, is_obvious
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.relations import BUDGET, domain_of, remembered
 
 
 def holds(expr: Affine, domain: Domain) -> bool:

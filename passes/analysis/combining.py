@@ -9,7 +9,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import users
-from passes.analysis.access import Accesses
+from affdsl.passes.analysis.access import Accesses
 
 COMBINERS = {
     "addf": ("addf", "both"), "subf": ("addf", "left"), "mulf": ("mulf", "both"),

@@ -17,12 +17,11 @@ from typing import Literal
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
-from affdsl.shown import ShownAsText
-from passes.analysis.access import Access, Accesses, met
-from passes.analysis.grid import overlap
-from passes.analysis.linearized import Chain, adjusted
-from passes.analysis.polyhedral import Map, UnknownError, name_of, spending
-from passes.analysis.relations import (
+from affdsl.passes.analysis.access import Access, Accesses, met
+from affdsl.passes.analysis.grid import overlap
+from affdsl.passes.analysis.linearized import Chain, adjusted
+from affdsl.passes.analysis.polyhedral import Map, UnknownError, name_of, spending
+from affdsl.passes.analysis.relations import (
     BUDGET,
     WITNESS_BUDGET,
     Relation,
@@ -39,6 +38,7 @@ from passes.analysis.relations import (
     some_point,
     together,
 )
+from affdsl.shown import ShownAsText
 
 Kind = Literal["flow", "anti", "output", "input"]
 KINDS: dict[tuple[str, str], Kind] = {

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine
-from passes.analysis.linearized import Chain, Index, by_dimensions, is_affine, outermost
+from affdsl.passes.analysis.linearized import Chain, Index, by_dimensions, is_affine, outermost
 
 if TYPE_CHECKING:  # which stand above: they ask for the dimensions of their buffers
-    from passes.analysis.access import Access
-    from passes.analysis.domain import Domain, Scope
-    from passes.analysis.storage import Buffer
+    from affdsl.passes.analysis.access import Access
+    from affdsl.passes.analysis.domain import Domain, Scope
+    from affdsl.passes.analysis.storage import Buffer
 
 
 @dataclass(frozen=True, eq=False)

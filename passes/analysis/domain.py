@@ -18,11 +18,11 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.magnitude import is_small
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX, IndexType, MemRefType
-from passes.analysis.conditions import alternatives, is_computed
-from passes.analysis.linearized import at_least_zero, is_affine
-from passes.analysis.polyhedral import DEEPEST_QUOTIENT
-from passes.analysis.relations import Alternatives, Relation, iterator, local, relation
-from passes.analysis.views import digits, joined
+from affdsl.passes.analysis.conditions import alternatives, is_computed
+from affdsl.passes.analysis.linearized import at_least_zero, is_affine
+from affdsl.passes.analysis.polyhedral import DEEPEST_QUOTIENT
+from affdsl.passes.analysis.relations import Alternatives, Relation, iterator, local, relation
+from affdsl.passes.analysis.views import digits, joined
 
 _Position: TypeAlias = "tuple[dict[Value, Value], tuple[Alternatives, ...], tuple[Value, ...]]"
 NOT_POSITIVE = "divides by a number that is not positive"

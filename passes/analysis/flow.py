@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from affdsl.ir.expr import Affine
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependences, described
-from passes.analysis.nearby import Nearby
-from passes.analysis.polyhedral import Map, Set, UnknownError, map_of, space_of, spending
-from passes.analysis.relations import at_depth, iterator, last_of, map_from, named
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences, described
+from affdsl.passes.analysis.nearby import Nearby
+from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError, map_of, space_of, spending
+from affdsl.passes.analysis.relations import at_depth, iterator, last_of, map_from, named
+from affdsl.passes.analysis.storage import Buffer
 
 BUDGET = 5_000_000
 """How many operations isl may spend on the writers of one read: up to a second."""
@@ -56,7 +56,7 @@ class Flow:
     """The last writers of one function.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.dependence import dependences
+    >>> from affdsl.passes.analysis.dependence import dependences
     >>> module = parse('''
     ... func.func @f(%A: memref<100xf32>, %x: f32) {
     ...   affine.for %i = 0 to 100 {

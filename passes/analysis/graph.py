@@ -17,10 +17,10 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.traverse import walk
 from affdsl.mlir.naming import names_of
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.nodes import Edge, EdgeKind, Node, edges_of, ivs_of, nodes_of
+from affdsl.passes.analysis.storage import Buffer
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -27,13 +27,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, factors_of
-from passes.analysis.polyhedral import DEEPEST_QUOTIENT, Dim, UnknownError, number_of, spending
-from passes.analysis.relations import BUDGET, elements_of, remembered
+from affdsl.passes.analysis.polyhedral import DEEPEST_QUOTIENT, Dim, UnknownError, number_of, spending
+from affdsl.passes.analysis.relations import BUDGET, elements_of, remembered
 
 if TYPE_CHECKING:  # which stand above: what is recovered is part of them
-    from passes.analysis.access import Access
-    from passes.analysis.domain import Domain, Scope
-    from passes.analysis.storage import Buffer
+    from affdsl.passes.analysis.access import Access
+    from affdsl.passes.analysis.domain import Domain, Scope
+    from affdsl.passes.analysis.storage import Buffer
 
 Chain = tuple[Affine, ...]
 """The sizes of the inner dimensions, the innermost one first."""

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from operator import attrgetter
 
-from passes.analysis.access import Access
+from affdsl.passes.analysis.access import Access
 
 
 class Nearby:
@@ -15,7 +15,7 @@ class Nearby:
     Outside of loops an access touches one element: copies of it that differ by a constant touch others.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.access import accesses
+    >>> from affdsl.passes.analysis.access import accesses
     >>> found = accesses(parse('''func.func @f(%A: memref<9xf32>, %x: f32, %n: index) {
     ...     affine.store %x, %A[1] : memref<9xf32>
     ...     affine.store %x, %A[2] : memref<9xf32>

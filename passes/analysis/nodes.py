@@ -13,13 +13,13 @@ from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence, Dependences, Distance
-from passes.analysis.effects import effects
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.relations import BUDGET, distances
-from passes.analysis.storage import Buffer
-from passes.analysis.summary import Summaries
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependence, Dependences, Distance
+from affdsl.passes.analysis.effects import effects
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.relations import BUDGET, distances
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.summary import Summaries
 
 EdgeKind = Literal["flow", "anti", "output", "free", "value", "order"]
 """Three kinds of dependence; that a buffer is freed after its last use; that a node uses a value that another computes;

@@ -12,15 +12,15 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
+from affdsl.passes.analysis.access import Access, on_one_grid
+from affdsl.passes.analysis.dependence import Dependence, Dependences
+from affdsl.passes.analysis.effects import may_do_anything
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.reduction import Reduction, Reductions
+from affdsl.passes.analysis.relations import at_depth, elements, map_from, same_element
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.summary import Summaries
 from affdsl.shown import ShownAsText
-from passes.analysis.access import Access, on_one_grid
-from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.effects import may_do_anything
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.reduction import Reduction, Reductions
-from passes.analysis.relations import at_depth, elements, map_from, same_element
-from passes.analysis.storage import Buffer
-from passes.analysis.summary import Summaries
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 Verdict = Literal["parallel", "parallel with reductions", "parallel if privatized", "sequential", "unknown"]

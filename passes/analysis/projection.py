@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from affdsl.ir.expr import Affine, Constraint, Value
-from passes.analysis.domain import Domain
+from affdsl.passes.analysis.domain import Domain
 
 _Facts = dict[Affine, int]
 """Of each sum the constant with which it is at least 0: the smallest, which says most."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
-from passes.analysis.access import Access, met
-from passes.analysis.combining import COMBINERS, Chains
-from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.relations import BUDGET, map_from, remembered
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.combining import COMBINERS, Chains
+from affdsl.passes.analysis.dependence import Dependence, Dependences
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.relations import BUDGET, map_from, remembered
+from affdsl.passes.analysis.storage import Buffer
 
 DECLARED = {
     "addf": "addf", "mulf": "mulf", "maximumf": "maximumf", "minimumf": "minimumf", "addi": "addi", "muli": "muli",
@@ -88,7 +88,7 @@ class Reductions:
     """The reductions of one function.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.dependence import dependences
+    >>> from affdsl.passes.analysis.dependence import dependences
     >>> module = parse('''
     ... func.func @f(%A: memref<?x?xf32>, %y: memref<?xf32>, %n: index) {
     ...   affine.for %i = 0 to %n {

@@ -12,13 +12,13 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import UnrankedMemRefType
-from passes.analysis.access import Access, Accesses
-from passes.analysis.boxes import BUDGET, NO_BOX, Box, Size, answer, box_of, size_of, width_of
-from passes.analysis.dependence import AnalysisWarning, described
-from passes.analysis.dimensions import Dimensions
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, set_of, spending
-from passes.analysis.relations import iterator, local, map_from, named, relation, remembered
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.boxes import BUDGET, NO_BOX, Box, Size, answer, box_of, size_of, width_of
+from affdsl.passes.analysis.dependence import AnalysisWarning, described
+from affdsl.passes.analysis.dimensions import Dimensions
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, set_of, spending
+from affdsl.passes.analysis.relations import iterator, local, map_from, named, relation, remembered
+from affdsl.passes.analysis.storage import Buffer
 
 Kind = Literal["read", "write", "access"]
 

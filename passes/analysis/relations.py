@@ -19,8 +19,18 @@ from weakref import WeakValueDictionary
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.grid import Box, Grid, box_of, differences, grid_of
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, map_of, name_of, number_of, set_of, spelled_anew
+from affdsl.passes.analysis.grid import Box, Grid, box_of, differences, grid_of
+from affdsl.passes.analysis.polyhedral import (
+    Dim,
+    Map,
+    Set,
+    UnknownError,
+    map_of,
+    name_of,
+    number_of,
+    set_of,
+    spelled_anew,
+)
 
 Answer = TypeVar("Answer")
 Alternatives = tuple[tuple[Constraint, ...], ...]

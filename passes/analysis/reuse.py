@@ -13,12 +13,12 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Access
-from passes.analysis.boxes import Size, width_of
-from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.region import Region, footprints
-from passes.analysis.storage import Buffer
-from passes.analysis.stride import Stride, strides
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.boxes import Size, width_of
+from affdsl.passes.analysis.dependence import Dependence, Dependences
+from affdsl.passes.analysis.region import Region, footprints
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.stride import Stride, strides
 
 LINE = 64
 """Bytes of a cache line of most processors."""

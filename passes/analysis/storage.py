@@ -13,11 +13,11 @@ from affdsl.ir.maps import dim
 from affdsl.ir.mixed import Mixed
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
-from passes.analysis.aliases import ANY_GLOBAL, Aliases
-from passes.analysis.domain import Domain, Scope
-from passes.analysis.polyhedral import is_empty
-from passes.analysis.summary import NEW, Summaries, stores_a_buffer
-from passes.analysis.views import VIEWS, Index, below, digits, linear
+from affdsl.passes.analysis.aliases import ANY_GLOBAL, Aliases
+from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.polyhedral import is_empty
+from affdsl.passes.analysis.summary import NEW, Summaries, stores_a_buffer
+from affdsl.passes.analysis.views import VIEWS, Index, below, digits, linear
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,12 +11,12 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.layouts import has_rows, strided
 from affdsl.ir.types import MemRefType
-from passes.analysis.access import Access
-from passes.analysis.boxes import answer
-from passes.analysis.dependence import described
-from passes.analysis.domain import Scope
-from passes.analysis.polyhedral import Dim, Map, set_of
-from passes.analysis.relations import Relation, iterator, local, map_from, relation, remembered
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.boxes import answer
+from affdsl.passes.analysis.dependence import described
+from affdsl.passes.analysis.domain import Scope
+from affdsl.passes.analysis.polyhedral import Dim, Map, set_of
+from affdsl.passes.analysis.relations import Relation, iterator, local, map_from, relation, remembered
 
 Motion = Literal["invariant", "contiguous", "reversed", "strided", "varying", "unknown"]
 
@@ -65,7 +65,7 @@ def strides(access: Access, scope: Scope) -> Mapping[Value, Stride]:
     """How an access moves with each loop around it, outermost first.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.access import Accesses
+    >>> from affdsl.passes.analysis.access import Accesses
     >>> module = parse('''
     ... func.func @f(%A: memref<8x16xf32>) {
     ...   affine.for %i = 0 to 8 { affine.for %j = 0 to 8 step 2 {

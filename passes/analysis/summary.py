@@ -10,8 +10,8 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
-from passes.analysis.effects import effects
-from passes.analysis.views import VIEWS
+from affdsl.passes.analysis.effects import effects
+from affdsl.passes.analysis.views import VIEWS
 
 Touched = frozenset[int | str]
 """Arguments by position, and global buffers by name."""

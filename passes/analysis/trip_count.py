@@ -11,11 +11,11 @@ from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Accesses
-from passes.analysis.domain import Domain
-from passes.analysis.polyhedral import Dim, Set, UnknownError, set_of, spending
-from passes.analysis.projection import projected
-from passes.analysis.relations import BUDGET, domain_of, ends, iterator, map_from, remembered, some_point
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, set_of, spending
+from affdsl.passes.analysis.projection import projected
+from affdsl.passes.analysis.relations import BUDGET, domain_of, ends, iterator, map_from, remembered, some_point
 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 

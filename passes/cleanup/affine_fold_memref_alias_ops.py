@@ -10,8 +10,8 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import definitions, rewrite, users, with_fields
 from affdsl.ir.verifier.positions import Positions
-from passes.affine.positions import are_valid, computed, positions_of
-from passes.analysis.views import below
+from affdsl.passes.affine.positions import are_valid, computed, positions_of
+from affdsl.passes.analysis.views import below
 
 _VIEWS = (memref.SubView, memref.ExpandShape, memref.CollapseShape, memref.Cast)
 

@@ -14,7 +14,7 @@ from affdsl.ir.traverse import definitions, rewrite
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.ir.verifier.positions import Position, Positions
 from affdsl.ir.written import Tree, add, mul, positions
-from passes.affine.positions import PositionNames, are_valid, exprs_of, positions_of, spelled
+from affdsl.passes.affine.positions import PositionNames, are_valid, exprs_of, positions_of, spelled
 
 MOST_TERMS = 64
 """An index with more terms stays one value: sums of products could grow without end."""

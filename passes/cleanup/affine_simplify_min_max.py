@@ -7,15 +7,15 @@ from affdsl.ir.dialects import affine, arith
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine
 from affdsl.ir.traverse import with_fields
-from passes.cleanup.canonicalize import TABLES
-from passes.cleanup.canonicalize.affine_loops import never_runs
-from passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
-from passes.cleanup.canonicalize.comparisons import constant_right
-from passes.cleanup.canonicalize.driver import drive
-from passes.cleanup.canonicalize.integers import constants_right
-from passes.cleanup.canonicalize.rules import Rules
-from passes.cleanup.rounds import in_rounds
-from passes.simplify import Context, simplify_bounds
+from affdsl.passes.cleanup.canonicalize import TABLES
+from affdsl.passes.cleanup.canonicalize.affine_loops import never_runs
+from affdsl.passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
+from affdsl.passes.cleanup.canonicalize.comparisons import constant_right
+from affdsl.passes.cleanup.canonicalize.driver import drive
+from affdsl.passes.cleanup.canonicalize.integers import constants_right
+from affdsl.passes.cleanup.canonicalize.rules import Rules
+from affdsl.passes.cleanup.rounds import in_rounds
+from affdsl.passes.simplify import Context, simplify_bounds
 
 
 def affine_simplify_min_max(module: Module) -> Module:

@@ -9,14 +9,14 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Affine, Constraint
 from affdsl.ir.traverse import with_fields
-from passes.affine import maps as affine_maps
-from passes.cleanup.canonicalize import TABLES
-from passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
-from passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
-from passes.cleanup.canonicalize.graph import AFFINE_FIELDS, Graph, OpNode
-from passes.cleanup.canonicalize.rules import Fold, Known, Rule
-from passes.cleanup.rounds import in_rounds
-from passes.simplify import Context, simplify, simplify_bounds, simplify_constraints
+from affdsl.passes.affine import maps as affine_maps
+from affdsl.passes.cleanup.canonicalize import TABLES
+from affdsl.passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
+from affdsl.passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
+from affdsl.passes.cleanup.canonicalize.graph import AFFINE_FIELDS, Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.rules import Fold, Known, Rule
+from affdsl.passes.cleanup.rounds import in_rounds
+from affdsl.passes.simplify import Context, simplify, simplify_bounds, simplify_constraints
 
 MOST_PAIRS = 64
 """Loops with more pairs of a lower and an upper bound are not asked whether they are empty."""

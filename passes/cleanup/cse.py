@@ -10,8 +10,8 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
-from passes.analysis.effects import effects
-from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
+from affdsl.passes.analysis.effects import effects
+from affdsl.passes.cleanup.canonicalize.graph import Body, Graph, OpNode
 
 _COMMUTATIVE = frozenset({
     "addi", "muli", "andi", "ori", "xori", "maxsi", "maxui", "minsi", "minui",

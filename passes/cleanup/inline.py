@@ -15,9 +15,9 @@ from affdsl.ir.traverse import clone_block, map_blocks, walk, with_fields
 from affdsl.ir.verifier.context import Context
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.verifier.rules import RULES
-from passes.affine.positions import respelled
-from passes.cleanup.canonicalize import canonicalize
-from passes.cleanup.symbol_dce import is_discardable, references, symbol_of
+from affdsl.passes.affine.positions import respelled
+from affdsl.passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.cleanup.symbol_dce import is_discardable, references, symbol_of
 
 
 def inline(module: Module, *, default_pipeline: str = "canonicalize") -> Module:

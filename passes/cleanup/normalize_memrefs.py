@@ -13,9 +13,9 @@ from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import definitions, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType, StridedLayout
 from affdsl.ir.verifier.positions import Positions
-from passes.affine.positions import computed, positions_of
-from passes.analysis import polyhedral
-from passes.cleanup.symbol_dce import references
+from affdsl.passes.affine.positions import computed, positions_of
+from affdsl.passes.analysis import polyhedral
+from affdsl.passes.cleanup.symbol_dce import references
 
 
 def normalize_memrefs(module: Module) -> Module:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module
-from passes.cleanup.canonicalize.graph import Graph
-from passes.simplify import Context, rewrite_within
+from affdsl.passes.cleanup.canonicalize.graph import Graph
+from affdsl.passes.simplify import Context, rewrite_within
 
 MOST_ROUNDS = 5
 """More than programs need: a round follows only where the one before made something simpler."""

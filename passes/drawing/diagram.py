@@ -8,10 +8,10 @@ from pathlib import PurePath
 
 from affdsl.ir.dialects import func
 from affdsl.ir.types import MemRefType
-from passes.analysis.dependence import Distance
-from passes.analysis.nodes import Edge, EdgeKind, Node
-from passes.analysis.storage import Buffer
-from passes.drawing.summary import OpSummaries, wrap
+from affdsl.passes.analysis.dependence import Distance
+from affdsl.passes.analysis.nodes import Edge, EdgeKind, Node
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.drawing.summary import OpSummaries, wrap
 
 LABEL = 26
 """How many characters a line beside an arrow has at most."""

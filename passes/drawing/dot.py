@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from passes.drawing.diagram import Arrow, Box, Diagram
-from passes.drawing.picture import printable
-from passes.drawing.style import STYLES
+from affdsl.passes.drawing.diagram import Arrow, Box, Diagram
+from affdsl.passes.drawing.picture import printable
+from affdsl.passes.drawing.style import STYLES
 
 
 def dot(of: Diagram) -> str:

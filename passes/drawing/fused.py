@@ -6,17 +6,17 @@ from dataclasses import dataclass, replace
 
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
-from passes.analysis.graph import MemRefDependenceGraph, block_of
-from passes.drawing.diagram import Diagram, diagram
-from passes.drawing.dot import dot_of_several
-from passes.drawing.layout import FONT, GAP_Y, INK, LINE, MARGIN, layout
-from passes.drawing.picture import ADVANCE, Picture, Shape, Text, moved
-from passes.drawing.png import png
-from passes.drawing.svg import svg
-from passes.optimize.figures import Goal
-from passes.optimize.fusion import Fusion, fusion
-from passes.optimize.program import Program
-from passes.optimize.storage import Extent, storage
+from affdsl.passes.analysis.graph import MemRefDependenceGraph, block_of
+from affdsl.passes.drawing.diagram import Diagram, diagram
+from affdsl.passes.drawing.dot import dot_of_several
+from affdsl.passes.drawing.layout import FONT, GAP_Y, INK, LINE, MARGIN, layout
+from affdsl.passes.drawing.picture import ADVANCE, Picture, Shape, Text, moved
+from affdsl.passes.drawing.png import png
+from affdsl.passes.drawing.svg import svg
+from affdsl.passes.optimize.figures import Goal
+from affdsl.passes.optimize.fusion import Fusion, fusion
+from affdsl.passes.optimize.program import Program
+from affdsl.passes.optimize.storage import Extent, storage
 
 
 @dataclass(frozen=True, eq=False)

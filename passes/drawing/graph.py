@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
-from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph, block_of
-from passes.drawing.diagram import Diagram, diagram
-from passes.drawing.dot import dot
-from passes.drawing.layout import layout
-from passes.drawing.png import png
-from passes.drawing.svg import svg
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph, block_of
+from affdsl.passes.drawing.diagram import Diagram, diagram
+from affdsl.passes.drawing.dot import dot
+from affdsl.passes.drawing.layout import layout
+from affdsl.passes.drawing.png import png
+from affdsl.passes.drawing.svg import svg
 
 
 class DrawnGraph(MemRefDependenceGraph):

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
-from passes.analysis.dependence import Dependences
-from passes.drawing.layout import DrawingError
-from passes.drawing.picture import Picture
-from passes.drawing.png import png
-from passes.drawing.space_layout import space_layout
-from passes.drawing.space_question import Iteration, Question
-from passes.drawing.space_view import Arrow, Place, View, direct
-from passes.drawing.svg import svg
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.drawing.layout import DrawingError
+from affdsl.passes.drawing.picture import Picture
+from affdsl.passes.drawing.png import png
+from affdsl.passes.drawing.space_layout import space_layout
+from affdsl.passes.drawing.space_question import Iteration, Question
+from affdsl.passes.drawing.space_view import Arrow, Place, View, direct
+from affdsl.passes.drawing.svg import svg
 
 
 def iteration_space(

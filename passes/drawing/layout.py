@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from affdsl.errors import AffdslError
-from passes.drawing.diagram import Arrow, Box, Diagram
-from passes.drawing.layers import Vertex, place, ranks
-from passes.drawing.picture import ADVANCE, Curve, Picture, Point, Rectangle, Shape, Text, Triangle
-from passes.drawing.style import DISTANCES, STYLES, UNKNOWN
+from affdsl.passes.drawing.diagram import Arrow, Box, Diagram
+from affdsl.passes.drawing.layers import Vertex, place, ranks
+from affdsl.passes.drawing.picture import ADVANCE, Curve, Picture, Point, Rectangle, Shape, Text, Triangle
+from affdsl.passes.drawing.style import DISTANCES, STYLES, UNKNOWN
 
 FONT, LABEL_FONT = 12.0, 10.5
 LINE, LABEL_LINE = 16.0, 13.5

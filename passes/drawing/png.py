@@ -7,8 +7,8 @@ import io
 import warnings
 from types import ModuleType
 
-from passes.drawing.layout import DrawingError
-from passes.drawing.picture import FONTS, Curve, Picture, Rectangle, Text, Triangle
+from affdsl.passes.drawing.layout import DrawingError
+from affdsl.passes.drawing.picture import FONTS, Curve, Picture, Rectangle, Text, Triangle
 
 SCALE = 2
 """Pixels for each unit of the drawing."""

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from passes.drawing.layout import EDGE, FAINT, INK, DrawingError
-from passes.drawing.picture import ADVANCE, Curve, Picture, Point, Rectangle, Shape, Text, Triangle
-from passes.drawing.space_view import Arrow, Place, View
-from passes.drawing.style import STYLES
-from passes.drawing.summary import wrap
+from affdsl.passes.drawing.layout import EDGE, FAINT, INK, DrawingError
+from affdsl.passes.drawing.picture import ADVANCE, Curve, Picture, Point, Rectangle, Shape, Text, Triangle
+from affdsl.passes.drawing.space_view import Arrow, Place, View
+from affdsl.passes.drawing.style import STYLES
+from affdsl.passes.drawing.summary import wrap
 
 CELL = 44.0
 """From one point to the next."""

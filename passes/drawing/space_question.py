@@ -12,14 +12,14 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.ir.types import INDEX
 from affdsl.mlir.naming import names_of, numbered
-from passes.analysis.access import Access, met
-from passes.analysis.dependence import KINDS, Dependences
-from passes.analysis.domain import Domain
-from passes.analysis.nodes import ivs_of
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, number_of, spending
-from passes.analysis.relations import Relation, at_depth, domain_of, fixed, same_element
-from passes.drawing.layout import DrawingError
-from passes.drawing.space_view import Arrow, Kind
+from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.dependence import KINDS, Dependences
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.nodes import ivs_of
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, number_of, spending
+from affdsl.passes.analysis.relations import Relation, at_depth, domain_of, fixed, same_element
+from affdsl.passes.drawing.layout import DrawingError
+from affdsl.passes.drawing.space_view import Arrow, Kind
 
 Iteration: TypeAlias = tuple[int, ...]
 """The values of the induction variables of some loops, outermost first."""

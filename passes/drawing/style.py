@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from passes.analysis.nodes import EdgeKind
+from affdsl.passes.analysis.nodes import EdgeKind
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import definitions
 from affdsl.mlir.naming import names_of
-from passes.analysis.effects import effects, is_pure
-from passes.drawing.expressions import Expressions
+from affdsl.passes.analysis.effects import effects, is_pure
+from affdsl.passes.drawing.expressions import Expressions
 
 WIDEST = 46
 """How many characters a line has at most; what is longer goes on below."""

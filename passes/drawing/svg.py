@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from passes.drawing.picture import FONTS, Curve, Picture, Point, Rectangle, Shape, Text, Triangle, printable
+from affdsl.passes.drawing.picture import FONTS, Curve, Picture, Point, Rectangle, Shape, Text, Triangle, printable
 
 
 def svg(of: Picture) -> str:

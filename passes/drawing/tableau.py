@@ -12,10 +12,10 @@ from itertools import product
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access, met
-from passes.analysis.dependence import Dependence
-from passes.analysis.polyhedral import Dim, Set, spending
-from passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
+from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.dependence import Dependence
+from affdsl.passes.analysis.polyhedral import Dim, Set, spending
+from affdsl.passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def relation_tableau(access: Access) -> Tableau:
     """From the iterations of an access to the elements that it touches.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.access import accesses
+    >>> from affdsl.passes.analysis.access import accesses
     >>> module = parse('''
     ... func.func @f(%A: memref<20x40xf32>) {
     ...   affine.for %i = 0 to 10 { affine.for %j = 0 to 7 {
@@ -123,7 +123,7 @@ def distance_tableau(dependence: Dependence) -> Tableau:
     Raises UnknownError where isl needs too long, and ValueError for accesses to different buffers that may be one.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.dependence import dependences
+    >>> from affdsl.passes.analysis.dependence import dependences
     >>> module = parse('''
     ... func.func @f(%A: memref<9x9xf32>, %x: f32) {
     ...   affine.for %i = 0 to 9 { affine.for %j = 0 to 9 {

@@ -8,7 +8,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.magnitude import FACTOR, NUMBER, factors_and_constants
 from affdsl.ir.traverse import affine_exprs, walk
-from passes.legality.refusal import refusal
+from affdsl.passes.legality.refusal import refusal
 
 
 def require_small(before: Func, after: Func, call: str) -> None:

@@ -19,13 +19,13 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FunctionType
-from passes.analysis.access import Access, met
-from passes.analysis.dependence import Dependence, Dependences, Distance, Witness, witness_of
-from passes.analysis.effects import may_do_anything
-from passes.analysis.order import runs_later
-from passes.analysis.polyhedral import Map, UnknownError, spending
-from passes.analysis.reduction import Reduction
-from passes.analysis.relations import (
+from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.dependence import Dependence, Dependences, Distance, Witness, witness_of
+from affdsl.passes.analysis.effects import may_do_anything
+from affdsl.passes.analysis.order import runs_later
+from affdsl.passes.analysis.polyhedral import Map, UnknownError, spending
+from affdsl.passes.analysis.reduction import Reduction
+from affdsl.passes.analysis.relations import (
     WITNESS_BUDGET,
     Relation,
     at_depth,
@@ -35,8 +35,8 @@ from passes.analysis.relations import (
     remembered,
     same_element,
 )
-from passes.analysis.storage import Buffer
-from passes.analysis.summary import Summaries
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.summary import Summaries
 
 Time: TypeAlias = Callable[[Access], Sequence[Term]]
 """When an access runs after a reordering, over its induction variables and what is constant in the function.
@@ -78,7 +78,7 @@ def new_order(
         What may be combined in any order, each update as a whole: allowed by the caller, where it rounds.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.analysis.dependence import dependences
+    >>> from affdsl.passes.analysis.dependence import dependences
     >>> module = parse('''
     ... func.func @f(%A: memref<9x9xf32>) {
     ...   affine.for %i = 1 to 9 {

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
-from passes.legality.assumptions import assuming, promised
-from passes.legality.words import name
+from affdsl.passes.legality.assumptions import assuming, promised
+from affdsl.passes.legality.words import name
 
 Argument: TypeAlias = "Value | Affine | int | str | bool | tuple[Argument, ...] | Mapping[int, int]"
 """A loop by its induction variable, a buffer by its memref, a number, a place; some of them; widths of dimensions."""
@@ -17,7 +17,7 @@ Argument: TypeAlias = "Value | Affine | int | str | bool | tuple[Argument, ...] 
 
 @dataclass(frozen=True)
 class Step:
-    """One transformation: `verb(func, *arguments, **options)`, which `passes.advice.verbs` does to a function.
+    """One transformation: `verb(func, *arguments, **options)`, which `affdsl.passes.advice.verbs` does to a function.
 
     Values keep their identity from one step to the next, so arguments may be those of a function to which other steps
     were done before.

@@ -8,10 +8,10 @@ from functools import cached_property
 
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
-from passes.analysis.dependence import Dependence, Witness
-from passes.legality.order import Violation
-from passes.legality.proposals import Proposal, Request
-from passes.legality.words import explained, heading
+from affdsl.passes.analysis.dependence import Dependence, Witness
+from affdsl.passes.legality.order import Violation
+from affdsl.passes.legality.proposals import Proposal, Request
+from affdsl.passes.legality.words import explained, heading
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
     """A transformation that is asked for would change what the program does, or cannot be shown not to.
 
     To raise it takes no time: two iterations are looked for when the message or `witness` is read, and what could be
-    done instead only by `passes.advice`.
+    done instead only by `affdsl.passes.advice`.
 
     Parameters
     ----------

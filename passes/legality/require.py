@@ -12,11 +12,11 @@ from itertools import chain, islice
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
-from passes.analysis.dependence import Dependences
-from passes.analysis.reduction import Reduction, Reductions
-from passes.legality.order import Roots, Time, new_order, roots_of, substituted, text_time
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.reduction import Reduction, Reductions
+from affdsl.passes.legality.order import Roots, Time, new_order, roots_of, substituted, text_time
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
 
 MOST_TRIES = 10
 """How many other things are tried before a refusal names none; the most likely ones come first."""

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import walk
-from passes.legality.proposals import Step
+from affdsl.passes.legality.proposals import Step
 
 
 def so_that_it_runs(function: func.Func, loop: affine.For) -> tuple[Constraint, ...]:
     """Facts about the arguments of a function with which a loop runs once at least; none if no such facts say that.
 
     >>> from affdsl.mlir.readers import parse
-    >>> from passes.legality.assumptions import promised
+    >>> from affdsl.passes.legality.assumptions import promised
     >>> f = parse('''func.func @f(%A: memref<?xf32>, %x: f32, %n: index, %m: index) {
     ...     affine.for %i = 2 to min affine_map<()[s, t] -> (s, t + 1)>()[%n, %m] {
     ...       affine.store %x, %A[%i] : memref<?xf32>

@@ -9,8 +9,8 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.spelling import hint, spell
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence, Distance, Witness
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependence, Distance, Witness
 
 _VERBS = {"flow": "feeds", "anti": "must come before", "output": "is overwritten by", "input": "reads the same as"}
 _BEFORE = {"read": "reads", "write": "writes"}

@@ -11,8 +11,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.mixed import Mixed
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite
-from passes.affine.arithmetic import MACHINE, Arithmetic
-from passes.affine.positions import are_valid, positions_of
+from affdsl.passes.affine.arithmetic import MACHINE, Arithmetic
+from affdsl.passes.affine.positions import are_valid, positions_of
 
 
 def expand_index_ops(module: Module) -> Module:

@@ -15,11 +15,11 @@ from affdsl.ir.messages import op_name, where
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
-from passes.affine.arithmetic import MACHINE, Arithmetic, written
-from passes.lowering.expand_index_ops import digits, sum_of_digits
-from passes.lowering.strided_vectors import strided_vectors
-from passes.simplify import Context, places
-from passes.simplify.context import Definition
+from affdsl.passes.affine.arithmetic import MACHINE, Arithmetic, written
+from affdsl.passes.lowering.expand_index_ops import digits, sum_of_digits
+from affdsl.passes.lowering.strided_vectors import strided_vectors
+from affdsl.passes.simplify import Context, places
+from affdsl.passes.simplify.context import Definition
 
 
 def lower_affine(module: Module) -> Module:
@@ -34,7 +34,7 @@ def lower_affine(module: Module) -> Module:
         affine.vector_load of any stride            ->  vector.transfer_read
 
     The result is exact for negative operands and at the ends of the 64-bit range: a sum that may be too large is not
-    divided or compared, nor handed to a minimum, as it stands (the note in `passes.affine.arithmetic` says how).
+    divided or compared, nor handed to a minimum, as it stands (the note in `affdsl.passes.affine.arithmetic` says how).
 
     Raises
     ------

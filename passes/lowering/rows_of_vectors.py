@@ -14,7 +14,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import I1, INDEX, VectorType
-from passes.lowering.split_vectors import Splitter, WholeError
+from affdsl.passes.lowering.split_vectors import Splitter, WholeError
 
 
 def rows_of_vectors(module: Module) -> Module:

@@ -13,7 +13,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import definitions, map_blocks, walk, with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, VectorType
-from passes.lowering.shuffles import shuffled
+from affdsl.passes.lowering.shuffles import shuffled
 
 OpT = TypeVar("OpT", bound=Op)
 NARROWEST_FLOAT = 32

@@ -7,11 +7,11 @@ import warnings
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite
-from passes.analysis.access import Accesses
-from passes.analysis.dependence import AnalysisWarning
-from passes.mlir_opt.copy_ranges import CopyPolicy, copies
-from passes.transforms.data_copy import with_copies
-from passes.transforms.data_copy.request import CopyOptions
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.mlir_opt.copy_ranges import CopyPolicy, copies
+from affdsl.passes.transforms.data_copy import with_copies
+from affdsl.passes.transforms.data_copy.request import CopyOptions
 
 
 def affine_data_copy_generate(

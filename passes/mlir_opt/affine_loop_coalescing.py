@@ -10,8 +10,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, walk
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.coalesce import Band, Plan, Planner, applied
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.coalesce import Band, Plan, Planner, applied
 
 
 def affine_loop_coalescing(module: Module) -> Module:

@@ -15,14 +15,14 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.mlir.naming import names_of
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.graph import MemRefDependenceGraph, Node
-from passes.analysis.polyhedral import UnknownError
-from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
-from passes.transforms.fuse.focus import Focus, Outline, outline_of
-from passes.transforms.fuse.private import FastMemory
-from passes.transforms.fuse.producers import Fused, FusionCandidate, Loop, Pair, Siblings, Variant
-from passes.transforms.settle import settled
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, costs_of
+from affdsl.passes.transforms.fuse.focus import Focus, Outline, outline_of
+from affdsl.passes.transforms.fuse.private import FastMemory
+from affdsl.passes.transforms.fuse.producers import Fused, FusionCandidate, Loop, Pair, Siblings, Variant
+from affdsl.passes.transforms.settle import settled
 
 ROUNDING = 1e-9
 """What 30 % of a whole number may be more than 0.3 of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.traverse import map_blocks, rewrite, walk
-from passes.transforms.hoist import Motion
+from affdsl.passes.transforms.hoist import Motion
 
 
 def affine_loop_invariant_code_motion(module: func.Module, *, context: func.Module | None = None) -> func.Module:

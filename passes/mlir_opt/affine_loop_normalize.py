@@ -10,8 +10,8 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite
-from passes.affine.positions import positions_of
-from passes.transforms.normalize import normalized_band, normalized_loop, reads_in
+from affdsl.passes.affine.positions import positions_of
+from affdsl.passes.transforms.normalize import normalized_band, normalized_loop, reads_in
 
 
 def affine_loop_normalize(module: Module, *, promote_single_iter: bool = False) -> Module:

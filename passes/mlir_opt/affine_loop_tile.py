@@ -8,11 +8,11 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.options import OptionError
-from passes.mlir_opt.tile_sizes import sizes_of
-from passes.transforms.tile import tiled_band, trips_of
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.mlir_opt.tile_sizes import sizes_of
+from affdsl.passes.transforms.tile import tiled_band, trips_of
 
 
 def affine_loop_tile(

@@ -11,9 +11,9 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk
-from passes.affine.arithmetic import MOST
-from passes.transforms.loops.pieces import split_body
-from passes.transforms.loops.unrolling import Made, Unroller, constant_trips
+from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.transforms.loops.pieces import split_body
+from affdsl.passes.transforms.loops.unrolling import Made, Unroller, constant_trips
 
 
 def affine_loop_unroll(

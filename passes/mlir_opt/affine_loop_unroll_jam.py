@@ -8,12 +8,12 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import with_fields
-from passes.analysis.access import Accesses
-from passes.analysis.dependence import Dependences
-from passes.analysis.trip_count import trip_count
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.options import OptionError
-from passes.transforms.unroll_jam import body_of, defined_by, jammed_loop, loops_in
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms.unroll_jam import body_of, defined_by, jammed_loop, loops_in
 
 
 def affine_loop_unroll_jam(module: Module, *, unroll_jam_factor: int = 4, context: Module | None = None) -> Module:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite
-from passes.transforms.unswitch import CROSSED, Path, conditions_in, obstacle, unswitched
+from affdsl.passes.transforms.unswitch import CROSSED, Path, conditions_in, obstacle, unswitched
 
 
 def affine_loop_unswitch(module: Module) -> Module:

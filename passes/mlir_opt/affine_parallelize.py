@@ -9,9 +9,9 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
-from passes.analysis.dependence import Dependences
-from passes.analysis.parallelism import Parallelism, of_loops
-from passes.transforms.parallelize import as_bands, obstacle
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.parallelism import Parallelism, of_loops
+from affdsl.passes.transforms.parallelize import as_bands, obstacle
 
 MOST_NESTED = 2**32 - 1
 

@@ -8,10 +8,10 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import rewrite, walk
-from passes.analysis.dependence import AnalysisWarning
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.loops.unrolling import constant_trips
-from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.loops.unrolling import constant_trips
+from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
 
 
 def affine_pipeline_data_transfer(module: Module, *, context: Module | None = None) -> Module:

@@ -9,9 +9,9 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import walk, with_fields
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.options import OptionError
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms.vectorize import vectorize
 
 _WIDE = (
     affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore,

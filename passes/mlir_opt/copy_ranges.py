@@ -12,15 +12,15 @@ from affdsl.ir.dialects.memref import GetGlobal
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, MemRefType
-from passes.analysis.access import Access, Accesses
-from passes.analysis.boxes import width_of
-from passes.analysis.region import region_of
-from passes.analysis.storage import Buffer
-from passes.legality.refusal import IllegalTransform
-from passes.legality.words import name
-from passes.transforms.data_copy import Placed
-from passes.transforms.data_copy.plan import planned
-from passes.transforms.data_copy.request import CopyOptions
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.region import region_of
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.data_copy import Placed
+from affdsl.passes.transforms.data_copy.plan import planned
+from affdsl.passes.transforms.data_copy.request import CopyOptions
 
 
 @dataclass(frozen=True)

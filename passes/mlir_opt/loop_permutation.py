@@ -10,9 +10,9 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
-from passes.analysis.dependence import Dependences
-from passes.analysis.polyhedral import UnknownError
-from passes.transforms.interchange import is_permutable, reordered
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.transforms.interchange import is_permutable, reordered
 
 
 def loop_permutation(

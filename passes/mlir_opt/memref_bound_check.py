@@ -11,11 +11,11 @@ from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, VectorType
-from passes.analysis.access import Accesses
-from passes.analysis.domain import Domain
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.relations import BUDGET, Relation, domain_of, remembered
-from passes.mlir_opt.remarks import Remarks
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.relations import BUDGET, Relation, domain_of, remembered
+from affdsl.passes.mlir_opt.remarks import Remarks
 
 End = Literal["upper", "lower"]
 

@@ -14,10 +14,10 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Access, met
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.storage import Buffer
-from passes.mlir_opt.remarks import Remarks
+from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.mlir_opt.remarks import Remarks
 
 Answers = tuple[str, ...]
 """For each depth what is said of a pair of accesses."""

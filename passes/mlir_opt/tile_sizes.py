@@ -7,11 +7,11 @@ from math import floor, prod
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import IndexType, MemRefType
-from passes.analysis.access import Accesses
-from passes.analysis.boxes import width_of
-from passes.analysis.region import extents
-from passes.analysis.storage import Buffer
-from passes.transforms.tile import Trips
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.region import extents
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.transforms.tile import Trips
 
 DEFAULT_SIZE = 4
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from passes.legality.proposals import Step
-from passes.optimize.figures import Goal, figures_of
-from passes.optimize.fusion import Decision, Fusion
-from passes.optimize.program import iv_of
-from passes.optimize.storage import storage
+from affdsl.passes.legality.proposals import Step
+from affdsl.passes.optimize.figures import Goal, figures_of
+from affdsl.passes.optimize.fusion import Decision, Fusion
+from affdsl.passes.optimize.program import iv_of
+from affdsl.passes.optimize.storage import storage
 
 
 def explained(fusion: Fusion, said: Sequence[str]) -> str:

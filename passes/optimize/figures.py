@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from affdsl.ir.expr import Value
-from passes.analysis.graph import MemRefDependenceGraph, Node
-from passes.analysis.polyhedral import UnknownError
-from passes.optimize.program import Program
-from passes.transforms.fuse.costs import Costs, Evaluation, costs_of
-from passes.transforms.fuse.producers import Pair
+from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.optimize.program import Program
+from affdsl.passes.transforms.fuse.costs import Costs, Evaluation, costs_of
+from affdsl.passes.transforms.fuse.producers import Pair
 
 USUAL_CACHES = (32 * 1024, 1024 * 1024)
 """Bytes of the caches of a machine that nobody asked, the nearest first."""

@@ -17,12 +17,12 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.graph import MemRefDependenceGraph
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform
-from passes.optimize.figures import Goal, figures_of
-from passes.optimize.program import Loop, Program, is_innermost, iv_of
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.optimize.figures import Goal, figures_of
+from affdsl.passes.optimize.program import Loop, Program, is_innermost, iv_of
 
 MOST_CANDIDATES = 4
 """How many of the ways that a refusal names are tried."""

@@ -11,14 +11,14 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from passes.advice.verbs import done
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph
-from passes.analysis.parallelism import of_loop
-from passes.legality.proposals import Request, Step
-from passes.transforms.loops.nests import instead
-from passes.transforms.settle import settled
+from affdsl.passes.advice.verbs import done
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.analysis.parallelism import of_loop
+from affdsl.passes.legality.proposals import Request, Step
+from affdsl.passes.transforms.loops.nests import instead
+from affdsl.passes.transforms.settle import settled
 
 Loop: TypeAlias = affine.For | affine.Parallel
 _MAKES_NO_BOUNDS = frozenset({"reverse"})

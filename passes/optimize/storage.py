@@ -12,11 +12,11 @@ from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.mlir.naming import names_of
-from passes.analysis.boxes import width_of
-from passes.optimize.figures import Goal
-from passes.optimize.fusion import Fusion
-from passes.optimize.program import Program
-from passes.transforms.fuse.costs import SIZE
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.optimize.figures import Goal
+from affdsl.passes.optimize.fusion import Fusion
+from affdsl.passes.optimize.program import Program
+from affdsl.passes.transforms.fuse.costs import SIZE
 
 
 @dataclass(frozen=True)

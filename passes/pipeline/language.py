@@ -7,9 +7,9 @@ from typing import NoReturn
 
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.messages import nearest
-from passes.mlir_opt.options import OptionError, read_options
-from passes.pipeline.manager import ANCHORS, OPAQUE_ANCHORS, AnchorName, PassStep, Pipeline, PipelineError
-from passes.pipeline.registry import BY_NAME
+from affdsl.passes.mlir_opt.options import OptionError, read_options
+from affdsl.passes.pipeline.manager import ANCHORS, OPAQUE_ANCHORS, AnchorName, PassStep, Pipeline, PipelineError
+from affdsl.passes.pipeline.registry import BY_NAME
 
 
 def run_pipeline(module: Module, text: str, *, verify_each: bool = True) -> Module:

@@ -13,9 +13,9 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.traverse import OpT, map_blocks, with_fields
 from affdsl.ir.verifier import verify
-from passes.mlir_opt.options import OptionValue, print_options
-from passes.mlir_opt.remarks import Remarks
-from passes.pipeline.registry import Pass
+from affdsl.passes.mlir_opt.options import OptionValue, print_options
+from affdsl.passes.mlir_opt.remarks import Remarks
+from affdsl.passes.pipeline.registry import Pass
 
 Root: TypeAlias = Module | Func
 AnchorName: TypeAlias = str

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects.func import Module
-from passes.mlir_opt.options import Option, OptionValue
-from passes.mlir_opt.remarks import Analysis, unchanged
+from affdsl.passes.mlir_opt.options import Option, OptionValue
+from affdsl.passes.mlir_opt.remarks import Analysis, unchanged
 
 Anchor: TypeAlias = Literal["any", "module", "func", "function interface", "symbol table"]
 """Where a pass can stand in a pipeline: anywhere; in builtin.module(...); in func.func(...), where a plain flag puts it
@@ -55,7 +55,7 @@ class _Imported(FrozenValue):
 
 def _in(module: str, name: str = "") -> _Imported:
     """The function of a module of `passes`, which has the name of the file if no other is given."""
-    return _Imported(f"passes.{module}", name or module.rpartition(".")[2])
+    return _Imported(f"affdsl.passes.{module}", name or module.rpartition(".")[2])
 
 
 _OPTIMIZE = _Imported("affdsl.optimize.functions", "affdsl_optimize")

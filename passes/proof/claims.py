@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from passes.analysis.polyhedral import Map, Set, UnknownError
-from passes.proof.nodes import Cases, FlowNode, Meaning
+from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError
+from affdsl.passes.proof.nodes import Cases, FlowNode, Meaning
 
 MOST_PARTS = 24
 """Of more parts it would take longer to make fewer than it helps."""

@@ -10,17 +10,17 @@ from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.types import IndexType, MemRefType
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.domain import Domain
-from passes.analysis.effects import effects, is_pure
-from passes.analysis.flow import Flow
-from passes.analysis.linearized import Chain
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, space_of, spending
-from passes.analysis.relations import domain_of, iterator, last_of, map_from
-from passes.analysis.storage import Buffer
-from passes.proof.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
-from passes.proof.symbols import Symbols, signature
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.effects import effects, is_pure
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.linearized import Chain
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, space_of, spending
+from affdsl.passes.analysis.relations import domain_of, iterator, last_of, map_from
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.proof.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
+from affdsl.passes.proof.symbols import Symbols, signature
 
 BUDGET = 3_000_000
 """How many operations isl may spend on one step, and on the writers of one read: up to half a second."""

@@ -16,13 +16,13 @@ from time import process_time
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, memref
 from affdsl.ir.expr import Value
-from passes.analysis.polyhedral import Map, Set, UnknownError, spending
-from passes.analysis.relations import some_point
-from passes.analysis.storage import Buffer
-from passes.proof.claims import Answer, DiffersError, Equality, parts_of, require_among, simpler, wider
-from passes.proof.dataflow import BUDGET, Dataflow
-from passes.proof.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
-from passes.proof.sums import Sum, matched, sum_of
+from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError, spending
+from affdsl.passes.analysis.relations import some_point
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.proof.claims import Answer, DiffersError, Equality, parts_of, require_among, simpler, wider
+from affdsl.passes.proof.dataflow import BUDGET, Dataflow
+from affdsl.passes.proof.nodes import Cases, Cell, Computed, Final, FlowNode, Meaning, Number, Undefined
+from affdsl.passes.proof.sums import Sum, matched, sum_of
 
 PATIENCE = 20
 """For so many seconds of the processor claims are proved: most functions need less than one."""

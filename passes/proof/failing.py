@@ -11,9 +11,9 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from passes.analysis.access import Accesses
-from passes.analysis.certain import divisors, holds
-from passes.analysis.domain import Scope
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.certain import divisors, holds
+from affdsl.passes.analysis.domain import Scope
 
 
 def new_failures(before: Func, after: Accesses) -> Iterator[str]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
-from passes.analysis.polyhedral import Map
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.polyhedral import Map
+from affdsl.passes.analysis.storage import Buffer
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from functools import cached_property
 
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Func, Module
-from passes.analysis.polyhedral import UnknownError
-from passes.proof.claims import Answer
-from passes.proof.dataflow import Dataflow
-from passes.proof.equivalence import Equivalence
-from passes.proof.failing import new_failures
-from passes.proof.safety import outside, races, used_after_end
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.proof.dataflow import Dataflow
+from affdsl.passes.proof.equivalence import Equivalence
+from affdsl.passes.proof.failing import new_failures
+from affdsl.passes.proof.safety import outside, races, used_after_end
 
 MOST_ACCESSES = 300
 """Functions with more of them are not looked at: each read is asked for all writes."""

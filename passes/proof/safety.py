@@ -10,12 +10,12 @@ from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import MemRefType
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependence
-from passes.analysis.domain import Domain
-from passes.analysis.polyhedral import Dim, Set, set_of, spending
-from passes.analysis.relations import elements_of, iterator, map_from, some_point
-from passes.proof.dataflow import BUDGET, Dataflow
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependence
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.polyhedral import Dim, Set, set_of, spending
+from affdsl.passes.analysis.relations import elements_of, iterator, map_from, some_point
+from affdsl.passes.proof.dataflow import BUDGET, Dataflow
 
 
 @dataclass(frozen=True)

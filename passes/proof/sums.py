@@ -13,9 +13,9 @@ from math import copysign
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, Value
-from passes.analysis.polyhedral import Dim, Map, UnknownError, spending
-from passes.analysis.reduction import DECLARED, ROUNDED
-from passes.proof.dataflow import BUDGET, Dataflow
+from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, spending
+from affdsl.passes.analysis.reduction import DECLARED, ROUNDED
+from affdsl.passes.proof.dataflow import BUDGET, Dataflow
 
 NEUTRAL: dict[str, float] = {"addi": 0, "addf": 0.0, "muli": 1, "mulf": 1.0, "ori": 0, "xori": 0, "andi": -1}
 """What changes nothing where it is one of the terms."""

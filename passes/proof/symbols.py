@@ -11,10 +11,10 @@ from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.domain import Scope
-from passes.analysis.effects import is_pure
-from passes.analysis.polyhedral import Dim, Map, Set, name_of
-from passes.analysis.relations import iterator
+from affdsl.passes.analysis.domain import Scope
+from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, name_of
+from affdsl.passes.analysis.relations import iterator
 
 Part = TypeVar("Part", Set, Map)
 _COMMON = frozenset(("location", "attributes", "written", "ends"))

@@ -7,11 +7,11 @@ places(root), rewrite_within(root, rule)    the context of each operation
 domain_of(path), Context().knowing(facts)   one context
 """
 
-from passes.simplify.bounds import simplify_bounds
-from passes.simplify.constraints import NEVER, simplify_constraints
-from passes.simplify.context import NOTHING, Context
-from passes.simplify.expressions import simplify
-from passes.simplify.places import domain_of, places, rewrite_within
+from affdsl.passes.simplify.bounds import simplify_bounds
+from affdsl.passes.simplify.constraints import NEVER, simplify_constraints
+from affdsl.passes.simplify.context import NOTHING, Context
+from affdsl.passes.simplify.expressions import simplify
+from affdsl.passes.simplify.places import domain_of, places, rewrite_within
 
 __all__ = [
     "NEVER", "NOTHING", "Context", "domain_of", "places", "rewrite_within", "simplify", "simplify_bounds",

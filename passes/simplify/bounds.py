@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from affdsl.ir.expr import Affine, Constraint
-from passes.simplify.context import NOTHING, Context
-from passes.simplify.expressions import simplify
+from affdsl.passes.simplify.context import NOTHING, Context
+from affdsl.passes.simplify.expressions import simplify
 
 MOST_EXPRS = 64
 """In larger groups only equal expressions go: comparing each with each is quadratic."""

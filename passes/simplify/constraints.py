@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import gcd
 
 from affdsl.ir.expr import Affine, Atom, Constraint
-from passes.simplify.context import NOTHING, Context
-from passes.simplify.expressions import simplify
+from affdsl.passes.simplify.context import NOTHING, Context
+from affdsl.passes.simplify.expressions import simplify
 
 NEVER = (Constraint(Affine((), 1), equality=True),)
 """The condition that never holds: 1 == 0, as MLIR writes it."""

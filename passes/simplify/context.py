@@ -8,8 +8,8 @@ from functools import lru_cache
 from math import gcd
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
-from passes.analysis import polyhedral
-from passes.simplify.ranges import ANY, Range, RangeOf, between, range_of
+from affdsl.passes.analysis import polyhedral
+from affdsl.passes.simplify.ranges import ANY, Range, RangeOf, between, range_of
 
 ROUNDS = 4
 """How often ranges are carried from fact to fact; without a limit they could creep on for ever."""

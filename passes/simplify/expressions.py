@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import gcd
 
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, factors_of
-from passes.simplify.context import NOTHING, Context
+from affdsl.passes.simplify.context import NOTHING, Context
 
 ROUNDS = 20
 """More than any expression needs: each round that changes one removes a division, a term or a factor."""

@@ -12,8 +12,8 @@ from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import map_blocks, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.simplify.context import Context, Definition
-from passes.simplify.ranges import Range, between, point
+from affdsl.passes.simplify.context import Context, Definition
+from affdsl.passes.simplify.ranges import Range, between, point
 
 OpT = TypeVar("OpT", bound=Op)
 Rule = Callable[[Op, Context], Op | Iterable[Op] | None]

@@ -12,15 +12,15 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence, Dependences, Distance, Witness
-from passes.analysis.effects import effects
-from passes.analysis.flow import Flow
-from passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, spending
-from passes.analysis.relations import BUDGET, at_depth, distances, domain_of, some_point
-from passes.legality.proposals import Proposal
-from passes.legality.refusal import IllegalTransform, Reason, refusal
-from passes.legality.words import access_name, iteration_name, name
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependence, Dependences, Distance, Witness
+from affdsl.passes.analysis.effects import effects
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, name_of, spending
+from affdsl.passes.analysis.relations import BUDGET, at_depth, distances, domain_of, some_point
+from affdsl.passes.legality.proposals import Proposal
+from affdsl.passes.legality.refusal import IllegalTransform, Reason, refusal
+from affdsl.passes.legality.words import access_name, iteration_name, name
 
 
 @dataclass(frozen=True, eq=False)

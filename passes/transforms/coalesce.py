@@ -15,13 +15,13 @@ from affdsl.ir.messages import shown
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Position, Positions
-from passes.affine.arithmetic import MOST
-from passes.affine.positions import positions_of
-from passes.analysis.access import Accesses
-from passes.analysis.certain import holds
-from passes.legality.refusal import refusal
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import split_body, with_loop
+from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.affine.positions import positions_of
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.certain import holds
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import split_body, with_loop
 
 Band = tuple[affine.For, ...]
 """Loops each of which is all that the one before does."""

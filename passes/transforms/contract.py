@@ -9,9 +9,9 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.loops.nests import loop_of_any_kind
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
 
 def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func:

@@ -13,11 +13,11 @@ from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import definitions, fresh, rewrite, users, walk, with_fields
 from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.hoist import may_meet
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.hoist import may_meet
 
 Loop = affine.For | scf.For
 

@@ -8,15 +8,15 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone_block, fresh, walk, with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.effects import is_pure
-from passes.analysis.summary import Summaries
-from passes.legality.order import Time, is_barrier, text_time
-from passes.legality.refusal import refusal
-from passes.legality.require import require_order
-from passes.legality.words import name
-from passes.transforms.loops.nests import any_loop_of, replaced
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.summary import Summaries
+from affdsl.passes.legality.order import Time, is_barrier, text_time
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import require_order
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import any_loop_of, replaced
 
 
 def distribute(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:

@@ -11,12 +11,12 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.refusal import refusal
-from passes.legality.words import access_name, name
-from passes.transforms.buffer_flow import BufferFlow, Seen
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import visible_before
+from affdsl.passes.analysis.trip_count import TripCount, trip_count
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import access_name, name
+from affdsl.passes.transforms.buffer_flow import BufferFlow, Seen
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import visible_before
 
 Accessing = affine.Access | memref.Load | memref.Store
 """The operations on a buffer that can get one more index."""

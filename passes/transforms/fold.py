@@ -12,14 +12,14 @@ from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.flow import Flow
-from passes.analysis.polyhedral import Dim, Set, UnknownError, map_of, name_of, set_of, spending
-from passes.analysis.relations import BUDGET, ends, some_point
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.words import access_name, iteration_name, name
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, map_of, name_of, set_of, spending
+from affdsl.passes.analysis.relations import BUDGET, ends, some_point
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.words import access_name, iteration_name, name
 
 MOST_SIZES = 64
 """So many sizes are tried for a proposal, the smallest first; then the one that is certainly enough."""

@@ -6,10 +6,18 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.spelling import spell
-from passes.affine.positions import are_valid, positions_of
-from passes.legality.refusal import refusal
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, visible_before, with_loop
+from affdsl.passes.affine.positions import are_valid, positions_of
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import (
+    Piece,
+    as_it_is,
+    in_pieces,
+    largest,
+    smallest,
+    visible_before,
+    with_loop,
+)
 
 
 def index_set_split(function: Func, iv: Value, at: Term, *, module: Module | None = None) -> Func:

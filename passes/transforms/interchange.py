@@ -9,15 +9,15 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Constraint, Term, Value
 from affdsl.ir.traverse import fresh, walk, with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.polyhedral import UnknownError, set_of
-from passes.legality.order import Time, new_order, text_time
-from passes.legality.refusal import refusal
-from passes.legality.require import Candidate, carried_reductions, require_order, reversed_first, skewed
-from passes.legality.words import name
-from passes.transforms.loops.nests import band_of, replaced
-from passes.transforms.loops.scanning import scan
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.polyhedral import UnknownError, set_of
+from affdsl.passes.legality.order import Time, new_order, text_time
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import Candidate, carried_reductions, require_order, reversed_first, skewed
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import band_of, replaced
+from affdsl.passes.transforms.loops.scanning import scan
 
 
 def interchange(

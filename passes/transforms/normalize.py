@@ -13,12 +13,12 @@ from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, mul
-from passes.affine.arithmetic import written
-from passes.affine.maps import flattened
-from passes.affine.positions import PositionNames, exprs_of, positions_of, spelled
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.loops.nests import loop_of
+from affdsl.passes.affine.arithmetic import written
+from affdsl.passes.affine.maps import flattened
+from affdsl.passes.affine.positions import PositionNames, exprs_of, positions_of, spelled
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import loop_of
 
 
 def normalize(function: Func, iv: Value, *, module: Module | None = None) -> Func:

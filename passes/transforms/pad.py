@@ -9,9 +9,9 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.fold import own_allocation
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.fold import own_allocation
 
 
 def pad(

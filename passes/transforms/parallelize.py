@@ -14,19 +14,19 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.types import reduction
-from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.parallelism import Parallelism, of_loop, of_loops
-from passes.analysis.polyhedral import UnknownError
-from passes.analysis.reduction import DECLARED
-from passes.analysis.summary import Summaries
-from passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.words import name
-from passes.transforms.distribute import distribute
-from passes.transforms.interchange import reordered
-from passes.transforms.loops.nests import band_of
-from passes.transforms.skew import skew
+from affdsl.passes.analysis.dependence import Dependence, Dependences
+from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.analysis.reduction import DECLARED
+from affdsl.passes.analysis.summary import Summaries
+from affdsl.passes.legality.order import Violation, is_barrier, new_order, substituted, text_time
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.interchange import reordered
+from affdsl.passes.transforms.loops.nests import band_of
+from affdsl.passes.transforms.skew import skew
 
 MOST_NEAR = 4
 """How many other loops of a nest a refusal looks at."""

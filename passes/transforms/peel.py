@@ -6,10 +6,10 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
-from passes.affine.arithmetic import MOST
-from passes.legality.refusal import refusal
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, with_loop
+from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import Piece, as_it_is, in_pieces, largest, smallest, with_loop
 
 
 def peel(function: Func, iv: Value, *, first: int = 0, last: int = 0, module: Module | None = None) -> Func:

@@ -10,13 +10,13 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import rewrite, substitute, with_fields
 from affdsl.ir.types import MemRefType, Type
-from passes.analysis.dependence import Distance
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.words import access_name, name
-from passes.transforms.buffer_flow import BufferFlow, Seen
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import defined_inside, ended, split_body
+from affdsl.passes.analysis.dependence import Distance
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.words import access_name, name
+from affdsl.passes.transforms.buffer_flow import BufferFlow, Seen
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import defined_inside, ended, split_body
 
 
 def privatize(function: func.Func, buffer: Value, iv: Value, *, module: func.Module | None = None) -> func.Func:

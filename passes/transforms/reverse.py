@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.legality.order import text_time
-from passes.legality.refusal import refusal
-from passes.legality.require import carried_reductions, require_order
-from passes.legality.words import name
-from passes.transforms.loops.nests import counted, loop_of, replaced
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.order import text_time
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import carried_reductions, require_order
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import counted, loop_of, replaced
 
 
 def reverse(

@@ -8,10 +8,10 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.approximate import approximate
-from passes.transforms.contract import contract
-from passes.transforms.reciprocal import reciprocal
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.approximate import approximate
+from affdsl.passes.transforms.contract import contract
+from affdsl.passes.transforms.reciprocal import reciprocal
 
 STEPS: Mapping[str, Callable[[Func, Value], Func]] = {
     "reciprocal": reciprocal,

@@ -12,9 +12,9 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import walk, with_fields
-from passes.simplify import Context, rewrite_within, simplify, simplify_bounds
-from passes.transforms.loops.nests import counted
-from passes.transforms.loops.pieces import split_body
+from affdsl.passes.simplify import Context, rewrite_within, simplify, simplify_bounds
+from affdsl.passes.transforms.loops.nests import counted
+from affdsl.passes.transforms.loops.pieces import split_body
 
 Fate = Literal["runs once", "never runs"]
 

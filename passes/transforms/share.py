@@ -10,9 +10,9 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import map_blocks, substitute, walk
-from passes.analysis.access import Accesses
-from passes.analysis.effects import NONE, Effects, effects, may_do_anything
-from passes.analysis.storage import Storage
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.effects import NONE, Effects, effects, may_do_anything
+from affdsl.passes.analysis.storage import Storage
 
 _NO_PART = frozenset({"location", "written"})
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
-from passes.legality.words import name
-from passes.transforms.loops.nests import counted, loop_of, replaced
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import counted, loop_of, replaced
 
 
 def shift(function: func.Func, iv: Value, by: int, *, module: func.Module | None = None) -> func.Func:

@@ -11,17 +11,17 @@ from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependence, Dependences
-from passes.analysis.effects import is_pure
-from passes.analysis.trip_count import trip_count
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform, Reason, refusal
-from passes.legality.running import peeled_first, so_that_it_runs
-from passes.legality.words import access_name, accessed_element, explained, name
-from passes.transforms.hoist import may_meet
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import split_body
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependence, Dependences
+from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform, Reason, refusal
+from affdsl.passes.legality.running import peeled_first, so_that_it_runs
+from affdsl.passes.legality.words import access_name, accessed_element, explained, name
+from affdsl.passes.transforms.hoist import may_meet
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import split_body
 
 _LOADS = (affine.Load, affine.VectorLoad, memref.Load, vector.Load)
 

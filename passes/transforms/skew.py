@@ -5,9 +5,9 @@ from __future__ import annotations
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.loops.nests import counted, loop_of, replaced
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import counted, loop_of, replaced
 
 
 def skew(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.messages import shown
-from passes.affine.positions import are_valid, positions_of
-from passes.legality.refusal import refusal
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import MOST_OPERATIONS, defined_inside, operations_in, with_loop
-from passes.transforms.unswitch import either, may_fail
+from affdsl.passes.affine.positions import are_valid, positions_of
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import MOST_OPERATIONS, defined_inside, operations_in, with_loop
+from affdsl.passes.transforms.unswitch import either, may_fail
 
 
 def specialize(function: Func, iv: Value, condition: Sequence[Constraint], *, module: Module | None = None) -> Func:

@@ -9,13 +9,13 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX
-from passes.affine.arithmetic import MOST
-from passes.analysis.access import Accesses
-from passes.analysis.trip_count import trip_count
-from passes.legality.refusal import refusal
-from passes.transforms.loops.data_bounds import in_strips
-from passes.transforms.loops.nests import any_loop_of
-from passes.transforms.loops.pieces import as_it_is, bounded, ended, with_loop
+from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.data_bounds import in_strips
+from affdsl.passes.transforms.loops.nests import any_loop_of
+from affdsl.passes.transforms.loops.pieces import as_it_is, bounded, ended, with_loop
 
 
 def strip_mine(function: Func, iv: Value, size: int, *, name: str = "", module: Module | None = None) -> Func:

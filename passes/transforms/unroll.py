@@ -6,12 +6,12 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import refusal
-from passes.transforms.loops.data_bounds import unrolled
-from passes.transforms.loops.nests import any_loop_of, loop_of
-from passes.transforms.loops.pieces import with_loop
-from passes.transforms.loops.unrolling import Unroller
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.data_bounds import unrolled
+from affdsl.passes.transforms.loops.nests import any_loop_of, loop_of
+from affdsl.passes.transforms.loops.pieces import with_loop
+from affdsl.passes.transforms.loops.unrolling import Unroller
 
 
 def unroll(function: Func, iv: Value, factor: int, *, module: Module | None = None) -> Func:

@@ -12,10 +12,17 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Term, Value, parts_of
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
-from passes.affine.positions import are_valid, positions_of
-from passes.legality.refusal import refusal
-from passes.transforms.loops.nests import loop_of
-from passes.transforms.loops.pieces import MOST_OPERATIONS, defined_inside, ended, operations_in, split_body, with_loop
+from affdsl.passes.affine.positions import are_valid, positions_of
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.nests import loop_of
+from affdsl.passes.transforms.loops.pieces import (
+    MOST_OPERATIONS,
+    defined_inside,
+    ended,
+    operations_in,
+    split_body,
+    with_loop,
+)
 
 Path = tuple[Op, ...]
 """Operations each of which holds the next one in a block."""

@@ -14,11 +14,12 @@ from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.dialects.opaque import Opaque, symbol_of
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IndexType, IntegerType
-from passes.proof.claims import NOT_ASKED
-from passes.proof.polyhedral import Reference, race_of
-from passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
-from passes.validation.outcome import Subject, TooLongError, difference
-from passes.validation.report import Checked, Failure, Report
+from affdsl.passes.proof.claims import NOT_ASKED
+from affdsl.passes.proof.polyhedral import Reference, race_of
+from affdsl.passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
+from affdsl.passes.validation.outcome import Subject, TooLongError, difference
+from affdsl.passes.validation.report import Checked, Failure, Report
+from affdsl.progress import progress
 
 __all__ = ["Checked", "Failure", "Report", "Validator", "still_fails", "validate"]
 
@@ -186,20 +187,22 @@ class _Checks:
 
     def checked(self, function: Func, new: Func, before: _Side, after: Module, reassociated: bool) -> Checked:
         """One function, as it was and as it is."""
-        answer = NOT_ASKED
-        if "polyhedral" in self.halves:
-            answer = before.reference(function).compared(new, after, reassociated=reassociated)
-        if answer.verdict == "proved":
-            return Checked(function.symbol, answer=answer)
-        if answer.verdict == "races":
-            return Checked(function.symbol, failure=Failure(function, answer.why, is_race=True), answer=answer)
-        if "execution" not in self.halves:
-            return Checked(function.symbol, unchecked=answer.why, answer=answer)
-        trial = Trial(
-            function, *before.subjects(after), answer,
-            reassociated=reassociated, seed=self.seed, most_iterations=self.most_iterations,
-        )  # fmt: skip
-        return trial.checked()
+        with progress(f"validating {function.symbol}") as bar:
+            answer = NOT_ASKED
+            if "polyhedral" in self.halves:
+                bar.at("a proof for all sizes")
+                answer = before.reference(function).compared(new, after, reassociated=reassociated)
+            if answer.verdict == "proved":
+                return Checked(function.symbol, answer=answer)
+            if answer.verdict == "races":
+                return Checked(function.symbol, failure=Failure(function, answer.why, is_race=True), answer=answer)
+            if "execution" not in self.halves:
+                return Checked(function.symbol, unchecked=answer.why, answer=answer)
+            trial = Trial(
+                function, *before.subjects(after), answer,
+                reassociated=reassociated, seed=self.seed, most_iterations=self.most_iterations,
+            )  # fmt: skip
+            return trial.checked(bar)
 
 
 def _pairs(before: Module, after: Module) -> Iterator[tuple[Func, Func | None]]:

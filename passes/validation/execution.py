@@ -12,8 +12,8 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.ir.types import MemRefType
-from passes.proof.claims import Answer
-from passes.validation.inputs import (
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.validation.inputs import (
     SIZES,
     Elements,
     NoArgumentsError,
@@ -24,9 +24,10 @@ from passes.validation.inputs import (
     sizes_for,
     symbols_of,
 )
-from passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
-from passes.validation.report import Checked, Failure
-from passes.validation.unsteady import with_unsteady_open
+from affdsl.passes.validation.outcome import Fresh, Outcome, Subject, TooLongError, combined, difference
+from affdsl.passes.validation.report import Checked, Failure
+from affdsl.passes.validation.unsteady import with_unsteady_open
+from affdsl.progress import Progress
 
 MOST_ITERATIONS = 150_000
 """For so many iterations of loops a function of the program before runs, in all runs together."""
@@ -127,14 +128,15 @@ class Trial:
         self.runs = 0
         self.start = before.iterations
 
-    def checked(self) -> Checked:
-        """What all runs show."""
+    def checked(self, bar: Progress) -> Checked:
+        """What all runs show; `bar` says how many there were."""
         reasons: Counter[str] = Counter()
         try:
             for recipe in self.recipes():
                 for slack in _slacks(self.function, self.roomy, recipe):
                     if self.room <= 0:
                         break
+                    bar.at(f"run {self.runs + 1} on small sizes")
                     found = self.attempt(replace(recipe, slack=slack))
                     if isinstance(found, Failure):
                         return Checked(self.function.symbol, self.runs, found, answer=self.answer)

@@ -20,7 +20,7 @@ from affdsl.ir.interpreter import Argument, InterpreterError, Order, Prepared, R
 from affdsl.ir.interpreter.externals import STANDARD
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import BF16, FloatType, IndexType, IntegerType, MemRefType, Type
-from passes.validation.inputs import Array, names_of
+from affdsl.passes.validation.inputs import Array, names_of
 
 Named: TypeAlias = tuple[tuple[str, Type, Array], ...]
 

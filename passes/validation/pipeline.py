@@ -7,10 +7,11 @@ from pathlib import Path
 
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Module
-from passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
-from passes.validation import still_fails, validate
-from passes.validation.report import Failure, Report
-from passes.validation.reproducer import Replay, Stage, save
+from affdsl.passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
+from affdsl.passes.validation import still_fails, validate
+from affdsl.passes.validation.report import Failure, Report
+from affdsl.passes.validation.reproducer import Replay, Stage, save
+from affdsl.progress import tracked
 
 REASSOCIATING = frozenset(
     (
@@ -138,7 +139,9 @@ def _checked(
 def _at_fault(failure: Failure, root: Module, stages: Sequence[Stage]) -> Iterator[Stage]:
     """The steps after which a failure shows; none for a function of a module inside of the whole."""
     if failure.function in root.functions:
-        yield from (stage for stage in stages if still_fails(failure, module_of(stage.after)) is not None)
+        for stage in tracked(stages, "looking for the step at fault"):
+            if still_fails(failure, module_of(stage.after)) is not None:
+                yield stage
 
 
 def _steps(pipeline: Pipeline) -> Iterator[PassStep]:

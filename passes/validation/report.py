@@ -8,9 +8,9 @@ import numpy as np
 
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.interpreter import Argument, Order
-from passes.proof.claims import NOT_ASKED, Answer
-from passes.validation.inputs import names_of
-from passes.validation.outcome import Fresh, Outcome
+from affdsl.passes.proof.claims import NOT_ASKED, Answer
+from affdsl.passes.validation.inputs import names_of
+from affdsl.passes.validation.outcome import Fresh, Outcome
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from affdsl.mlir.writers import print_op
-from passes.pipeline.manager import PassStep, Pipeline, Root
-from passes.validation.inputs import Array, names_of
-from passes.validation.outcome import Outcome
-from passes.validation.report import Checked, Failure
+from affdsl.passes.pipeline.manager import PassStep, Pipeline, Root
+from affdsl.passes.validation.inputs import Array, names_of
+from affdsl.passes.validation.outcome import Outcome
+from affdsl.passes.validation.report import Checked, Failure
 
 
 @dataclass(frozen=True)

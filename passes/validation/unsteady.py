@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from affdsl.ir.interpreter import Argument
-from passes.validation.inputs import Array
-from passes.validation.outcome import Outcome, differing
+from affdsl.passes.validation.inputs import Array
+from affdsl.passes.validation.outcome import Outcome, differing
 
 UNITS = 2**8
 """By so many units of the last place at most arguments are changed, to see what becomes of results."""

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.errors import AffdslError, ProgramTypeError
 from affdsl.ir.interpreter.environment import InterpreterError
-from codegen.errors import SizeError
 from tests.effort import some
 from tests.harness.guarded import SIDES, guarded
 from tests.harness.judges import copied

@@ -6,13 +6,13 @@ import re
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit, emit_jit
+from affdsl.codegen.c.sites import Sites
 from affdsl.errors import AffdslError, DivisorError, OutOfBoundsError
 from affdsl.ir.interpreter import run
 from affdsl.ir.interpreter.environment import InterpreterError
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit, emit_jit
-from codegen.c.sites import Sites
 from tests.codegen.c.compare import call, compile_silently
 from tests.oracles import require
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from passes.analysis import dependence
+from affdsl.passes.analysis import dependence
 
 TEXT = """\
 func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.drawing.iteration_space import iteration_space
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.drawing.iteration_space import iteration_space
 
 TEXT = """\
 func.func @f(%A: memref<?x?xf32>, %n: index) {

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.mlir_opt.memref_bound_check import memref_bound_check
-from passes.mlir_opt.memref_dependence_check import memref_dependence_check
+from affdsl.passes.mlir_opt.memref_bound_check import memref_bound_check
+from affdsl.passes.mlir_opt.memref_dependence_check import memref_dependence_check
 from tests.cli.tools import mlir_opt
 
 DEPENDENCES, BOUNDS = "--test-memref-dependence-check", "--test-memref-bound-check"

@@ -8,7 +8,7 @@ from affdsl.cli.text import DIALECTS, KEPT_DIALECTS
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import with_fields
-from passes.pipeline.registry import BY_NAME, Pass
+from affdsl.passes.pipeline.registry import BY_NAME, Pass
 from tests.cli.tools import mlir_opt
 
 PLAIN = """\

@@ -36,17 +36,17 @@ def modules_after(*arguments, text=TEXT):
 
 
 def test_a_text_is_read_and_printed_without_foreign_libraries():
-    assert not modules_after() & {"numpy", "islpy", "networkx", "subprocess", "ctypes", "codegen"}
+    assert not modules_after() & {"numpy", "islpy", "networkx", "subprocess", "ctypes", "affdsl.codegen"}
 
 
 def test_a_pass_imports_what_it_needs_and_no_other_pass():
     loaded = modules_after("--test-memref-dependence-check")
-    assert "passes.mlir_opt.memref_dependence_check" in loaded
-    others = {"passes.cleanup.canonicalize", "passes.mlir_opt.memref_bound_check"}
-    assert not loaded & {"numpy", "networkx", "codegen", *others}
+    assert "affdsl.passes.mlir_opt.memref_dependence_check" in loaded
+    others = {"affdsl.passes.cleanup.canonicalize", "affdsl.passes.mlir_opt.memref_bound_check"}
+    assert not loaded & {"numpy", "networkx", "affdsl.codegen", *others}
     loaded = modules_after("--strip-debuginfo")
-    assert "passes.cleanup.strip_debuginfo" in loaded
-    assert not loaded & {"islpy", "passes.cleanup.canonicalize", "passes.cleanup.cse"}
+    assert "affdsl.passes.cleanup.strip_debuginfo" in loaded
+    assert not loaded & {"islpy", "affdsl.passes.cleanup.canonicalize", "affdsl.passes.cleanup.cse"}
 
 
 def test_isl_is_imported_where_a_question_needs_it():

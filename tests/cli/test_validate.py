@@ -5,8 +5,8 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import rewrite, with_fields
-from passes.pipeline import language as pipeline
-from passes.pipeline.registry import Pass
+from affdsl.passes.pipeline import language as pipeline
+from affdsl.passes.pipeline.registry import Pass
 
 TEXT = """\
 func.func @f(%A: memref<?xf32>, %n: index, %s: f32) {

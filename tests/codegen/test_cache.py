@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import codegen
-from codegen import cache as module
-from codegen.cache import Cache, LoadedLibrary, default_cache, load_image
-from codegen.errors import CacheError, ToolchainError
-from codegen.toolchain import Command, Compiler, find_compiler
+import affdsl.codegen
+from affdsl.codegen import cache as module
+from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, load_image
+from affdsl.codegen.errors import CacheError, ToolchainError
+from affdsl.codegen.toolchain import Command, Compiler, find_compiler
 
 FLAGS = ("-std=c11", "-fPIC", "-shared")
 VARIABLES = ("AFFDSL_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "AFFDSL_CACHE_LIMIT")
@@ -497,7 +497,7 @@ def test_threads_build_one_library_once(folder: Path, counted: tuple[Command, Pa
 
 PROGRAM = f"""
 import ctypes
-from codegen.cache import default_cache
+from affdsl.codegen.cache import default_cache
 cache = default_cache()
 library = cache.library(cache.compiler(), {source(9)!r}, {FLAGS!r})
 print(library.was_built, ctypes.CFUNCTYPE(ctypes.c_int)(library.address("answer"))())
@@ -505,7 +505,7 @@ print(library.was_built, ctypes.CFUNCTYPE(ctypes.c_int)(library.address("answer"
 
 
 def start(folder: Path, command: Command) -> subprocess.Popen[str]:
-    root = Path(codegen.__file__).parents[1]
+    root = Path(affdsl.codegen.__file__).parents[1]
     environment = os.environ | {
         "AFFDSL_CACHE_DIR": str(folder),
         "AFFDSL_CC": f"'{command.path}'",

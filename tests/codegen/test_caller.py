@@ -15,12 +15,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from affdsl.errors import InternalError
-from codegen import caller as module
-from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Scalars, Shapes, Signature
-from codegen.cache import Cache, default_cache
-from codegen.caller import Caller, caller_kind, load
-from codegen.errors import (
+from affdsl.codegen import caller as module
+from affdsl.codegen.arguments import (
+    ArrayArgument,
+    ArrayResult,
+    ScalarArgument,
+    ScalarResult,
+    Scalars,
+    Shapes,
+    Signature,
+)
+from affdsl.codegen.cache import Cache, default_cache
+from affdsl.codegen.caller import Caller, caller_kind, load
+from affdsl.codegen.errors import (
     ArgumentError,
     LayoutError,
     OverlapError,
@@ -28,7 +35,8 @@ from codegen.errors import (
     SizeError,
     ToolchainError,
 )
-from codegen.toolchain import jit_flags
+from affdsl.codegen.toolchain import jit_flags
+from affdsl.errors import InternalError
 from tests.oracles import require_headers
 
 f32, f64, i64 = np.dtype("float32"), np.dtype("float64"), np.dtype("int64")

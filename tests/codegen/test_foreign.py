@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import ArgumentError, LayoutError, OverlapError
+from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError
 
 N = af.symbols("N")
 

@@ -1,8 +1,8 @@
 """What is known of this machine: its registers and its caches."""
 
-from codegen.c.vector_helpers import TARGETS
-from codegen.native import CACHES, caches, native_target
-from codegen.targets.baseline import BASELINE
+from affdsl.codegen.c.vector_helpers import TARGETS
+from affdsl.codegen.native import CACHES, caches, native_target
+from affdsl.codegen.targets.baseline import BASELINE
 
 
 def described(folder, *facts):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from codegen import toolchain
-from codegen.errors import ToolchainError
-from codegen.toolchain import Command, compile_shared, find_compiler, identify, jit_flags, machine
+from affdsl.codegen import toolchain
+from affdsl.codegen.errors import ToolchainError
+from affdsl.codegen.toolchain import Command, compile_shared, find_compiler, identify, jit_flags, machine
 
 SHARED = ("-std=c11", "-fPIC", "-shared")
 GOOD = "int answer(void);\nint answer(void) { return 42; }\n"

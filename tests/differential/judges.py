@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from affdsl.codegen.arguments import ArrayResult, Signature
+from affdsl.codegen.c.emit import emit, emit_jit
+from affdsl.codegen.c.entry import signature
+from affdsl.codegen.c.sites import Sites
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.mlir.writers import print_op
-from codegen.arguments import ArrayResult, Signature
-from codegen.c.emit import emit, emit_jit
-from codegen.c.entry import signature
-from codegen.c.sites import Sites
 from tests.differential.generator import Program
 from tests.differential.outcome import Outcome, outcome
 from tests.harness.batch import STRICT, TIME_LIMIT, WARNINGS, Answer, C, Case, build, execute

@@ -7,11 +7,11 @@ import re
 import numpy as np
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit
 from affdsl.ir.dialects import affine, arith, func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import F32, I1, I16, I32, I64, INDEX, MemRefType
 from affdsl.ir.verifier import verify
-from codegen.c.emit import emit
 from tests.codegen.c.build import Builder
 from tests.differential.generator import Program
 from tests.differential.judges import by_c

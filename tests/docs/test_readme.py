@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from codegen.toolchain import find_compiler
+from affdsl.codegen.toolchain import find_compiler
 from tests.oracles import require
 from tests.test_project import ROOT, run_blocks
 

@@ -19,9 +19,9 @@ from skimage import data
 
 import affdsl as af
 import examples
+from affdsl.codegen.errors import SizeError
+from affdsl.codegen.jit import check_sizes
 from affdsl.errors import ProgramError
-from codegen.errors import SizeError
-from codegen.jit import check_sizes
 from examples import demo
 from examples.case import Case
 from tests.effort import some

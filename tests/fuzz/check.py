@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.pipeline.language import pass_step, run_pipeline
-from passes.pipeline.registry import OURS, PASSES
+from affdsl.passes.pipeline.language import pass_step, run_pipeline
+from affdsl.passes.pipeline.registry import OURS, PASSES
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
 from tests.fuzz.mlir import mlir

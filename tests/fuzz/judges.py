@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
 from affdsl.mlir.writers import print_op
-from codegen.c.emit import emit_jit
 from tests.fuzz.elsewhere import probes
 from tests.fuzz.mlir import entry_name
 from tests.fuzz.native import Contents, arguments, judged, mismatch

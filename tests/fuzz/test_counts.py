@@ -9,7 +9,7 @@ import pytest
 from affdsl.ir.dialects import func
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.pipeline.language import run_pipeline
+from affdsl.passes.pipeline.language import run_pipeline
 from tests.effort import some
 from tests.fuzz import amounts, counts, trials
 from tests.fuzz.affine import Expr, name

@@ -11,11 +11,11 @@ from functools import cache
 
 import pytest
 
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit_jit
 from tests.effort import some
 from tests.fuzz import check, judges
 from tests.fuzz.affine import Division, Expr, name

@@ -10,8 +10,8 @@ from affdsl.ir.dialects import func
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.pipeline.language import run_pipeline
-from passes.pipeline.registry import BY_NAME
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.pipeline.registry import BY_NAME
 from tests.fuzz import amounts
 from tests.fuzz.amounts import Amount
 from tests.fuzz.check import pipelines

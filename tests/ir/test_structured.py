@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from codegen.c.emit import emit
-from passes.analysis.trip_count import trip_counts
-from passes.cleanup.canonicalize import canonicalize
-from passes.validation import validate
+from affdsl.passes.analysis.trip_count import trip_counts
+from affdsl.passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.validation import validate
 from tests.oracles import run_mlir
 from tests.three_ways import agree, interpreted
 

@@ -6,13 +6,13 @@ from operator import attrgetter
 
 import pytest
 
+from affdsl.codegen.c.operations import STRICT_C
 from affdsl.ir.core import Memory, roles
 from affdsl.ir.dialects import affine, func, memref, opaque, scf
 from affdsl.ir.interpreter import program, steps, vectors
 from affdsl.ir.verifier.rules import RULES
 from affdsl.mlir.generic import rows
 from affdsl.mlir.writers import WRITERS
-from codegen.c.operations import STRICT_C
 from tests.ir.operations import OPERATIONS
 
 
@@ -53,7 +53,7 @@ UNKNOWN_EFFECTS = {
     for classes, reason in (
         ((affine.Prefetch, affine.DmaStart, affine.DmaWait), "kept in place, though its accesses are known"),
         ((memref.Prefetch, memref.DmaStart, memref.DmaWait), "kept in place, though its accesses are known"),
-        ((func.Call,), "does what its function does: passes.analysis.summary says what"),
+        ((func.Call,), "does what its function does: affdsl.passes.analysis.summary says what"),
         ((func.Return,), "leaves the function"),
         ((opaque.Opaque,), "may do anything"),
         ((opaque.OpaqueRegion, opaque.OpaqueBlock), "part of its opaque operation, which may do anything"),

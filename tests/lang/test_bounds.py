@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.errors import ProgramIndexError
 from affdsl.ir.interpreter import InterpreterError
-from codegen.errors import SizeError
 
 M, N, K = af.symbols("M N K")
 

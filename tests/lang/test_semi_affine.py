@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.allowed import REMEMBERED
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.errors import SizeError
 from affdsl.errors import ProgramIndexError
-from codegen.c.allowed import REMEMBERED
-from codegen.c.emit import emit_jit
-from codegen.errors import SizeError
-from passes.analysis.bounds import Bounds
-from passes.analysis.relations import forget
+from affdsl.passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.relations import forget
 
 M, N = af.symbols("M N")
 

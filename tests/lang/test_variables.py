@@ -11,8 +11,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from tests.effort import some
 
 M, N = af.symbols("M N")

@@ -27,13 +27,13 @@ from affdsl.ir.expr import Affine
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.types import MemRefType
 from affdsl.kernel import Kernel
-from passes.analysis.access import Accesses
-from passes.analysis.bounds import Bounds
-from passes.analysis.bounds.size_conditions import holds
-from passes.analysis.dependence import Dependences, dependences
-from passes.analysis.parallelism import of_loops
-from passes.analysis.region import Region, footprints
-from passes.proof.polyhedral import Reference
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds.size_conditions import holds
+from affdsl.passes.analysis.dependence import Dependences, dependences
+from affdsl.passes.analysis.parallelism import of_loops
+from affdsl.passes.analysis.region import Region, footprints
+from affdsl.passes.proof.polyhedral import Reference
 from tests.harness.command import Watch, parser, seeds
 from tests.linearized.kernels import Recipe, build, changed, recipe
 from tests.passes.analysis.brute import ROLES, Brute

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from passes.analysis.access import Accesses
-from passes.analysis.region import regions
-from passes.analysis.stride import strides
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.region import regions
+from affdsl.passes.analysis.stride import strides
 
 N, M, K, L = af.symbols("N M K L")
 

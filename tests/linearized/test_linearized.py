@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.mlir.readers import parse
-from codegen.errors import SizeError
-from passes.analysis.access import accesses, on_one_grid
-from passes.analysis.dependence import dependences
-from passes.analysis.parallelism import of_loops
+from affdsl.passes.analysis.access import accesses, on_one_grid
+from affdsl.passes.analysis.dependence import dependences
+from affdsl.passes.analysis.parallelism import of_loops
 from tests.linearized.kernels import recipe
 from tests.linearized.run import Report, compare
 

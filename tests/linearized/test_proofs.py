@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import affdsl as af
-from passes.analysis.flow import Flow
-from passes.proof.polyhedral import Reference
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.proof.polyhedral import Reference
 
 N, M, K, L = af.symbols("N M K L")
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import ArgumentError
+from affdsl.codegen.errors import ArgumentError
 
 M, N = af.symbols("M N")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 import affdsl as af
-from codegen.jit import check_sizes
+from affdsl.codegen.jit import check_sizes
 from tests.harness.judges import copied
 from tests.oracles import run_mlir
 

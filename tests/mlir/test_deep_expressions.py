@@ -19,11 +19,11 @@ from affdsl.ir.written import MAKE, divisor, is_multiple
 from affdsl.mlir.readers import parse
 from affdsl.mlir.scanner import ParseError
 from affdsl.mlir.writers import print_op
-from passes.cleanup.affine_simplify_structures import affine_simplify_structures
-from passes.cleanup.canonicalize import canonicalize
-from passes.cleanup.canonicalize.facts import GraphFacts
-from passes.cleanup.canonicalize.graph import Graph
-from passes.pipeline.language import run_pipeline
+from affdsl.passes.cleanup.affine_simplify_structures import affine_simplify_structures
+from affdsl.passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.cleanup.canonicalize.facts import GraphFacts
+from affdsl.passes.cleanup.canonicalize.graph import Graph
+from affdsl.passes.pipeline.language import run_pipeline
 
 STEPS = {
     "floordiv of sums": "({e} floordiv {k} + %i mod {k})",

@@ -1,7 +1,7 @@
 """Plants random faults into the source, one at a time, and says which of them the tests do not notice.
 
 python -m tests.mutants --count 60 --seed 1
-python -m tests.mutants --count 20 --seed 7 passes/analysis/order.py
+python -m tests.mutants --count 20 --seed 7 affdsl/passes/analysis/order.py
 
 The tests nearby run once without a fault, which shows what functions each of them calls and how long it takes. Then
 each fault is put in place of a function's code in a process of its own, where the tests that call this function run,
@@ -19,7 +19,7 @@ from tests.harness.command import parser
 from tests.mutants.mutate import choose
 from tests.mutants.session import Judge
 
-SUBJECTS = ("passes/analysis", "passes/legality")
+SUBJECTS = ("affdsl/passes/analysis", "affdsl/passes/legality")
 TESTS = (
     "tests/passes",
     "tests/transformations",
@@ -27,7 +27,7 @@ TESTS = (
     "tests/lang",
     "tests/test_kernel.py",
     "tests/schedule",
-    "passes",
+    "affdsl/passes",
 )
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from affdsl.kernel import Kernel
+from affdsl.passes.validation.pipeline import ValidationError
 from benchmarks.polybench.benchmark import Array, Benchmark, Sizes
-from passes.validation.pipeline import ValidationError
 from tests.optimize.ways import ALLOWANCES, Way
 from tests.polybench.test_polybench import dump, equal_to_the_bit
 

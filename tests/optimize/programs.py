@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.pipeline.language import run_pipeline
-from passes.validation import validate
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.validation import validate
 from tests.fuzz.check import Failure
 from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item, by_c

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from affdsl.mlir.readers import parse
+from affdsl.passes.analysis import region
+from affdsl.passes.cleanup.canonicalize.graph import OpNode
+from affdsl.passes.pipeline.language import run_pipeline
 from benchmarks.straight import PROGRAMS
-from passes.analysis import region
-from passes.cleanup.canonicalize.graph import OpNode
-from passes.pipeline.language import run_pipeline
 
 
 def calls(do: Callable[[], object]) -> int:

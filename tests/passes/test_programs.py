@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from affdsl.mlir.writers import print_op
-from passes.pipeline.language import run_pipeline
+from affdsl.passes.pipeline.language import run_pipeline
 from tests.fuzz.check import pipelines
 from tests.passes.compare import assert_alike, both, parsed
 from tests.passes.program_files import FOLDER, program_file

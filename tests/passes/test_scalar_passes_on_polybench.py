@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from affdsl.codegen.jit import interpret_program
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
+from affdsl.passes.cleanup.affine_scalrep import affine_scalrep
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from benchmarks.polybench.suite import SUITE
-from codegen.jit import interpret_program
-from passes.cleanup.affine_scalrep import affine_scalrep
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
-from passes.transforms.scalar_replace.carried import scalar_replace
 
 
 def variants(kernel):

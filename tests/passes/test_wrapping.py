@@ -5,9 +5,9 @@ import pytest
 
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.pipeline.language import run_pipeline
-from passes.validation import validate
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.validation import validate
 
 HEAD = """func.func @f(%A: memref<8xi32>, %B: memref<8xi32>, %x: i32, %y: i32) {
   %big = arith.constant 4611686018427387904 : index

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.ir.expr import Affine
 from affdsl.lang.annotations import ArrayType
 from benchmarks.patterns import CATEGORIES, PATTERNS, reports
 from benchmarks.patterns.__main__ import main, table
 from benchmarks.patterns.pattern import M, N
-from codegen.errors import SizeError
 from tests.differential.generator import Program
 from tests.differential.judges import by_c
 from tests.differential.outcome import difference, outcome

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.errors import ToolchainError
 from benchmarks.polybench.__main__ import main
 from benchmarks.polybench.benchmark import Benchmark
 from benchmarks.polybench.suite import SUITE
-from codegen.errors import ToolchainError
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from affdsl.passes.analysis.bounds import bounds
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
 from benchmarks.polybench.facts import page
 from benchmarks.polybench.suite import SUITE
-from passes.analysis.bounds import bounds
-from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph
 
 PAGE = Path(__file__).parents[2] / "docs" / "polybench.md"
 

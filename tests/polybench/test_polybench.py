@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.jit import check_sizes
 from benchmarks.polybench import benchmark as format_of_benchmarks
 from benchmarks.polybench.__main__ import checksum
 from benchmarks.polybench.benchmark import SIZE_NAMES, Benchmark
 from benchmarks.polybench.suite import SUITE, named
-from codegen.jit import check_sizes
 from tests.effort import TRIES_ALL
 from tests.oracles import run_mlir
 

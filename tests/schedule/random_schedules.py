@@ -11,7 +11,7 @@ from typing import Literal
 import affdsl as af
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import with_fields
-from passes.legality.assumptions import assuming
+from affdsl.passes.legality.assumptions import assuming
 
 SIZES = (1, 2, 3, 4, 7, 8)
 

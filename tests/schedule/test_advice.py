@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from benchmarks.polybench.suite import named
-from codegen.errors import SizeError
 from examples.cholesky import cases as cholesky_cases
 from examples.cholesky import cholesky
 from tests.schedule.kernels import (

@@ -10,9 +10,9 @@ import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import affine
+from affdsl.passes.optimize.storage import storage
 from affdsl.schedule.history import counted
 from benchmarks.polybench.suite import SUITE
-from passes.optimize.storage import storage
 from tests.effort import some
 from tests.schedule import pipelines
 

@@ -10,13 +10,13 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.python_expressions import python
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
+from affdsl.passes.advice.verbs import VERBS as PRIMITIVES
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.schedule.loops import counters, find, named, names_of, tree_of
 from affdsl.schedule.spelling import literal, symbols_in
 from affdsl.schedule.verbs import OF_PRIMITIVE, VERBS, VerbCall
 from affdsl.schedule.words import advice
-from passes.advice.verbs import VERBS as PRIMITIVES
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform
 from tests.schedule import random_schedules
 
 SYMBOLS = dict(zip("MNK", af.symbols("M N K"), strict=True))

@@ -9,8 +9,8 @@ import pytest
 import affdsl as af
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
+from affdsl.passes.transforms.hoist import hoist
 from examples.gemm import gemm
-from passes.transforms.hoist import hoist
 from tests.schedule.kernels import LOOPS, M, N, buffered, gemm_rows, solve, sweep
 
 STEP = re.compile(r"^(s\..*?\))(: | => )", re.M)

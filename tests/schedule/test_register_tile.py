@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.native import native_target
+from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.ir.dialects import math
 from affdsl.ir.traverse import walk
-from codegen.native import native_target
-from codegen.targets.baseline import BASELINE
 
 M, N, K = af.symbols("M N K")
 TYPES = {np.float32: af.f32, np.float64: af.f64, np.int32: af.i32}

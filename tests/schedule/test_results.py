@@ -8,23 +8,23 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.errors import InternalError
 from affdsl.ir.traverse import rewrite
+from affdsl.passes.advice.verbs import VERBS
+from affdsl.passes.transforms.peel import peel
 from benchmarks.polybench.suite import SUITE
-from codegen.errors import SizeError
 from examples.cholesky import cases as cholesky_cases
 from examples.cholesky import cholesky
 from examples.gemm import cases as gemm_cases
 from examples.gemm import gemm
-from passes.advice.verbs import VERBS
-from passes.transforms.peel import peel
 from tests.oracles import compile_c, mlir_opt
 from tests.schedule.kernels import K, M, N, blocked, buffered, jacobi, matmul, replayed, run_both, sweep
 from tests.schedule.random_schedules import random_schedule
 
 
 @pytest.mark.filterwarnings(
-    "ignore::passes.analysis.dependence.AnalysisWarning"
+    "ignore::affdsl.passes.analysis.dependence.AnalysisWarning"
 )  # what takes isl too long is taken to be unknown
 @pytest.mark.parametrize("benchmark", SUITE, ids=lambda benchmark: benchmark.name)
 def test_random_schedules_of_polybench_replay_and_compute_the_same(benchmark):

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.passes.drawing.layout import DrawingError
 from examples.cholesky import cholesky
 from examples.floyd_warshall import floyd_warshall
 from examples.gauss_seidel import gauss_seidel
 from examples.gemm import gemm
 from examples.jacobi2d import jacobi2d
 from examples.prefix_sum import prefix_sum
-from passes.drawing.layout import DrawingError
 from tests.schedule.kernels import LOOPS, N, buffered, gemm_rows, jacobi, matmul, replayed, sweep
 from tests.schedule.random_schedules import random_schedule
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import affdsl as af
-import codegen.jit
+import affdsl.codegen.jit
+from affdsl.codegen.errors import RangeError, SizeError
+from affdsl.codegen.toolchain import Compiler, jit_flags
 from affdsl.ir.interpreter import InterpreterError, run
-from codegen.errors import RangeError, SizeError
-from codegen.toolchain import Compiler, jit_flags
-from passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.dependence import AnalysisWarning
 from tests.harness.counts import Counts
 from tests.harness.guarded import SIDES, Guarded, Side
 from tests.harness.limit import limited
@@ -99,7 +99,7 @@ def _alone(seed: int) -> Report:
         level = LEVELS[seed % len(LEVELS)]
         return tuple(level if flag == "-O3" else flag for flag in jit_flags(compiler) if flag != "-fopenmp")
 
-    codegen.jit.jit_flags = flags
+    affdsl.codegen.jit.jit_flags = flags
     return checked(seed, [Guarded() for _ in range(3)])
 
 
@@ -134,7 +134,7 @@ def _called(kernel: af.Kernel, call: Call, side: Side, places: list[Guarded]) ->
     if really == "endless":
         shapes = tuple(array.shape for array in call.arrays())
         try:
-            codegen.jit.check_sizes(kernel.program, shapes, (np.int64(call.p), np.int64(call.q)), kernel.check())
+            affdsl.codegen.jit.check_sizes(kernel.program, shapes, (np.int64(call.p), np.int64(call.q)), kernel.check())
         except SizeError:
             return "calls refused, of those too long to run", ""
         return "calls too long to run", ""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.errors import RangeError, SizeError
+from affdsl.codegen.errors import RangeError, SizeError
 
 N, M = af.symbols("N M")
 NUMBERS = (-3, -1, 0, 1, 2, 5, 2**40)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from affdsl.ir.interpreter import InterpreterError
-from passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds import Bounds
 from tests.effort import some
 from tests.harness.guarded import Guarded
 from tests.semi_affine.check import check, checked

@@ -20,12 +20,12 @@ from pathlib import Path
 import numpy as np
 
 from affdsl.cli.sizes import with_sizes
+from affdsl.codegen.c.emit import emit
 from affdsl.ir.dialects import func
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from codegen.c.emit import emit
 from tests.oracles import TIMEOUT, compile_c, run_mlir
 
 PRINT = "printMemrefI64"

@@ -17,8 +17,8 @@ from affdsl.ir.dialects import func
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.pipeline.language import run_pipeline
-from passes.pipeline.registry import BY_NAME, OURS
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.pipeline.registry import BY_NAME, OURS
 from tests.effort import some
 from tests.fuzz.check import EVERY_PASS, UNTOUCHED, pipelines
 from tests.soundness.programs import PROGRAMS, Modules, Program, compiled, interpreted, lowered

@@ -6,8 +6,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.vectorize import Tail, vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import Tail, vectorize
 from tests.harness.judges import instead
 from tests.soundness.programs import PROGRAMS, interpreted
 

@@ -14,8 +14,8 @@ from random import Random
 
 import numpy as np
 
-from codegen.c.emit import emit_jit
-from codegen.overlap import strides_of
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.overlap import strides_of
 from tests.harness.batch import UNREACHABLE, Answer, C, build, execute
 from tests.harness.batch import Case as Call
 from tests.harness.command import Watch, parser, seeds

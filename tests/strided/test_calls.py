@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from codegen.c.emit import emit
-from codegen.errors import LayoutError, OverlapError, SizeError
-from codegen.overlap import overlap, overlaps_itself
+from affdsl.codegen.c.emit import emit
+from affdsl.codegen.errors import LayoutError, OverlapError, SizeError
+from affdsl.codegen.overlap import overlap, overlaps_itself
 from tests.codegen.c.compare import check_compiles
 from tests.oracles import mlir_opt
 from tests.strided.views import strides

@@ -15,6 +15,10 @@ import numpy as np
 
 import affdsl as af
 import examples
+from affdsl.codegen.arguments import ArrayResult
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.jit import check_sizes, signature_of
+from affdsl.codegen.targets.target import LANE_BITS
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, math
 from affdsl.ir.dialects.func import Func, Module
@@ -22,14 +26,10 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.ir.verifier import verify
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import Tail, vectorize
 from benchmarks.polybench.benchmark import Benchmark
 from benchmarks.polybench.suite import SUITE
-from codegen.arguments import ArrayResult
-from codegen.c.emit import emit_jit
-from codegen.jit import check_sizes, signature_of
-from codegen.targets.target import LANE_BITS
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.vectorize import Tail, vectorize
 from tests.harness.batch import UNREACHABLE, C, Case, build, execute
 from tests.harness.judges import same_but_nan
 from tests.harness.machines import MACHINES, optimized

@@ -14,9 +14,9 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.traverse import walk
-from passes.legality.refusal import IllegalTransform
-from passes.validation import Report as Validation
-from passes.validation import Validator
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.validation import Report as Validation
+from affdsl.passes.validation import Validator
 from tests.harness.counts import Counts
 from tests.harness.limit import limited
 from tests.transformations import orders

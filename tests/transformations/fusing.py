@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
-import passes.transforms.fold as folding
-import passes.transforms.fuse.inline as inlining
-import passes.transforms.fuse.loops as fusing
+import affdsl.passes.transforms.fold as folding
+import affdsl.passes.transforms.fuse.inline as inlining
+import affdsl.passes.transforms.fuse.loops as fusing
 from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
@@ -24,12 +24,12 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import AnalysisWarning
-from passes.legality.refusal import IllegalTransform
-from passes.proof.claims import Answer
-from passes.proof.polyhedral import Reference
-from passes.transforms.fuse.compute_at import compute_at
-from passes.transforms.fuse.window import Window
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.proof.polyhedral import Reference
+from affdsl.passes.transforms.fuse.compute_at import compute_at
+from affdsl.passes.transforms.fuse.window import Window
 from tests.fuzz.features import FUSING
 from tests.fuzz.generator import generate
 from tests.harness.command import Watch, parser

@@ -10,42 +10,42 @@ from itertools import combinations
 from random import Random
 from unittest.mock import patch
 
-import passes.transforms.distribute as distributing
-import passes.transforms.fuse.loops as fusing
-import passes.transforms.interchange as interchanging
-import passes.transforms.pipeline_data_transfer.transfers as transferring
-import passes.transforms.reverse as reversing
-import passes.transforms.tile as tiling
-import passes.transforms.unroll_jam as jamming
-import passes.transforms.vectorize as vectorizing
+import affdsl.passes.transforms.distribute as distributing
+import affdsl.passes.transforms.fuse.loops as fusing
+import affdsl.passes.transforms.interchange as interchanging
+import affdsl.passes.transforms.pipeline_data_transfer.transfers as transferring
+import affdsl.passes.transforms.reverse as reversing
+import affdsl.passes.transforms.tile as tiling
+import affdsl.passes.transforms.unroll_jam as jamming
+import affdsl.passes.transforms.vectorize as vectorizing
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.analysis.dependence import Dependences
-from passes.cleanup.affine_scalrep import affine_scalrep
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
-from passes.transforms.buffer_flow import BufferFlow
-from passes.transforms.coalesce import coalesce
-from passes.transforms.data_copy import data_copy
-from passes.transforms.demote import demote
-from passes.transforms.expand import expand
-from passes.transforms.hoist import hoist
-from passes.transforms.index_set_split import index_set_split
-from passes.transforms.normalize import normalize
-from passes.transforms.parallelize import parallelize
-from passes.transforms.peel import peel
-from passes.transforms.pipeline_data_transfer import pipeline_data_transfer
-from passes.transforms.privatize import privatize
-from passes.transforms.scalar_replace.carried import scalar_replace
-from passes.transforms.shift import shift
-from passes.transforms.sink import make_perfect, sink
-from passes.transforms.skew import skew
-from passes.transforms.specialize import specialize
-from passes.transforms.strip_mine import strip_mine
-from passes.transforms.unroll import unroll, unroll_full
-from passes.transforms.unswitch import unswitch
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.cleanup.affine_scalrep import affine_scalrep
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
+from affdsl.passes.transforms.buffer_flow import BufferFlow
+from affdsl.passes.transforms.coalesce import coalesce
+from affdsl.passes.transforms.data_copy import data_copy
+from affdsl.passes.transforms.demote import demote
+from affdsl.passes.transforms.expand import expand
+from affdsl.passes.transforms.hoist import hoist
+from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.normalize import normalize
+from affdsl.passes.transforms.parallelize import parallelize
+from affdsl.passes.transforms.peel import peel
+from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
+from affdsl.passes.transforms.privatize import privatize
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.transforms.shift import shift
+from affdsl.passes.transforms.sink import make_perfect, sink
+from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.specialize import specialize
+from affdsl.passes.transforms.strip_mine import strip_mine
+from affdsl.passes.transforms.unroll import unroll, unroll_full
+from affdsl.passes.transforms.unswitch import unswitch
 
 Chosen = tuple[tuple[int, ...], tuple[int, ...]]
 """Loops, by their numbers in the text, and other numbers."""

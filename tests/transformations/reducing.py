@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.refusal import IllegalTransform
 from tests.harness.minimise import simpler_modules, smallest
 from tests.transformations.check import Failure, difference
 from tests.transformations.primitives import PRIMITIVES, Chosen, Setting

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import partial
 
-from passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.dependence import AnalysisWarning
 from tests.harness.command import Watch, chosen_from, parser, seeds
 from tests.harness.processes import Death, answers
 from tests.transformations.check import NUMBERS, Failure, Report, Row, check

@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.refusal import IllegalTransform
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.traced import trace
 from tests.transformations import orders

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from affdsl.ir.verifier import verify
-from passes.transforms.fuse import loops
+from affdsl.passes.transforms.fuse import loops
 from tests.effort import some
 from tests.transformations.fusing import Counts, ask, main, stencils, subject
 from tests.transformations.primitives import Setting

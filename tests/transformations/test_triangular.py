@@ -14,6 +14,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -21,12 +22,11 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.ir.types import F64, INDEX, MemRefType
 from affdsl.ir.verifier import verify
-from codegen.c.emit import emit_jit
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.interchange import permute
-from passes.transforms.tile import tile
-from passes.transforms.unroll_jam import unroll_jam
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.interchange import permute
+from affdsl.passes.transforms.tile import tile
+from affdsl.passes.transforms.unroll_jam import unroll_jam
 from tests.codegen.c.compare import compile_silently
 from tests.harness.reading import loops as every_loop
 from tests.oracles import require

@@ -18,7 +18,7 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
+from affdsl.passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
 from tests.harness.command import Watch, parser, seeds
 from tests.harness.counts import Counts
 from tests.oracles import TIMEOUT, require

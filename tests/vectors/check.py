@@ -17,9 +17,9 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.contract import contract
-from passes.transforms.vectorize import Tail, vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.contract import contract
+from affdsl.passes.transforms.vectorize import Tail, vectorize
 from tests.harness.batch import UNREACHABLE, C
 from tests.harness.counts import Counts
 from tests.harness.judges import copied, same_but_nan

@@ -24,9 +24,9 @@ from affdsl.ir.interpreter.program import Prepared
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.scalar_replace.carried import scalar_replace
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.harness.batch import UNREACHABLE, C
 from tests.harness.counts import Counts
 from tests.harness.reading import iv

@@ -12,8 +12,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
 from tests.harness.judges import copied, same_but_nan
 from tests.harness.reading import function

@@ -5,8 +5,8 @@ import pytest
 import affdsl as af
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.harness.reading import loops
 from tests.passes.transforms.test_vectorize import REFUSED, read
 from tests.vectors.generator import function_of, generate

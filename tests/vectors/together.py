@@ -11,12 +11,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.ir.dialects.func import Call, Func, Module, Return, Shapes
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.mlir.writers import print_op
-from codegen.c.emit import emit_jit
 from tests.harness.batch import GCC, RED_ZONE, TIME_LIMIT, C, Case, build, execute, link
 from tests.oracles import LOWERING, require
 

@@ -16,9 +16,9 @@ from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from passes.analysis.trip_count import trip_counts
 
 ROWS, COLUMNS = 64, 16
 """How many rows a block has, and how many columns are solved for at once with those before them."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.optimize.nests import Nest, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from codegen.targets.target import Target
-from passes.analysis.access import Access
-from passes.analysis.storage import Buffer
 
 LENGTH = 384
 """How many terms of each sum a tile adds: a panel of B with so many rows stays in the nearest cache, or next to it."""
@@ -147,7 +147,7 @@ def is_tied(a: affine.For, b: affine.For) -> bool:
 def tile_sizes(target: Target, size: int, rows: int, columns: int) -> tuple[int, int, int]:
     """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
 
-    >>> from codegen.targets.avx2 import AVX2
+    >>> from affdsl.codegen.targets.avx2 import AVX2
     >>> tile_sizes(AVX2, 4, 6, 16)
     (126, 4096, 384)
     """

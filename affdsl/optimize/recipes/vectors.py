@@ -11,9 +11,9 @@ from affdsl.ir.dialects import affine
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-from passes.analysis.access import Access
 
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
 FAR = 8.0

@@ -23,12 +23,11 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import IndexType
-from affdsl.shown import ShownAsText
-from passes.analysis.bounds.claims import Claim, Demand, Demands, Key, Need
-from passes.analysis.bounds.numbers import ByNumbers
-from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.bounds.outside import BrokenClaims, Example
-from passes.analysis.bounds.size_conditions import (
+from affdsl.passes.analysis.bounds.claims import Claim, Demand, Demands, Key, Need
+from affdsl.passes.analysis.bounds.numbers import ByNumbers
+from affdsl.passes.analysis.bounds.obvious import facts_of, is_obvious
+from affdsl.passes.analysis.bounds.outside import BrokenClaims, Example
+from affdsl.passes.analysis.bounds.size_conditions import (
     alternatives,
     assumption,
     comparison,
@@ -40,9 +39,10 @@ from passes.analysis.bounds.size_conditions import (
     sizes_where,
     written,
 )
-from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.polyhedral import Set, UnknownError, spending
-from passes.analysis.relations import BUDGET, Alternatives, remembered
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.polyhedral import Set, UnknownError, spending
+from affdsl.passes.analysis.relations import BUDGET, Alternatives, remembered
+from affdsl.shown import ShownAsText
 
 Verdict = Literal["proved", "violated", "conditional", "by numbers", "unknown"]
 

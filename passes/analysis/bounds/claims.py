@@ -14,12 +14,12 @@ from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell_constraint
 from affdsl.ir.traverse import affine_exprs
 from affdsl.ir.types import IndexType, MemRefType, Type
-from passes.analysis.access import Access, Accesses
-from passes.analysis.domain import Domain, Scope
-from passes.analysis.linearized import at_least_zero, is_affine, is_proved
-from passes.analysis.relations import Alternatives
-from passes.analysis.storage import Buffer
-from passes.analysis.views import VIEWS, axes_of, linear
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.domain import Domain, Scope
+from affdsl.passes.analysis.linearized import at_least_zero, is_affine, is_proved
+from affdsl.passes.analysis.relations import Alternatives
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.views import VIEWS, axes_of, linear
 
 Verb = Literal["reads", "writes", "views", "copies", "calls", "divides"]
 End = Literal["lower", "upper", "size", "call", "divisor"]

@@ -7,11 +7,11 @@ from random import Random
 
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
-from passes.analysis.bounds.claims import Demand, Demands, Key, Need
-from passes.analysis.bounds.obvious import facts_of, is_obvious
-from passes.analysis.bounds.outside import BrokenClaims, Example
-from passes.analysis.domain import NOT_POSITIVE, Domain
-from passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.bounds.claims import Demand, Demands, Key, Need
+from affdsl.passes.analysis.bounds.obvious import facts_of, is_obvious
+from affdsl.passes.analysis.bounds.outside import BrokenClaims, Example
+from affdsl.passes.analysis.domain import NOT_POSITIVE, Domain
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
 
 SAMPLES = 8
 """How many numbers are put in to see whether numbers decide."""

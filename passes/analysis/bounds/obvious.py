@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from affdsl.ir.expr import Affine, Atom
-from passes.analysis.domain import Domain
+from affdsl.passes.analysis.domain import Domain
 
 Facts = Mapping[Atom, Sequence[tuple[int, Affine]]]
 """For each atom the expressions that are not negative and have it, with its coefficient there."""

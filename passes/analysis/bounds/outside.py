@@ -9,11 +9,11 @@ from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType, MemRefType
-from passes.analysis.bounds.claims import Claim, Demand
-from passes.analysis.bounds.size_conditions import sizes_where
-from passes.analysis.linearized import adjusted, is_affine
-from passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, number_of
-from passes.analysis.relations import map_from, remembered
+from affdsl.passes.analysis.bounds.claims import Claim, Demand
+from affdsl.passes.analysis.bounds.size_conditions import sizes_where
+from affdsl.passes.analysis.linearized import adjusted, is_affine
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, number_of
+from affdsl.passes.analysis.relations import map_from, remembered
 
 OTHER_SIZE, OTHER_NUMBER = 8, 1
 """What an example has for the size of an array, and for an index argument, of which nothing depends."""

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell
-from passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, set_of
-from passes.analysis.relations import Alternatives
+from affdsl.passes.analysis.polyhedral import Dim, Set, UnknownError, name_of, set_of
+from affdsl.passes.analysis.relations import Alternatives
 
 
 def sizes_where(constraints: Sequence[Constraint], sizes: Sequence[Value]) -> Set:

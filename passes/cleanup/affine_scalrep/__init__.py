@@ -8,9 +8,9 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.cleanup.affine_scalrep.dead import dead_stores, write_only_buffers
-from passes.cleanup.affine_scalrep.forward import forwarded
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.cleanup.affine_scalrep.dead import dead_stores, write_only_buffers
+from affdsl.passes.cleanup.affine_scalrep.forward import forwarded
 
 
 def affine_scalrep(module: func.Module, *, context: func.Module | None = None) -> func.Module:

@@ -13,15 +13,15 @@ from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import users, walk
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.effects import Effects, effects
-from passes.analysis.flow import Flow
-from passes.analysis.nearby import Nearby
-from passes.analysis.polyhedral import UnknownError
-from passes.analysis.storage import Buffer, Storage
-from passes.analysis.views import VIEWS
-from passes.cleanup.affine_scalrep.forward import FLOW_BUDGET
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.effects import Effects, effects
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.nearby import Nearby
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.analysis.storage import Buffer, Storage
+from affdsl.passes.analysis.views import VIEWS
+from affdsl.passes.cleanup.affine_scalrep.forward import FLOW_BUDGET
 
 
 def dead_stores(dependences: Dependences, without: Collection[Op] = ()) -> set[Op]:

@@ -10,13 +10,13 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.flow import Flow
-from passes.analysis.nearby import Nearby
-from passes.analysis.polyhedral import Dim, UnknownError, spending
-from passes.analysis.relations import BUDGET
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.nearby import Nearby
+from affdsl.passes.analysis.polyhedral import Dim, UnknownError, spending
+from affdsl.passes.analysis.relations import BUDGET
+from affdsl.passes.analysis.storage import Buffer
 
 FLOW_BUDGET = 200_000
 """How many operations isl may spend on the last writers of one read."""

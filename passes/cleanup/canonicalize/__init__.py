@@ -14,24 +14,24 @@ from affdsl.errors import AffdslError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Module
-from passes.cleanup.canonicalize import floats, integers
-from passes.cleanup.canonicalize.affine_digits import AFFINE_DIGITS
-from passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
-from passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
-from passes.cleanup.canonicalize.buffers import BUFFERS
-from passes.cleanup.canonicalize.casts import CASTS
-from passes.cleanup.canonicalize.comparisons import COMPARISONS
-from passes.cleanup.canonicalize.conditions import CONDITIONS
-from passes.cleanup.canonicalize.driver import MOST_ROUNDS, NO_LIMIT, Limits, drive
-from passes.cleanup.canonicalize.elementary import ELEMENTARY
-from passes.cleanup.canonicalize.graph import Graph
-from passes.cleanup.canonicalize.integers import INTEGER_RULES, INTEGERS
-from passes.cleanup.canonicalize.rules import Folded, Rule, Rules
-from passes.cleanup.canonicalize.scf_loops import SCF_LOOPS
-from passes.cleanup.canonicalize.scf_while import SCF_WHILE
-from passes.cleanup.canonicalize.vector_memory import VECTOR_MEMORY
-from passes.cleanup.canonicalize.vector_values import VECTOR_VALUES
-from passes.cleanup.canonicalize.views import VIEWS
+from affdsl.passes.cleanup.canonicalize import floats, integers
+from affdsl.passes.cleanup.canonicalize.affine_digits import AFFINE_DIGITS
+from affdsl.passes.cleanup.canonicalize.affine_loops import AFFINE_LOOPS
+from affdsl.passes.cleanup.canonicalize.affine_values import AFFINE_VALUES
+from affdsl.passes.cleanup.canonicalize.buffers import BUFFERS
+from affdsl.passes.cleanup.canonicalize.casts import CASTS
+from affdsl.passes.cleanup.canonicalize.comparisons import COMPARISONS
+from affdsl.passes.cleanup.canonicalize.conditions import CONDITIONS
+from affdsl.passes.cleanup.canonicalize.driver import MOST_ROUNDS, NO_LIMIT, Limits, drive
+from affdsl.passes.cleanup.canonicalize.elementary import ELEMENTARY
+from affdsl.passes.cleanup.canonicalize.graph import Graph
+from affdsl.passes.cleanup.canonicalize.integers import INTEGER_RULES, INTEGERS
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Rule, Rules
+from affdsl.passes.cleanup.canonicalize.scf_loops import SCF_LOOPS
+from affdsl.passes.cleanup.canonicalize.scf_while import SCF_WHILE
+from affdsl.passes.cleanup.canonicalize.vector_memory import VECTOR_MEMORY
+from affdsl.passes.cleanup.canonicalize.vector_values import VECTOR_VALUES
+from affdsl.passes.cleanup.canonicalize.views import VIEWS
 
 
 def canonicalize(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
-from passes.affine import maps as affine_maps
-from passes.cleanup.canonicalize.affine_values import compose_maps
-from passes.cleanup.canonicalize.facts import GraphFacts
-from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
-from passes.cleanup.canonicalize.rules import Rules
+from affdsl.passes.affine import maps as affine_maps
+from affdsl.passes.cleanup.canonicalize.affine_values import compose_maps
+from affdsl.passes.cleanup.canonicalize.facts import GraphFacts
+from affdsl.passes.cleanup.canonicalize.graph import Body, Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.rules import Rules
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 

@@ -6,10 +6,10 @@ from affdsl.ir import written
 from affdsl.ir.applied import Applied
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine
-from passes.affine import maps as affine_maps
-from passes.cleanup.canonicalize.facts import GraphFacts
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.rules import Folded, Known, Rules
+from affdsl.passes.affine import maps as affine_maps
+from affdsl.passes.cleanup.canonicalize.facts import GraphFacts
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
 Extreme = affine.Min | affine.Max
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1

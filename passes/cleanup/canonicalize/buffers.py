@@ -7,9 +7,9 @@ from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.types import MemRefType
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import index_number
-from passes.cleanup.canonicalize.rules import Folded, Known, Rule, Rules
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import index_number
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rule, Rules
 
 _CAST_OPERANDS: dict[type[Op], tuple[str, ...]] = {
     memref.Load: ("memref",), memref.Store: ("memref",), memref.Prefetch: ("memref",), memref.AtomicRMW: ("memref",),

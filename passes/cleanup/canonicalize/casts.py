@@ -11,9 +11,9 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number, to_bits
 from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType, Type
 from affdsl.mlir.literals import literal
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import all_lanes, element_of, integer, known, lanes, numbers
-from passes.cleanup.canonicalize.rules import Folded, Rules
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import all_lanes, element_of, integer, known, lanes, numbers
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Rules
 
 _MANTISSA = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}
 

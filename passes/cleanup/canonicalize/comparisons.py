@@ -12,9 +12,9 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.numeric import nearest
 from affdsl.ir.types import I1, FloatType, IntegerType, Type, VectorType
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import element_of, integer, known, lanes, numbers
-from passes.cleanup.canonicalize.rules import Folded, Known, Rules
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import element_of, integer, known, lanes, numbers
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
 NOT = {
     "eq": "ne", "ne": "eq", "slt": "sge", "sge": "slt", "sgt": "sle", "sle": "sgt",

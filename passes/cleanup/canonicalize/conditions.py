@@ -6,10 +6,10 @@ from affdsl.ir.dialects import arith, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1
-from passes.cleanup.canonicalize.affine_loops import empty_else, only_block
-from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
-from passes.cleanup.canonicalize.numbers import integer
-from passes.cleanup.canonicalize.rules import Rules
+from affdsl.passes.cleanup.canonicalize.affine_loops import empty_else, only_block
+from affdsl.passes.cleanup.canonicalize.graph import Body, Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import integer
+from affdsl.passes.cleanup.canonicalize.rules import Rules
 
 
 def yielded(body: Body) -> tuple[Value, ...]:

@@ -11,8 +11,8 @@ from affdsl.ir.dialects.opaque import OpaqueBlock
 from affdsl.ir.expr import Value
 from affdsl.ir.types import VectorType
 from affdsl.mlir.literals import literal
-from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
-from passes.cleanup.canonicalize.rules import Known, Rule, Rules
+from affdsl.passes.cleanup.canonicalize.graph import Body, Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.rules import Known, Rule, Rules
 
 MOST_ROUNDS = 10
 """After as many rounds the driver stops if nothing else is said, as that of MLIR does."""

@@ -8,9 +8,9 @@ from affdsl.ir import semantics
 from affdsl.ir.dialects import math
 from affdsl.ir.numeric import Number
 from affdsl.ir.types import F64, FloatType, IndexType, IntegerType
-from passes.cleanup.canonicalize.graph import Graph
-from passes.cleanup.canonicalize.numbers import all_lanes, binary, element_of, known, lanes, numbers
-from passes.cleanup.canonicalize.rules import Folded, Rules
+from affdsl.passes.cleanup.canonicalize.graph import Graph
+from affdsl.passes.cleanup.canonicalize.numbers import all_lanes, binary, element_of, known, lanes, numbers
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Rules
 
 _EXACT = frozenset({"absf", "ceil", "floor", "trunc", "round", "roundeven", "absi", "ctlz", "cttz", "ctpop"})
 """What is computed exactly, in all types."""

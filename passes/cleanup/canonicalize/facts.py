@@ -9,14 +9,14 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf, ub
 from affdsl.ir.expr import Value
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier.positions import MAY_FAIL, OF_DIMS, OF_SYMBOLS, known_size
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import index_number
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import index_number
 
 _SCOPES = (func.Func, func.Module, scf.ExecuteRegion)
 
 
 class GraphFacts:
-    """`passes.affine.maps.Facts` of a graph, as it is while nobody changes it."""
+    """`affdsl.passes.affine.maps.Facts` of a graph, as it is while nobody changes it."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph

@@ -12,9 +12,9 @@ from affdsl.ir.attributes import OpaqueAttr
 from affdsl.ir.dialects import arith
 from affdsl.ir.numeric import Number
 from affdsl.ir.types import FloatType
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import binary, element_of, known, lanes, numbers
-from passes.cleanup.canonicalize.rules import Folded
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import binary, element_of, known, lanes, numbers
+from affdsl.passes.cleanup.canonicalize.rules import Folded
 
 _IDENTITY = {"addf": -0.0, "subf": 0.0, "mulf": 1.0, "divf": 1.0, "maximumf": -math.inf, "minimumf": math.inf}
 """The right operand with which each kind gives its left operand, to the bit of a zero's sign."""

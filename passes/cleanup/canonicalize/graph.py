@@ -16,7 +16,7 @@ from affdsl.ir.spelling import tree_of
 from affdsl.ir.traverse import OpT, with_fields
 from affdsl.ir.types import Type
 from affdsl.mlir.positions import symbolic_values
-from passes.analysis.effects import is_own, is_removable
+from affdsl.passes.analysis.effects import is_own, is_removable
 
 AFFINE_FIELDS: dict[type[Op], tuple[str, ...]] = {
     affine.For: ("lower", "upper"), affine.If: ("condition",), affine.Parallel: ("lower", "upper"),

@@ -11,9 +11,9 @@ from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
 from affdsl.ir.numeric import signed, unsigned, wrap
 from affdsl.ir.types import I1, IndexType, IntegerType, Type, VectorType
-from passes.cleanup.canonicalize.comparisons import NOT
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import (
+from affdsl.passes.cleanup.canonicalize.comparisons import NOT
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import (
     Numbers,
     all_lanes,
     binary,
@@ -24,7 +24,7 @@ from passes.cleanup.canonicalize.numbers import (
     lanes,
     numbers,
 )
-from passes.cleanup.canonicalize.rules import Folded, Known, Rules
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
 Integer = IntegerType | IndexType
 COMMUTATIVE = frozenset({

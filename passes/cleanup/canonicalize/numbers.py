@@ -9,8 +9,8 @@ from affdsl.ir import semantics
 from affdsl.ir.expr import Value
 from affdsl.ir.numeric import Number, number_of, quiet
 from affdsl.ir.types import FloatType, IndexType, IntegerType, ScalarType, Type, VectorType
-from passes.cleanup.canonicalize.graph import Graph
-from passes.cleanup.canonicalize.rules import Known
+from affdsl.passes.cleanup.canonicalize.graph import Graph
+from affdsl.passes.cleanup.canonicalize.rules import Known
 
 Numbers = Number | tuple[Number, ...]
 """One number, for all lanes, or one for each."""

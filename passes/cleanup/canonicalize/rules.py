@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
-from passes.cleanup.canonicalize.graph import Graph, OpNode, Payload
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode, Payload
 
 
 @dataclass(frozen=True, slots=True)

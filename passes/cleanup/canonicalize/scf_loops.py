@@ -6,11 +6,11 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
-from passes.cleanup.canonicalize.affine_loops import only_block
-from passes.cleanup.canonicalize.conditions import hand_on, yielded
-from passes.cleanup.canonicalize.graph import Body, Graph, OpNode
-from passes.cleanup.canonicalize.numbers import index_number
-from passes.cleanup.canonicalize.rules import Rules
+from affdsl.passes.cleanup.canonicalize.affine_loops import only_block
+from affdsl.passes.cleanup.canonicalize.conditions import hand_on, yielded
+from affdsl.passes.cleanup.canonicalize.graph import Body, Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import index_number
+from affdsl.passes.cleanup.canonicalize.rules import Rules
 
 
 def trip_count(graph: Graph, lower: Value, upper: Value, step: Value) -> int | None:

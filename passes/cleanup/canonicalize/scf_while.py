@@ -6,9 +6,9 @@ from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1
-from passes.cleanup.canonicalize.conditions import hand_on, yielded
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.rules import Rules
+from affdsl.passes.cleanup.canonicalize.conditions import hand_on, yielded
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.rules import Rules
 
 
 def _condition(node: OpNode) -> tuple[OpNode, scf.Condition]:

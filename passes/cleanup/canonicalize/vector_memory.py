@@ -5,9 +5,9 @@ from __future__ import annotations
 from affdsl.ir.dialects import vector
 from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType, VectorType
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import index_number, integer
-from passes.cleanup.canonicalize.rules import Rules
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import index_number, integer
+from affdsl.passes.cleanup.canonicalize.rules import Rules
 
 
 def _mask(graph: Graph, value: Value) -> bool | None:

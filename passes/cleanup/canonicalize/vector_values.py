@@ -9,9 +9,9 @@ from affdsl.ir.expr import Value
 from affdsl.ir.mixed import Mixed, mixed, unmixed
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import VectorType
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import index_number
-from passes.cleanup.canonicalize.rules import Folded, Known, Rules
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import index_number
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rules
 
 
 def _shape(value: Value) -> tuple[int, ...]:

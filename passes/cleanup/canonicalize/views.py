@@ -8,10 +8,10 @@ from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
 from affdsl.ir.mixed import Mixed, Static, mixed, unmixed
 from affdsl.ir.types import MemRefType, StridedLayout
-from passes.cleanup.canonicalize.buffers import is_forgetting
-from passes.cleanup.canonicalize.graph import Graph, OpNode
-from passes.cleanup.canonicalize.numbers import index_number
-from passes.cleanup.canonicalize.rules import Folded, Rules
+from affdsl.passes.cleanup.canonicalize.buffers import is_forgetting
+from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
+from affdsl.passes.cleanup.canonicalize.numbers import index_number
+from affdsl.passes.cleanup.canonicalize.rules import Folded, Rules
 
 
 def _known_numbers(graph: Graph, parts: Mixed, least: int | None) -> Mixed:

@@ -8,12 +8,12 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import FloatType, VectorType
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.approximate.formats import FORMATS
-from passes.transforms.approximate.functions import FUNCTIONS
-from passes.transforms.approximate.maker import Maker
-from passes.transforms.loops.nests import loop_of_any_kind
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.approximate.formats import FORMATS
+from affdsl.passes.transforms.approximate.functions import FUNCTIONS
+from affdsl.passes.transforms.approximate.maker import Maker
+from affdsl.passes.transforms.loops.nests import loop_of_any_kind
 
 
 def approximate(function: Func, iv: Value, *, module: Module | None = None) -> Func:

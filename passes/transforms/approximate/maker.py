@@ -13,7 +13,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.numeric import rounder
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, IntegerType, ScalarType, Type, VectorType
-from passes.transforms.approximate.formats import Format
+from affdsl.passes.transforms.approximate.formats import Format
 
 
 class Maker:

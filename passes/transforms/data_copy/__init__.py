@@ -9,11 +9,11 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks
-from passes.analysis.access import Accesses
-from passes.legality.words import name as called
-from passes.transforms.data_copy.plan import CopyPlan, planned
-from passes.transforms.data_copy.request import CopyOptions
-from passes.transforms.loops.nests import loop_of
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.legality.words import name as called
+from affdsl.passes.transforms.data_copy.plan import CopyPlan, planned
+from affdsl.passes.transforms.data_copy.request import CopyOptions
+from affdsl.passes.transforms.loops.nests import loop_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from affdsl.ir.core import Block
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import MemRefType
-from passes.analysis.boxes import Bound
-from passes.analysis.polyhedral import Dim, Map, name_of, spending
-from passes.analysis.region import region_of
-from passes.analysis.relations import map_from
-from passes.legality.refusal import IllegalTransform
-from passes.legality.words import name
-from passes.simplify import Context, simplify
-from passes.transforms.data_copy.nests import Copied, Sides, over_box, over_set
-from passes.transforms.data_copy.request import CopyRequest
+from affdsl.passes.analysis.boxes import Bound
+from affdsl.passes.analysis.polyhedral import Dim, Map, name_of, spending
+from affdsl.passes.analysis.region import region_of
+from affdsl.passes.analysis.relations import map_from
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.words import name
+from affdsl.passes.simplify import Context, simplify
+from affdsl.passes.transforms.data_copy.nests import Copied, Sides, over_box, over_set
+from affdsl.passes.transforms.data_copy.request import CopyRequest
 
 BUDGET = 2_000_000
 """How many operations isl may spend on the sets of one copy: up to some seconds."""

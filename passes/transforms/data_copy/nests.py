@@ -12,10 +12,10 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import map_blocks
 from affdsl.ir.types import INDEX, ElementType, MemRefType
-from passes.analysis.dimensions import Dimensions
-from passes.analysis.polyhedral import Set, UnknownError
-from passes.transforms.loops.nests import counted
-from passes.transforms.loops.scanning import scan
+from affdsl.passes.analysis.dimensions import Dimensions
+from affdsl.passes.analysis.polyhedral import Set, UnknownError
+from affdsl.passes.transforms.loops.nests import counted
+from affdsl.passes.transforms.loops.scanning import scan
 
 MOST_NESTS = 8
 """A set that takes more loop nests than this is not copied."""

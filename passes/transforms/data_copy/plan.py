@@ -11,14 +11,14 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.ir.types import I32, INDEX, MemRefType
-from passes.analysis.access import Accesses
-from passes.analysis.polyhedral import UnknownError
-from passes.analysis.relations import map_from
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
-from passes.transforms.data_copy.nests import BoxTransfer, Copied, arranged_sizes, chunks
-from passes.transforms.data_copy.request import CopyOptions, CopyRequest
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.analysis.relations import map_from
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
+from affdsl.passes.transforms.data_copy.nests import BoxTransfer, Copied, arranged_sizes, chunks
+from affdsl.passes.transforms.data_copy.request import CopyOptions, CopyRequest
 
 
 @dataclass(frozen=True, eq=False)

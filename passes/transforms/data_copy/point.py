@@ -9,12 +9,12 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access, Accesses
-from passes.analysis.domain import Domain
-from passes.analysis.polyhedral import Dim, Map, Set, name_of
-from passes.analysis.region import region_of
-from passes.analysis.relations import at_depth, map_from, same_element
-from passes.analysis.storage import Buffer
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.polyhedral import Dim, Map, Set, name_of
+from affdsl.passes.analysis.region import region_of
+from affdsl.passes.analysis.relations import at_depth, map_from, same_element
+from affdsl.passes.analysis.storage import Buffer
 
 
 class CopyPoint:

@@ -11,12 +11,12 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType, VectorType
-from passes.analysis.access import Access, Accesses
-from passes.analysis.polyhedral import Map
-from passes.analysis.storage import is_injective
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.words import name
-from passes.transforms.data_copy.point import CopyPoint
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.polyhedral import Map
+from affdsl.passes.analysis.storage import is_injective
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.data_copy.point import CopyPoint
 
 """What can be redirected to a fast buffer."""
 

@@ -8,11 +8,11 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import walk
-from passes.analysis.dependence import Dependences
-from passes.analysis.summary import Summaries
-from passes.legality.order import is_barrier
-from passes.legality.refusal import refusal
-from passes.legality.words import name
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.summary import Summaries
+from affdsl.passes.legality.order import is_barrier
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
 
 
 def after_both(dependences: Dependences, first: Op, between: Sequence[Op]) -> set[Op]:

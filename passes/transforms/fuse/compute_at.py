@@ -7,14 +7,14 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from passes.analysis.dependence import Dependences
-from passes.analysis.graph import MemRefDependenceGraph
-from passes.analysis.polyhedral import UnknownError
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.proof.claims import Answer
-from passes.transforms.fuse.producers import Fused, Pair
-from passes.transforms.loops.nests import loop_of
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.transforms.fuse.producers import Fused, Pair
+from affdsl.passes.transforms.loops.nests import loop_of
 
 
 def compute_at(function: Func, buffer: Value, iv: Value, *, module: Module | None = None) -> Func:

@@ -15,12 +15,12 @@ from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Access, Accesses
-from passes.analysis.boxes import width_of
-from passes.analysis.region import region_of
-from passes.analysis.storage import Buffer
-from passes.transforms.fuse.producers import FusionCandidate, Pair, is_like
-from passes.transforms.fuse.slices import LoopSlice, Slice
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.region import region_of
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.transforms.fuse.producers import FusionCandidate, Pair, is_like
+from affdsl.passes.transforms.fuse.slices import LoopSlice, Slice
 
 SIZE = 1000
 """What a size is taken to be that is known only at run time."""

@@ -19,14 +19,14 @@ from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import INDEX, FloatType, IndexType, IntegerType, MemRefType, UnrankedMemRefType
-from passes.analysis.access import Accesses
-from passes.analysis.dependence import Dependences
-from passes.analysis.effects import effects, is_pure
-from passes.analysis.graph import MemRefDependenceGraph
-from passes.proof.claims import Answer
-from passes.transforms.fuse.alike import Form, Memory, form_of
-from passes.transforms.fuse.private import PrivateBuffer
-from passes.transforms.fuse.slices import Slice
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.effects import effects, is_pure
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.transforms.fuse.alike import Form, Memory, form_of
+from affdsl.passes.transforms.fuse.private import PrivateBuffer
+from affdsl.passes.transforms.fuse.slices import Slice
 
 BUFFERS = (MemRefType, UnrankedMemRefType)
 PLAIN = (

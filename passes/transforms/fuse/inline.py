@@ -12,18 +12,18 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone, rewrite, walk
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.effects import is_pure, is_removable
-from passes.analysis.graph import MemRefDependenceGraph
-from passes.analysis.polyhedral import UnknownError
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.proof.polyhedral import Reference
-from passes.transforms.fuse.compute_at import why
-from passes.transforms.fuse.producers import path_to
-from passes.transforms.fuse.window import Window
-from passes.transforms.loops.nests import instead
-from passes.transforms.settle import settled
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.effects import is_pure, is_removable
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.proof.polyhedral import Reference
+from affdsl.passes.transforms.fuse.compute_at import why
+from affdsl.passes.transforms.fuse.producers import path_to
+from affdsl.passes.transforms.fuse.window import Window
+from affdsl.passes.transforms.loops.nests import instead
+from affdsl.passes.transforms.settle import settled
 
 
 def inline(function: Func, buffer: Value, *, module: Module | None = None) -> Func:

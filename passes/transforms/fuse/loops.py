@@ -12,22 +12,22 @@ from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import fresh, rewrite, walk, with_fields
-from passes.affine.positions import are_valid, positions_of
-from passes.analysis.access import Access, met
-from passes.analysis.dependence import Dependences
-from passes.analysis.polyhedral import UnknownError, spending
-from passes.analysis.relations import at_depth, distances, same_element
-from passes.legality.order import Time, text_time
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import refusal
-from passes.legality.require import Candidate, require_order
-from passes.legality.words import name
-from passes.simplify import Context, domain_of
-from passes.transforms.fuse.between import after_both, require_values
-from passes.transforms.fuse.parallels import fuse_parallel
-from passes.transforms.fuse.ranges import FIRST, Part, Range, guards, hull, parts
-from passes.transforms.loops.nests import counted, loop_of, loop_of_any_kind
-from passes.transforms.loops.pieces import copied_loop, ended, split_body, visible_before
+from affdsl.passes.affine.positions import are_valid, positions_of
+from affdsl.passes.analysis.access import Access, met
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.polyhedral import UnknownError, spending
+from affdsl.passes.analysis.relations import at_depth, distances, same_element
+from affdsl.passes.legality.order import Time, text_time
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import Candidate, require_order
+from affdsl.passes.legality.words import name
+from affdsl.passes.simplify import Context, domain_of
+from affdsl.passes.transforms.fuse.between import after_both, require_values
+from affdsl.passes.transforms.fuse.parallels import fuse_parallel
+from affdsl.passes.transforms.fuse.ranges import FIRST, Part, Range, guards, hull, parts
+from affdsl.passes.transforms.loops.nests import counted, loop_of, loop_of_any_kind
+from affdsl.passes.transforms.loops.pieces import copied_loop, ended, split_body, visible_before
 
 
 def fuse(

@@ -8,12 +8,12 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.legality.order import Time, text_time
-from passes.legality.refusal import refusal
-from passes.legality.require import require_order
-from passes.transforms.fuse.between import after_both, require_values
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.order import Time, text_time
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import require_order
+from affdsl.passes.transforms.fuse.between import after_both, require_values
 
 
 def fuse_parallel(

@@ -13,11 +13,11 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
-from passes.analysis.access import Accesses
-from passes.analysis.boxes import BUDGET, width_of
-from passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, spending
-from passes.analysis.region import region_of
-from passes.transforms.fuse.slices import sides
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.boxes import BUDGET, width_of
+from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, spending
+from affdsl.passes.analysis.region import region_of
+from affdsl.passes.transforms.fuse.slices import sides
 
 DIRECT = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 

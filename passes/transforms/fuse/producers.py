@@ -13,17 +13,17 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence
-from passes.analysis.graph import MemRefDependenceGraph, Node
-from passes.analysis.polyhedral import UnknownError
-from passes.analysis.storage import Buffer
-from passes.proof.claims import Answer
-from passes.transforms.fuse.focus import Focus
-from passes.transforms.fuse.private import FastMemory, PrivateBuffer, private_buffer
-from passes.transforms.fuse.slices import Slice, slice_of
-from passes.transforms.fuse.window import Window
-from passes.transforms.loops.pieces import visible_before
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependence
+from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.transforms.fuse.focus import Focus
+from affdsl.passes.transforms.fuse.private import FastMemory, PrivateBuffer, private_buffer
+from affdsl.passes.transforms.fuse.slices import Slice, slice_of
+from affdsl.passes.transforms.fuse.window import Window
+from affdsl.passes.transforms.loops.pieces import visible_before
 
 Loop: TypeAlias = affine.For | affine.Parallel
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from affdsl.ir.expr import Affine, Constraint, Value
-from passes.analysis.polyhedral import maximum
-from passes.simplify import Context
-from passes.transforms.loops.pieces import largest, smallest
+from affdsl.passes.analysis.polyhedral import maximum
+from affdsl.passes.simplify import Context
+from affdsl.passes.transforms.loops.pieces import largest, smallest
 
 FIRST, SECOND = 0, 1
 

@@ -11,11 +11,11 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.traverse import walk
-from passes.analysis.access import Access, Accesses, met
-from passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, set_of, spending
-from passes.analysis.relations import BUDGET, at_depth, same_element
-from passes.simplify import simplify_bounds
-from passes.simplify.places import domain_of, loop_facts
+from affdsl.passes.analysis.access import Access, Accesses, met
+from affdsl.passes.analysis.polyhedral import Dim, Map, UnknownError, function_of, hull_of, set_of, spending
+from affdsl.passes.analysis.relations import BUDGET, at_depth, same_element
+from affdsl.passes.simplify import simplify_bounds
+from affdsl.passes.simplify.places import domain_of, loop_facts
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,14 @@ from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType, UnrankedMemRefType
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.effects import is_pure
-from passes.analysis.flow import Flow
-from passes.analysis.graph import MemRefDependenceGraph, Node
-from passes.analysis.polyhedral import UnknownError
-from passes.analysis.storage import Buffer
-from passes.proof.claims import Answer
-from passes.proof.polyhedral import Reference
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.proof.polyhedral import Reference
 
 BUFFERS = (MemRefType, UnrankedMemRefType)
 Changes = Mapping[Op, tuple[Op, ...]]

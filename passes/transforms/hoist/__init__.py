@@ -11,15 +11,23 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import map_blocks, rewrite, walk, with_fields
-from passes.analysis.access import Access, Accesses, met
-from passes.analysis.effects import NONE, effects
-from passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
-from passes.analysis.relations import BUDGET, elements, outer_distances, remembered, same_element, some_point, together
-from passes.analysis.summary import Summaries
-from passes.analysis.trip_count import trip_count
-from passes.legality.refusal import Reason, refusal
-from passes.legality.words import iteration_name, name
-from passes.transforms.hoist.faults import Faults
+from affdsl.passes.analysis.access import Access, Accesses, met
+from affdsl.passes.analysis.effects import NONE, effects
+from affdsl.passes.analysis.polyhedral import Dim, UnknownError, name_of, spending
+from affdsl.passes.analysis.relations import (
+    BUDGET,
+    elements,
+    outer_distances,
+    remembered,
+    same_element,
+    some_point,
+    together,
+)
+from affdsl.passes.analysis.summary import Summaries
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.refusal import Reason, refusal
+from affdsl.passes.legality.words import iteration_name, name
+from affdsl.passes.transforms.hoist.faults import Faults
 
 
 def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) -> func.Func:

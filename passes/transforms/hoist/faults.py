@@ -11,10 +11,10 @@ from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, IntegerType, MemRefType, Type, VectorType
-from passes.analysis.access import Accesses
-from passes.analysis.certain import divisors, holds
-from passes.analysis.domain import Domain
-from passes.analysis.effects import effects
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.certain import divisors, holds
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.effects import effects
 
 _TOTAL = (
     affine.If, affine.For, affine.Parallel, affine.Yield, affine.Apply, affine.Min, affine.Max,

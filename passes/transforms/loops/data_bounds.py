@@ -10,11 +10,11 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone, clone_block, fresh, walk, with_fields
 from affdsl.ir.types import I1, INDEX
-from passes.affine.arithmetic import MOST
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.loops.nests import replaced
-from passes.transforms.loops.pieces import MOST_OPERATIONS, operations_in
+from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import replaced
+from affdsl.passes.transforms.loops.pieces import MOST_OPERATIONS, operations_in
 
 
 def unrolled(func: Func, loop: scf.For, factor: int, what: str) -> Func:

@@ -8,13 +8,13 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Atom, Term, Value
 from affdsl.ir.traverse import clone_block, with_fields
 from affdsl.ir.types import INDEX
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.domain import without_semi_affine
-from passes.analysis.trip_count import TripCount
-from passes.legality.order import Time, new_order
-from passes.legality.require import Candidate, require_order
-from passes.transforms.loops.unrolling import is_multiple
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.domain import without_semi_affine
+from affdsl.passes.analysis.trip_count import TripCount
+from affdsl.passes.legality.order import Time, new_order
+from affdsl.passes.legality.require import Candidate, require_order
+from affdsl.passes.transforms.loops.unrolling import is_multiple
 
 
 def splits_of(loop: affine.For, factor: int) -> tuple[Affine | None, ...]:
@@ -29,7 +29,7 @@ def splits_of(loop: affine.For, factor: int) -> tuple[Affine | None, ...]:
 def rests_of(loop: affine.For, splits: Sequence[Affine | None], trips: TripCount) -> list[affine.For]:
     """Loops over what is left over by each upper bound, each carrying on what was yielded before.
 
-    At most one of them runs: see the note in `passes.transforms.loops.unrolling`.
+    At most one of them runs: see the note in `affdsl.passes.transforms.loops.unrolling`.
     """
     left = [split for split in splits if split is not None]
     first = loop.lower if trips.may_be_negative else ()

@@ -9,9 +9,9 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import fresh, rewrite, substitute, walk, with_fields
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import refusal
-from passes.legality.words import name
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
 
 
 def loop_of(function: func.Func, iv: Value, what: str) -> affine.For:

@@ -8,8 +8,8 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import with_fields
-from passes.analysis.polyhedral import Ast, AstExpr, Set, UnknownError, ast_of, kind_of, name_of, spending
-from passes.analysis.relations import BUDGET
+from affdsl.passes.analysis.polyhedral import Ast, AstExpr, Set, UnknownError, ast_of, kind_of, name_of, spending
+from affdsl.passes.analysis.relations import BUDGET
 
 
 def scan(points: Set, loops: Sequence[affine.For], params: Sequence[Value], body: Block) -> Block:

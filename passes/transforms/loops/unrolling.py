@@ -11,13 +11,13 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier.positions import Positions
 from affdsl.ir.written import Tree, add, ceildiv, floordiv, mul
-from passes.affine.arithmetic import MOST, written
-from passes.affine.maps import flattened
-from passes.affine.positions import PositionNames, positions_of, spelled
-from passes.analysis.access import Accesses
-from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.refusal import refusal
-from passes.transforms.loops.pieces import (
+from affdsl.passes.affine.arithmetic import MOST, written
+from affdsl.passes.affine.maps import flattened
+from affdsl.passes.affine.positions import PositionNames, positions_of, spelled
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.trip_count import TripCount, trip_count
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.loops.pieces import (
     MOST_OPERATIONS,
     Bounds,
     Piece,

@@ -12,14 +12,14 @@ from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import clone_block, map_blocks, substitute, walk, with_fields
 from affdsl.ir.types import MemRefType
-from passes.analysis.dependence import Dependences
-from passes.analysis.trip_count import trip_count
-from passes.legality.refusal import refusal
-from passes.legality.words import name
-from passes.transforms.loops.nests import counted, loop_of
-from passes.transforms.loops.pieces import split_body
-from passes.transforms.loops.unrolling import constant_trips
-from passes.transforms.pipeline_data_transfer.transfers import Incoming, early
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import counted, loop_of
+from affdsl.passes.transforms.loops.pieces import split_body
+from affdsl.passes.transforms.loops.unrolling import constant_trips
+from affdsl.passes.transforms.pipeline_data_transfer.transfers import Incoming, early
 
 
 def pipeline_data_transfer(function: Func, iv: Value, *, module: Module | None = None) -> Func:

@@ -12,18 +12,18 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name
 from affdsl.ir.traverse import users, walk
 from affdsl.ir.types import MemRefType
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.effects import is_pure
-from passes.analysis.polyhedral import Map, UnknownError, spending
-from passes.analysis.region import region_of
-from passes.analysis.relations import map_from
-from passes.analysis.storage import Buffer
-from passes.analysis.views import digits, linear
-from passes.legality.order import text_time
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.require import require_order
-from passes.legality.words import name
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.polyhedral import Map, UnknownError, spending
+from affdsl.passes.analysis.region import region_of
+from affdsl.passes.analysis.relations import map_from
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.views import digits, linear
+from affdsl.passes.legality.order import text_time
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.require import require_order
+from affdsl.passes.legality.words import name
 
 BUDGET = 500_000
 """How many operations isl may spend on what one DMA brings and what is read of it."""

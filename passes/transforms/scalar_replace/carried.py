@@ -16,17 +16,17 @@ from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import I1, INDEX, IndexType
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.storage import Buffer
-from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.proposals import Proposal
-from passes.legality.refusal import refusal
-from passes.legality.running import so_that_it_runs
-from passes.legality.words import name
-from passes.transforms.hoist import may_meet
-from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
-from passes.transforms.scalar_replace.variables import variables_replaced
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.storage import Buffer
+from affdsl.passes.analysis.trip_count import TripCount, trip_count
+from affdsl.passes.legality.proposals import Proposal
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.running import so_that_it_runs
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.hoist import may_meet
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
+from affdsl.passes.transforms.scalar_replace.variables import variables_replaced
 
 MOST_ITERATIONS = 4
 """How many iterations a value is kept at most."""

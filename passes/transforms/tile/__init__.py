@@ -16,15 +16,15 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, with_fields
 from affdsl.ir.types import INDEX
-from passes.affine.arithmetic import MOST
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.trip_count import TripCount, trip_count
-from passes.legality.order import Time, new_order, text_time
-from passes.legality.refusal import refusal
-from passes.legality.require import Candidate, require_order, skewed
-from passes.transforms.loops.nests import band_of, replaced
-from passes.transforms.tile.bounds import Ends, furthest
+from affdsl.passes.affine.arithmetic import MOST
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.trip_count import TripCount, trip_count
+from affdsl.passes.legality.order import Time, new_order, text_time
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import Candidate, require_order, skewed
+from affdsl.passes.transforms.loops.nests import band_of, replaced
+from affdsl.passes.transforms.tile.bounds import Ends, furthest
 
 TileSize: TypeAlias = "int | Value"
 Trips: TypeAlias = Callable[[affine.For], TripCount]

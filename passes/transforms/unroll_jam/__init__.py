@@ -11,15 +11,15 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import rewrite, walk, with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.trip_count import trip_count
-from passes.legality.order import Time, text_time
-from passes.legality.refusal import refusal
-from passes.legality.require import Candidate, skewed
-from passes.transforms.loops.groups import require_groups, rests_of, splits_of
-from passes.transforms.unroll_jam.copies import Copies
-from passes.transforms.unroll_jam.reductions import kinds_of, started, together
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.order import Time, text_time
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import Candidate, skewed
+from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
+from affdsl.passes.transforms.unroll_jam.copies import Copies
+from affdsl.passes.transforms.unroll_jam.reductions import kinds_of, started, together
 
 MOST_OPERATIONS = 100_000
 """How many operations are made of one loop at most."""

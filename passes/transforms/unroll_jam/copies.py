@@ -10,7 +10,7 @@ from affdsl.ir.expr import Affine, FloorDiv, Term, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import clone_block, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.legality.refusal import refusal
+from affdsl.passes.legality.refusal import refusal
 
 
 class Copies:

@@ -10,9 +10,9 @@ from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, ScalarType
-from passes.analysis.dependence import Dependences
-from passes.analysis.reduction import DECLARED, Reductions
-from passes.legality.refusal import refusal
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.reduction import DECLARED, Reductions
+from affdsl.passes.legality.refusal import refusal
 
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
 

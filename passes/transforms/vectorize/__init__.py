@@ -11,24 +11,24 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk, with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.trip_count import trip_count
-from passes.legality.order import Time, text_time
-from passes.legality.proposals import Proposal, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.require import Candidate, interchanged, require_order, skewed
-from passes.legality.words import name
-from passes.transforms.loops.groups import require_groups, rests_of, splits_of
-from passes.transforms.loops.nests import instead, loop_of, replaced
-from passes.transforms.vectorize.branches import without_branches
-from passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
-from passes.transforms.vectorize.counters import without_counters
-from passes.transforms.vectorize.crossings import crossings, split_at
-from passes.transforms.vectorize.loads import loaded_once
-from passes.transforms.vectorize.nests import vectorize_nest
-from passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
-from passes.transforms.vectorize.statements import Order, numbered, orders, reordered
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.order import Time, text_time
+from affdsl.passes.legality.proposals import Proposal, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.require import Candidate, interchanged, require_order, skewed
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
+from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
+from affdsl.passes.transforms.vectorize.branches import without_branches
+from affdsl.passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
+from affdsl.passes.transforms.vectorize.counters import without_counters
+from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
+from affdsl.passes.transforms.vectorize.loads import loaded_once
+from affdsl.passes.transforms.vectorize.nests import vectorize_nest
+from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
+from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 
 Tail = Literal["scalar", "masked", "folded", "overlapped"]
 TAILS = ("scalar", "masked", "folded", "overlapped")

@@ -10,8 +10,8 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import MemRefType
-from passes.transforms.vectorize.interleaved import access_together
-from passes.transforms.vectorize.lanes import Lanes, zero
+from affdsl.passes.transforms.vectorize.interleaved import access_together
+from affdsl.passes.transforms.vectorize.lanes import Lanes, zero
 
 Access = affine.Load | affine.Store | memref.Load | memref.Store
 """Operations that access one element."""

@@ -14,12 +14,12 @@ from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.words import name
-from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
-from passes.transforms.vectorize.lanes import zero
-from passes.transforms.vectorize.varying import Varying
-from passes.transforms.vectorize.widen import PURE
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.transforms.vectorize.lanes import zero
+from affdsl.passes.transforms.vectorize.varying import Varying
+from affdsl.passes.transforms.vectorize.widen import PURE
 
 
 class Box:

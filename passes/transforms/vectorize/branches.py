@@ -11,8 +11,8 @@ from affdsl.ir.expr import Value
 from affdsl.ir.semantics import neutral
 from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.ir.types import I1, FloatType, IndexType, IntegerType
-from passes.analysis.reduction import DECLARED
-from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.analysis.reduction import DECLARED
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 
 HAS_NEUTRAL = {kind: declared for declared, kind in DECLARED.items() if kind not in ("maxnumf", "minnumf")}
 """The kinds of arith for which some number changes no other, and what reductions call them."""

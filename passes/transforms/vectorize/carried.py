@@ -12,18 +12,18 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, walk, with_fields
 from affdsl.ir.types import I1, INDEX, VectorType
-from passes.analysis.dependence import Dependences
-from passes.analysis.reduction import Reductions
-from passes.legality.refusal import refusal
-from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
-from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
-from passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
-from passes.transforms.vectorize.lanes import Lanes
-from passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
-from passes.transforms.vectorize.strides import MayAlias, groups
-from passes.transforms.vectorize.units import one_by_one
-from passes.transforms.vectorize.varying import Varying
-from passes.transforms.vectorize.widen import widen_op
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.reduction import Reductions
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
+from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
+from affdsl.passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
+from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
+from affdsl.passes.transforms.vectorize.units import one_by_one
+from affdsl.passes.transforms.vectorize.varying import Varying
+from affdsl.passes.transforms.vectorize.widen import widen_op
 
 COMBINES = {arith_kind: combine for combine, kinds in vector.KINDS.items() for arith_kind in kinds if arith_kind}
 

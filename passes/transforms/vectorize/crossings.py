@@ -8,9 +8,9 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
-from passes.analysis.dependence import Dependences
-from passes.transforms.index_set_split import index_set_split
-from passes.transforms.settle import settled
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.settle import settled
 
 MOST = 3
 """At so many places a loop is tried to be split, one after the other."""

@@ -14,9 +14,9 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import I1, MemRefType
-from passes.lowering.shuffles import shuffled
-from passes.transforms.vectorize.lanes import Lanes, zero
-from passes.transforms.vectorize.strides import Group
+from affdsl.passes.lowering.shuffles import shuffled
+from affdsl.passes.transforms.vectorize.lanes import Lanes, zero
+from affdsl.passes.transforms.vectorize.strides import Group
 
 
 def access_together(at: Lanes, op: Op, group: Group) -> None:

@@ -11,10 +11,10 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, VectorType
-from passes.legality.refusal import refusal
-from passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
-from passes.transforms.vectorize.strides import Groups
-from passes.transforms.vectorize.varying import Varying
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
+from affdsl.passes.transforms.vectorize.strides import Groups
+from affdsl.passes.transforms.vectorize.varying import Varying
 
 
 class Lanes:

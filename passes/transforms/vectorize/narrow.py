@@ -10,7 +10,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import IntegerType, VectorType
-from passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.lanes import Lanes
 
 _ROW, _LANE = Affine.of(dim(0)), Affine.of(dim(1))
 MAPS = (AffineMap(2, 0, (_ROW, _LANE)), AffineMap(2, 0, (_ROW, _LANE)), AffineMap(2, 0, (_ROW,)))

@@ -9,18 +9,18 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Atom, Term, Value
 from affdsl.ir.traverse import with_fields
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences
-from passes.analysis.domain import without_semi_affine
-from passes.analysis.trip_count import trip_count
-from passes.legality.order import text_time
-from passes.legality.proposals import Proposal
-from passes.legality.refusal import refusal
-from passes.legality.require import require_order
-from passes.legality.words import name
-from passes.transforms.loops.nests import band_of, replaced
-from passes.transforms.vectorize.boxes import Box, widen
-from passes.transforms.vectorize.statements import numbered
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.domain import without_semi_affine
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.order import text_time
+from affdsl.passes.legality.proposals import Proposal
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.require import require_order
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import band_of, replaced
+from affdsl.passes.transforms.vectorize.boxes import Box, widen
+from affdsl.passes.transforms.vectorize.statements import numbered
 
 
 def vectorize_nest(

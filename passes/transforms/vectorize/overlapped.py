@@ -8,9 +8,9 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import clone_block, with_fields
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import refusal
-from passes.legality.words import access_name
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import access_name
 
 
 def require_repeatable(loop: affine.For, dependences: Dependences, what: str) -> None:

@@ -9,7 +9,7 @@ from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import walk, with_fields
-from passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.dependence import Dependences
 
 
 @dataclass(frozen=True)

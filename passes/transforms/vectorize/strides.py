@@ -11,7 +11,7 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from passes.transforms.vectorize.varying import Varying
+from affdsl.passes.transforms.vectorize.varying import Varying
 
 LONGEST = 8
 """The largest stride: so many vectors are loaded for one of which the lanes are used."""

@@ -9,7 +9,7 @@ from affdsl.ir.dialects import arith, scf
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone, walk
 from affdsl.ir.types import FloatType
-from passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.lanes import Lanes
 
 
 def one_by_one(at: Lanes, unit: Sequence[Op]) -> None:

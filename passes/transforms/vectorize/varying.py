@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math, memref, scf
 from affdsl.ir.expr import Value
-from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 
 
 class Varying:

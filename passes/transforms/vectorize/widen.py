@@ -10,10 +10,10 @@ from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, with_fields
 from affdsl.ir.types import I1
-from passes.legality.refusal import refusal
-from passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
-from passes.transforms.vectorize.accesses import access
-from passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
+from affdsl.passes.transforms.vectorize.accesses import access
+from affdsl.passes.transforms.vectorize.lanes import Lanes
 
 PURE = (Lanewise, arith.Constant, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
 """The operations that stay as they are where all lanes read the same."""

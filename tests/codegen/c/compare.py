@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from affdsl.codegen.arguments import ArrayResult
+from affdsl.codegen.c.emit import emit, emit_jit
+from affdsl.codegen.c.entry import signature
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter import run
 from affdsl.ir.types import MemRefType
-from codegen.arguments import ArrayResult
-from codegen.c.emit import emit, emit_jit
-from codegen.c.entry import signature
 from tests.harness.judges import copied
 from tests.oracles import require
 

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.expressions import AffineWriter, Code
+from affdsl.codegen.c.helpers import helper
+from affdsl.codegen.c.ranges import Ranges
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit_jit
-from codegen.c.expressions import AffineWriter, Code
-from codegen.c.helpers import helper
-from codegen.c.ranges import Ranges
 from tests.codegen.c.compare import call, compile_silently, run_c
 from tests.oracles import require
 

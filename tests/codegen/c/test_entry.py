@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, Signature
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.entry import signature
 from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Constraint
 from affdsl.ir.types import BF16, F16, F32, F64, I8, I64, MemRefType
-from codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, Signature
-from codegen.c.emit import emit_jit
-from codegen.c.entry import signature
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import call, compile_silently
 from tests.oracles import require

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit, emit_jit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from codegen.c.emit import emit, emit_jit
-from passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.cleanup.canonicalize import canonicalize
 from tests.codegen.c.compare import call, compile_silently
 from tests.oracles import require
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from affdsl.codegen.c.emit import emit
+from affdsl.codegen.c.names import CALLED, KEYWORDS, LIBRARY, MACROS, Scope, comment, function_identifier, identifier
 from affdsl.ir.types import F32
-from codegen.c.emit import emit
-from codegen.c.names import CALLED, KEYWORDS, LIBRARY, MACROS, Scope, comment, function_identifier, identifier
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import check_compiles
 

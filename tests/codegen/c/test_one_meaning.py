@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.helpers import helper
 from affdsl.ir import semantics
 from affdsl.ir.interpreter import run
 from affdsl.ir.numeric import dtype, quiet
 from affdsl.ir.types import F32, F64
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit_jit
-from codegen.c.helpers import helper
 from tests.codegen.c.compare import compile_silently, run_c
 from tests.oracles import require
 

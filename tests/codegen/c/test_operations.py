@@ -1,11 +1,11 @@
 """A target is the table of C output with some rows overridden."""
 
+from affdsl.codegen.c.emit import emit
+from affdsl.codegen.c.expressions import number
+from affdsl.codegen.c.lanes import flat_lane, new_vector
+from affdsl.codegen.c.operations import STRICT_C
 from affdsl.ir.dialects import vector
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit
-from codegen.c.expressions import number
-from codegen.c.lanes import flat_lane, new_vector
-from codegen.c.operations import STRICT_C
 
 FMA = """
 func.func @f(%x: f32, %out: memref<4xf32>, %i: index) {

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit, emit_jit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import F32, F64, I1, I8, I32, I64, INDEX, MemRefType, StridedLayout
-from codegen.c.emit import emit, emit_jit
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import call, check, check_compiles, compile_silently, run_c
 from tests.oracles import require

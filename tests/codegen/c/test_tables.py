@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.ir import semantics
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.expr import Value
@@ -29,7 +30,6 @@ from affdsl.ir.types import (
     MemRefType,
     ScalarType,
 )  # fmt: skip
-from codegen.c.emit import emit_jit
 from tests.codegen.c.build import Builder, module
 from tests.codegen.c.compare import call, compile_silently
 from tests.effort import some

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit, emit_jit
 from affdsl.ir.interpreter import run
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit, emit_jit
 from tests.codegen.c.compare import call, check, compile_silently, run_c
 from tests.effort import some
 from tests.harness.guarded import guarded

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit
 from affdsl.errors import UnsupportedError
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit
 from tests.codegen.c.compare import check, compile_silently, run_c
 from tests.ir.vector_programs import PROGRAMS
 from tests.oracles import require

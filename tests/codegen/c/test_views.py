@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from affdsl.codegen.c.emit import emit
 from affdsl.errors import UnsupportedError
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit
 from tests.codegen.c.compare import check_compiles
 from tests.harness.reading import refusals
 from tests.three_ways import agree

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, TARGETS, vector_helper, vector_helper_name
+from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, TARGETS, vector_helper, vector_helper_name
 from tests.effort import TRIES_ALL
 from tests.harness.batch import Case, build, execute
 from tests.harness.machines import MACHINES, optimized, runnable

@@ -1,10 +1,10 @@
 """Asks for a step as a schedule does: a refusal says what is legal instead."""
 
 from affdsl.ir.dialects import func
-from passes.advice.alternatives import with_alternative
-from passes.advice.verbs import done
-from passes.legality.proposals import Argument, Request, Step
-from passes.legality.refusal import IllegalTransform
+from affdsl.passes.advice.alternatives import with_alternative
+from affdsl.passes.advice.verbs import done
+from affdsl.passes.legality.proposals import Argument, Request, Step
+from affdsl.passes.legality.refusal import IllegalTransform
 
 
 def asked(

@@ -15,16 +15,16 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.advice.verbs import VERBS
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.legality.order import _Order, text_time
-from passes.legality.proposals import Proposal, Request, Step
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.require import MOST_TRIES, require_order
-from passes.transforms.interchange import interchange, permute
-from passes.transforms.parallelize import parallelize
-from passes.transforms.reverse import reverse
-from passes.transforms.sink import make_perfect
+from affdsl.passes.advice.verbs import VERBS
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.legality.order import _Order, text_time
+from affdsl.passes.legality.proposals import Proposal, Request, Step
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.require import MOST_TRIES, require_order
+from affdsl.passes.transforms.interchange import interchange, permute
+from affdsl.passes.transforms.parallelize import parallelize
+from affdsl.passes.transforms.reverse import reverse
+from affdsl.passes.transforms.sink import make_perfect
 from tests.effort import some
 from tests.harness.reading import iv, loops, read
 from tests.passes.advice.asked import asked, taken

@@ -20,9 +20,9 @@ from typing import TypeAlias
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.traverse import walk
 from affdsl.mlir.writers import print_op
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependence, Dependences
-from passes.analysis.views import VIEWS
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependence, Dependences
+from affdsl.passes.analysis.views import VIEWS
 from tests import oracles
 from tests.harness.command import Watch, parser, seeds
 from tests.passes.analysis.plain import Plain, plain

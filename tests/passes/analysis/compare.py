@@ -17,8 +17,8 @@ import numpy as np
 
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
-from passes.analysis.access import Access
-from passes.analysis.dependence import Dependences, Distance, dependences
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences, Distance, dependences
 from tests.harness.command import Watch, parser, seeds
 from tests.passes.analysis.brute import ROLES, Brute, Query
 from tests.passes.analysis.programs import Program, generate

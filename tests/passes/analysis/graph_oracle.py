@@ -16,8 +16,8 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependence, Dependences, dependences
-from passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.analysis.dependence import Dependence, Dependences, dependences
+from affdsl.passes.analysis.graph import MemRefDependenceGraph
 from tests.fuzz.generator import generate as generate_computing
 from tests.fuzz.mlir import entry_name, mlir
 from tests.fuzz.native import arguments

@@ -21,8 +21,8 @@ from affdsl.ir.layouts import row_major
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone_block, definitions, map_blocks, rewrite, substitute, walk, with_fields
 from affdsl.ir.types import MemRefType
-from passes.analysis.views import digits
-from passes.cleanup.affine_fold_memref_alias_ops import affine_fold_memref_alias_ops
+from affdsl.passes.analysis.views import digits
+from affdsl.passes.cleanup.affine_fold_memref_alias_ops import affine_fold_memref_alias_ops
 
 ACCESSES = (affine.Load, affine.Store)
 

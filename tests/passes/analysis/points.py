@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import islpy as isl
 
 from affdsl.ir.expr import Value
-from passes.analysis.polyhedral import Dim, Set, name_of
+from affdsl.passes.analysis.polyhedral import Dim, Set, name_of
 
 
 def numbers_in(points: Set, sizes: Mapping[Value, int]) -> list[tuple[int, ...]]:

@@ -22,7 +22,7 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis.views import VIEWS
+from affdsl.passes.analysis.views import VIEWS
 from tests.effort import some
 from tests.passes.analysis.against_mlir_opt import Answer, Pair, Report, compare_seeds
 from tests.passes.analysis.brute import ROLES, Brute, Query

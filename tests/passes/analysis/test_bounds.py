@@ -20,8 +20,8 @@ from affdsl.ir.types import IndexType, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.lang.trace import parameters_of, trace
 from affdsl.mlir.readers import parse
-from passes.analysis.bounds import Bounds, Finding, bounds
-from passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.bounds import Bounds, Finding, bounds
+from affdsl.passes.analysis.dependence import AnalysisWarning
 from tests.passes.analysis.bounds_texts import TEXTS
 
 N = af.symbols("N")

@@ -15,8 +15,8 @@ from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis.bounds import Bounds
-from passes.analysis.bounds.size_conditions import holds
+from affdsl.passes.analysis.bounds import Bounds
+from affdsl.passes.analysis.bounds.size_conditions import holds
 from tests.effort import some
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir

@@ -6,9 +6,9 @@ import pytest
 import affdsl as af
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis import callee
-from passes.analysis.access import accesses
-from passes.analysis.parallelism import parallelism
+from affdsl.passes.analysis import callee
+from affdsl.passes.analysis.access import accesses
+from affdsl.passes.analysis.parallelism import parallelism
 
 K, M, N = af.symbols("K M N")
 
@@ -235,7 +235,7 @@ def test_a_call_with_too_many_accesses_touches_whole_arrays(monkeypatch):
         with af.for_(N) as i:
             bump(x, i)
 
-    monkeypatch.setattr("passes.analysis.access.MOST_TOUCHES", 1)
+    monkeypatch.setattr("affdsl.passes.analysis.access.MOST_TOUCHES", 1)
     assert callee.MOST_TOUCHES > 1
     assert verdicts(bumps) == ["unknown"]
 

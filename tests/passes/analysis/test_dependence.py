@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.analysis import dependence, relations
-from passes.analysis.dependence import AnalysisWarning, Dependences, Distance, dependences
+from affdsl.passes.analysis import dependence, relations
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences, Distance, dependences
 from tests.effort import some
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.compare import compare_seeds

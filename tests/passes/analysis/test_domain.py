@@ -3,8 +3,8 @@
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.analysis.access import accesses
-from passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.access import accesses
+from affdsl.passes.analysis.dependence import Dependences
 
 
 def dependences(body):

@@ -5,10 +5,10 @@ import pytest
 
 from affdsl.ir.expr import Affine
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import AnalysisWarning, dependences
-from passes.analysis.flow import Flow
-from passes.analysis.polyhedral import Dim, map_of
-from passes.analysis.relations import iterator, map_from
+from affdsl.passes.analysis.dependence import AnalysisWarning, dependences
+from affdsl.passes.analysis.flow import Flow
+from affdsl.passes.analysis.polyhedral import Dim, map_of
+from affdsl.passes.analysis.relations import iterator, map_from
 from tests.effort import some
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.compare import sizes_of

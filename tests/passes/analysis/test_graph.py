@@ -9,9 +9,9 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis import relations
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.graph import GraphError, InsertionPoints, MemRefDependenceGraph, dependence_graph
+from affdsl.passes.analysis import relations
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.graph import GraphError, InsertionPoints, MemRefDependenceGraph, dependence_graph
 from tests.effort import some
 from tests.passes.analysis.graph_oracle import Report, compare_blocks, compare_swaps
 

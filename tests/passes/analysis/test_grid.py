@@ -7,9 +7,9 @@ import pytest
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis import relations
-from passes.analysis.grid import box_of, grid_of, overlap
-from passes.analysis.relations import (
+from affdsl.passes.analysis import relations
+from affdsl.passes.analysis.grid import box_of, grid_of, overlap
+from affdsl.passes.analysis.relations import (
     at_depth,
     distances,
     forget,

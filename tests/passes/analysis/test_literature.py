@@ -8,9 +8,9 @@ element is [1, +inf].
 from __future__ import annotations
 
 import affdsl as af
-from passes.analysis.dependence import Dependences
-from passes.analysis.parallelism import Parallelism, of_loops
-from passes.analysis.polyhedral import Dim, Map
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.parallelism import Parallelism, of_loops
+from affdsl.passes.analysis.polyhedral import Dim, Map
 
 N, T = af.symbols("N T")
 

@@ -8,11 +8,11 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.analysis.order import runs_later
-from passes.analysis.relations import outer_distances
-from passes.legality import order as orders
-from passes.legality.order import new_order
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.order import runs_later
+from affdsl.passes.analysis.relations import outer_distances
+from affdsl.passes.legality import order as orders
+from affdsl.passes.legality.order import new_order
 
 X, Y, N = (Value(INDEX, name) for name in ("i", "j", "n"))
 STARTS = range(-3, 6)

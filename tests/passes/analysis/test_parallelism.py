@@ -18,9 +18,9 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis import parallelism as under_test
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.parallelism import Parallelism, of_loop, of_loops, parallelism, table
+from affdsl.passes.analysis import parallelism as under_test
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops, parallelism, table
 from tests.effort import some
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.nests import SIZE, nest

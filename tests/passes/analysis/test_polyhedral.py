@@ -8,9 +8,9 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.maps import dim, symbol
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import INDEX
-from passes.analysis import polyhedral
-from passes.analysis.linearized import is_affine
-from passes.analysis.polyhedral import (
+from affdsl.passes.analysis import polyhedral
+from affdsl.passes.analysis.linearized import is_affine
+from affdsl.passes.analysis.polyhedral import (
     DEEPEST_QUOTIENT,
     UnknownError,
     equal_everywhere,

@@ -9,8 +9,8 @@ import pytest
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import INDEX
-from passes.analysis.domain import Domain
-from passes.analysis.projection import projected
+from affdsl.passes.analysis.domain import Domain
+from affdsl.passes.analysis.projection import projected
 
 N = Value(INDEX, "n")
 IVS = tuple(Value(INDEX, f"i{k}") for k in range(4))

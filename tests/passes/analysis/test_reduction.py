@@ -14,10 +14,10 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import F16, I8
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis import reduction as under_test
-from passes.analysis.combining import COMBINERS, EXTREMES
-from passes.analysis.dependence import Dependences
-from passes.analysis.reduction import ROUNDED, Reduction, Reductions
+from affdsl.passes.analysis import reduction as under_test
+from affdsl.passes.analysis.combining import COMBINERS, EXTREMES
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.reduction import ROUNDED, Reduction, Reductions
 
 
 def reductions(text: str) -> Reductions:

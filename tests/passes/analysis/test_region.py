@@ -15,12 +15,12 @@ from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
-from passes.analysis.access import Accesses
-from passes.analysis.boxes import Size
-from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.polyhedral import Dim, Map
-from passes.analysis.region import Region, extents, footprints, region_of, regions
-from passes.analysis.relations import fixed
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.boxes import Size
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.polyhedral import Dim, Map
+from affdsl.passes.analysis.region import Region, extents, footprints, region_of, regions
+from affdsl.passes.analysis.relations import fixed
 from tests.effort import some
 from tests.passes.analysis.programs import Program, generate
 from tests.passes.analysis.touched import origin
@@ -34,7 +34,7 @@ Touched = dict[Point, set[Point]]
 
 
 @pytest.mark.filterwarnings(
-    "ignore::passes.analysis.dependence.AnalysisWarning"
+    "ignore::affdsl.passes.analysis.dependence.AnalysisWarning"
 )  # then less is said, and nothing false
 @pytest.mark.parametrize("seed", [seed for seed in range(20) if seed not in SLOW])
 def test_regions_are_what_is_touched(seed: int) -> None:
@@ -69,7 +69,7 @@ def check(program: Program, found: Trace) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.filterwarnings("ignore::passes.analysis.dependence.AnalysisWarning")
+@pytest.mark.filterwarnings("ignore::affdsl.passes.analysis.dependence.AnalysisWarning")
 def test_extents_are_those_of_footprints() -> None:
     grids = 0
     for seed in some(range(30, 90), 20):
@@ -332,8 +332,8 @@ def test_a_copy_touches_all_there_is() -> None:
 
 @pytest.mark.parametrize("budget", [1, 30])
 def test_isl_out_of_its_budget_is_unknown(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passes.analysis.boxes.BUDGET", budget)
-    monkeypatch.setattr("passes.analysis.region.BUDGET", budget)
+    monkeypatch.setattr("affdsl.passes.analysis.boxes.BUDGET", budget)
+    monkeypatch.setattr("affdsl.passes.analysis.region.BUDGET", budget)
     body = f"affine.for %i = 0 to {20 + budget} {{ affine.store %x, %A[(%i * 7) floordiv 5] : memref<?xf32> }}"
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -6,8 +6,8 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.analysis.reuse import Reuse, reuse
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.reuse import Reuse, reuse
 from tests.passes.analysis.programs import generate
 
 MATMUL = """
@@ -127,7 +127,7 @@ def test_another_loop_is_refused() -> None:
 
 
 @pytest.mark.filterwarnings(
-    "ignore::passes.analysis.dependence.AnalysisWarning"
+    "ignore::affdsl.passes.analysis.dependence.AnalysisWarning"
 )  # then less is said, and nothing false
 @pytest.mark.parametrize("seed", range(10))
 def test_footprints_hold_what_is_touched(seed: int) -> None:

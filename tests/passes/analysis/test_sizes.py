@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.errors import SizeError
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.mlir.readers import parse
-from codegen.errors import SizeError
-from passes.analysis.dependence import dependences
-from passes.analysis.parallelism import of_loops
+from affdsl.passes.analysis.dependence import dependences
+from affdsl.passes.analysis.parallelism import of_loops
 
 N, M, K = af.symbols("N M K")
 

@@ -12,9 +12,9 @@ from affdsl.ir.dialects import affine, scf, vector
 from affdsl.ir.layouts import strided
 from affdsl.ir.types import MemRefType
 from affdsl.mlir.readers import parse
-from passes.analysis.access import Access, Accesses
-from passes.analysis.dependence import AnalysisWarning
-from passes.analysis.stride import Stride, stride, strides, supposed
+from affdsl.passes.analysis.access import Access, Accesses
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.analysis.stride import Stride, stride, strides, supposed
 from tests.oracles import mlir_opt
 from tests.passes.analysis.programs import Program, generate
 from tests.passes.analysis.touched import origin
@@ -249,7 +249,7 @@ def test_a_loop_elsewhere_is_refused() -> None:
 
 
 def test_isl_out_of_its_budget_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("passes.analysis.boxes.BUDGET", 10)
+    monkeypatch.setattr("affdsl.passes.analysis.boxes.BUDGET", 10)
     of = of_text("affine.for %i = 0 to 77 { %a = affine.load %A[%i floordiv 79] : memref<8xf32> }", "%A: memref<8xf32>")
     with pytest.warns(AnalysisWarning, match="isl needs more than 10 operations, for the read of A"):
         told = stride(of.all[0], of.all[0].ivs[0], of.scope)

@@ -14,8 +14,8 @@ from affdsl.ir.traverse import rewrite, walk, with_fields
 from affdsl.ir.types import F32, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis import trip_count as under_test
-from passes.analysis.trip_count import TripCount, trip_counts
+from affdsl.passes.analysis import trip_count as under_test
+from affdsl.passes.analysis.trip_count import TripCount, trip_counts
 from tests.passes.analysis.programs import Program, generate
 from tests.passes.analysis.traced import loops_around, trace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.cleanup.canonicalize import canonicalize
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
 from tests.mlir.batches import judge, split

@@ -3,7 +3,7 @@
 import pytest
 
 from affdsl.ir.traverse import walk
-from passes.cleanup.affine_fold_memref_alias_ops import affine_fold_memref_alias_ops
+from affdsl.passes.cleanup.affine_fold_memref_alias_ops import affine_fold_memref_alias_ops
 from tests.oracles import mlir_opt
 from tests.passes.compare import all_shown, assert_alike, parsed, shown
 

@@ -1,7 +1,7 @@
 """affine-raise-from-memref: next to mlir-opt's, subtraction included, and run before and after."""
 
 from affdsl.ir.traverse import walk
-from passes.cleanup.affine_raise_from_memref import affine_raise_from_memref
+from affdsl.passes.cleanup.affine_raise_from_memref import affine_raise_from_memref
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, differences, parsed, shown
 

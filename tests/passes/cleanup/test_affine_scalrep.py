@@ -4,9 +4,9 @@ import pytest
 
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk, with_fields
-from passes.analysis.access import Accesses
-from passes.analysis.dependence import Dependences
-from passes.cleanup.affine_scalrep import affine_scalrep
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.cleanup.affine_scalrep import affine_scalrep
 from tests.effort import some
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence

@@ -9,7 +9,7 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.mlir.writers import print_op
-from passes.cleanup.affine_simplify_structures import affine_simplify_structures
+from affdsl.passes.cleanup.affine_simplify_structures import affine_simplify_structures
 from tests.effort import some
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed, shown

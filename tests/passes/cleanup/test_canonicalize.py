@@ -16,9 +16,9 @@ from affdsl.ir.types import IntegerType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.affine import maps as affine_maps
-from passes.cleanup.canonicalize import canonicalize
-from passes.cleanup.canonicalize.integers import flags
+from affdsl.passes.affine import maps as affine_maps
+from affdsl.passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.cleanup.canonicalize.integers import flags
 from tests.effort import TRIES_ALL, some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

@@ -7,8 +7,8 @@ import pytest
 from affdsl.errors import AffdslError
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.cleanup.canonicalize import canonicalize
-from passes.pipeline.language import run_pipeline
+from affdsl.passes.cleanup.canonicalize import canonicalize
+from affdsl.passes.pipeline.language import run_pipeline
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, all_shown
 

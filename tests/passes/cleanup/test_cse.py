@@ -7,7 +7,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.cleanup.cse import cse
+from affdsl.passes.cleanup.cse import cse
 from tests.effort import some
 from tests.mlir.batches import judge
 from tests.passes.cleanup.canonicalize_corpus import corpus, size

@@ -4,7 +4,7 @@ from affdsl.ir.dialects import func
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.cleanup.inline import inline
+from affdsl.passes.cleanup.inline import inline
 from tests.fuzz.check import check_seeds, pipelines
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir

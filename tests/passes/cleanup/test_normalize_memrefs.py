@@ -8,7 +8,7 @@ import pytest
 from affdsl.ir.dialects import memref
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
-from passes.cleanup.normalize_memrefs import normalize_memrefs
+from affdsl.passes.cleanup.normalize_memrefs import normalize_memrefs
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.program_files import program_file
 

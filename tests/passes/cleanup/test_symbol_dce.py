@@ -2,7 +2,7 @@
 
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.cleanup.symbol_dce import symbol_dce
+from affdsl.passes.cleanup.symbol_dce import symbol_dce
 
 
 def test_a_module_where_all_is_live_is_returned():

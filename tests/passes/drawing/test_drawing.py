@@ -10,16 +10,16 @@ import pytest
 
 from affdsl.mlir.naming import names_of
 from affdsl.mlir.readers import parse
-from passes.drawing.diagram import Arrow, Box, Diagram
-from passes.drawing.dot import dot
-from passes.drawing.graph import drawn_graph
-from passes.drawing.layers import MOST_IN_LAYER, Vertex, isotonic, place, ranks
-from passes.drawing.layout import DrawingError, layout
-from passes.drawing.picture import ADVANCE, FONTS, Curve, Picture, Rectangle, Text, Triangle
-from passes.drawing.png import png
-from passes.drawing.style import STYLES
-from passes.drawing.summary import MOST_LINES, WIDEST, OpSummaries, wrap
-from passes.drawing.svg import svg
+from affdsl.passes.drawing.diagram import Arrow, Box, Diagram
+from affdsl.passes.drawing.dot import dot
+from affdsl.passes.drawing.graph import drawn_graph
+from affdsl.passes.drawing.layers import MOST_IN_LAYER, Vertex, isotonic, place, ranks
+from affdsl.passes.drawing.layout import DrawingError, layout
+from affdsl.passes.drawing.picture import ADVANCE, FONTS, Curve, Picture, Rectangle, Text, Triangle
+from affdsl.passes.drawing.png import png
+from affdsl.passes.drawing.style import STYLES
+from affdsl.passes.drawing.summary import MOST_LINES, WIDEST, OpSummaries, wrap
+from affdsl.passes.drawing.svg import svg
 from tests.passes.analysis.graph_oracle import blocks_of
 from tests.passes.analysis.programs import generate
 from tests.passes.analysis.test_graph import NESTS, PRODUCTS, STENCIL

@@ -18,17 +18,17 @@ from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.mlir.naming import names_of
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.analysis.nodes import ivs_of
-from passes.drawing.iteration_space import iteration_space
-from passes.drawing.layout import DrawingError
-from passes.drawing.picture import ADVANCE, Curve, Picture, Rectangle, Text, Triangle
-from passes.drawing.space_layout import RADIUS, space_layout
-from passes.drawing.space_view import Arrow, View, direct
-from passes.transforms.interchange import interchange
-from passes.transforms.parallelize import parallelize
-from passes.transforms.skew import skew
-from passes.transforms.tile import tile
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.nodes import ivs_of
+from affdsl.passes.drawing.iteration_space import iteration_space
+from affdsl.passes.drawing.layout import DrawingError
+from affdsl.passes.drawing.picture import ADVANCE, Curve, Picture, Rectangle, Text, Triangle
+from affdsl.passes.drawing.space_layout import RADIUS, space_layout
+from affdsl.passes.drawing.space_view import Arrow, View, direct
+from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.parallelize import parallelize
+from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.tile import tile
 from tests.harness.reading import iv
 from tests.passes.analysis.programs import generate
 from tests.passes.analysis.traced import loops_around, trace
@@ -510,11 +510,11 @@ def test_refusals(tmp_path, monkeypatch):
     )
     assert message(lambda: small.to_svg(colour="w")) == "no loop around the points is called w: it is t, i"
     assert message(lambda: small.save(tmp_path / "x.jpg")).endswith("x.jpg: the name must end in .svg or .png")
-    monkeypatch.setattr("passes.drawing.space_question.MOST_PAIRS", 20)
+    monkeypatch.setattr("affdsl.passes.drawing.space_question.MOST_PAIRS", 20)
     assert message(lambda: iteration_space(found, "t", "i", sizes)) == (
         "there are more than 20 arrows; take smaller sizes"
     )
-    monkeypatch.setattr("passes.drawing.space_question.BUDGET", 20)
+    monkeypatch.setattr("affdsl.passes.drawing.space_question.BUDGET", 20)
     assert message(lambda: iteration_space(Dependences(wavefront()), "t", "i", sizes)) == (
         "isl needs more than 20 operations; take smaller sizes"
     )

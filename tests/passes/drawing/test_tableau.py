@@ -8,9 +8,9 @@ import pytest
 
 from affdsl.ir.dialects import func
 from affdsl.mlir.readers import parse
-from passes.analysis.access import Access, accesses
-from passes.analysis.dependence import Dependence, dependences
-from passes.drawing.tableau import (
+from affdsl.passes.analysis.access import Access, accesses
+from affdsl.passes.analysis.dependence import Dependence, dependences
+from affdsl.passes.drawing.tableau import (
     Tableau,
     composition_tableau,
     dependence_tableau,

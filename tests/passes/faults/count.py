@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from affdsl.ir.dialects.func import Module
-from passes.validation import Report, validate
+from affdsl.passes.validation import Report, validate
 from tests.passes.faults.planting import FAULTS, planted
 from tests.passes.faults.programs import Case, cases
 from tests.passes.faults.real import changes

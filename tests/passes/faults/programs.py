@@ -13,15 +13,15 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.pipeline.language import run_pipeline
-from passes.transforms.distribute import distribute
-from passes.transforms.index_set_split import index_set_split
-from passes.transforms.interchange import interchange
-from passes.transforms.peel import peel
-from passes.transforms.reverse import reverse
-from passes.transforms.shift import shift
-from passes.transforms.skew import skew
-from passes.transforms.strip_mine import strip_mine
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.peel import peel
+from affdsl.passes.transforms.reverse import reverse
+from affdsl.passes.transforms.shift import shift
+from affdsl.passes.transforms.skew import skew
+from affdsl.passes.transforms.strip_mine import strip_mine
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
 from tests.passes.analysis.programs import generate as generate_small

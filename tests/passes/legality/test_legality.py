@@ -13,13 +13,13 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.mlir.readers import parse
-from passes.analysis.access import Access
-from passes.analysis.dependence import AnalysisWarning, Dependences
-from passes.analysis.reduction import Reductions
-from passes.legality.order import Violation, _Order, new_order, text_time
-from passes.legality.refusal import IllegalTransform, refusal
-from passes.legality.require import Candidate, interchanged, require_order, reversed_first, skewed
-from passes.transforms.interchange import interchange
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.reduction import Reductions
+from affdsl.passes.legality.order import Violation, _Order, new_order, text_time
+from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.legality.require import Candidate, interchanged, require_order, reversed_first, skewed
+from affdsl.passes.transforms.interchange import interchange
 from tests.harness.reading import loops
 from tests.passes.advice.asked import asked
 from tests.passes.analysis.programs import generate

@@ -9,7 +9,7 @@ import pytest
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.lowering.expand_index_ops import expand_index_ops, expand_index_ops_as_affine
+from affdsl.passes.lowering.expand_index_ops import expand_index_ops, expand_index_ops_as_affine
 from tests.passes.compare import ENDS, both, parsed
 
 HEAD = "func.func private @use(index, index, index)\nfunc.func @f(%i: index, %j: index, %n: index, %m: index)"

@@ -18,8 +18,8 @@ from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.analysis.polyhedral import equal_everywhere
-from passes.lowering.lower_affine import lower_affine
+from affdsl.passes.analysis.polyhedral import equal_everywhere
+from affdsl.passes.lowering.lower_affine import lower_affine
 from tests.effort import some
 from tests.oracles import mlir_opt, require, run_mlir
 from tests.passes.compare import ENDS, UNKNOWN, assert_alike, differences, parsed, shown

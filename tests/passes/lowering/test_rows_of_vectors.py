@@ -12,7 +12,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.lowering.rows_of_vectors import rows_of_vectors
+from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
 from tests.effort import some
 from tests.ir.vector_programs import PROGRAMS
 from tests.oracles import mlir_opt

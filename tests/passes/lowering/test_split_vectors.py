@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit_jit
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from codegen.c.emit import emit_jit
-from passes.lowering.split_vectors import split_vectors
+from affdsl.passes.lowering.split_vectors import split_vectors
 from tests.harness.judges import copied
 from tests.ir.vector_programs import PROGRAMS
 

@@ -10,9 +10,9 @@ import pytest
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.mlir_opt.affine_data_copy_generate import affine_data_copy_generate
-from passes.pipeline.language import run_pipeline
-from passes.pipeline.manager import PipelineError
+from affdsl.passes.mlir_opt.affine_data_copy_generate import affine_data_copy_generate
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.pipeline.manager import PipelineError
 from tests.effort import some
 from tests.fuzz.check import check_seeds, pipelines
 from tests.oracles import mlir_opt

@@ -12,9 +12,9 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.mlir_opt.affine_loop_fusion import Attempt, Policy, affine_loop_fusion, fused
-from passes.pipeline.language import run_pipeline
-from passes.transforms.fuse.compute_at import compute_at
+from affdsl.passes.mlir_opt.affine_loop_fusion import Attempt, Policy, affine_loop_fusion, fused
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.transforms.fuse.compute_at import compute_at
 from tests.fuzz.check import check_seeds
 from tests.mlir.batches import judge
 from tests.oracles import mlir_opt

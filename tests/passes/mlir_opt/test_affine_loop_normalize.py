@@ -4,7 +4,7 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
+from affdsl.passes.mlir_opt.affine_loop_normalize import affine_loop_normalize
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed, shown
 from tests.passes.program_files import text

@@ -7,8 +7,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
-from passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
-from passes.mlir_opt.options import OptionError
+from affdsl.passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
+from affdsl.passes.mlir_opt.options import OptionError
 from tests.oracles import mlir_opt
 
 NEST = """func.func @f(%A: memref<?x?xf32>, %B: memref<?xf32>, %n: index, %x: f32) {

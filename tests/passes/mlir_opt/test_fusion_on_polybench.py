@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from affdsl.codegen.jit import interpret_program
 from affdsl.ir.verifier import verify
+from affdsl.passes.mlir_opt.affine_loop_fusion import Policy, fused
 from benchmarks.polybench.suite import SUITE
-from codegen.jit import interpret_program
-from passes.mlir_opt.affine_loop_fusion import Policy, fused
 
 
 def fused_kernel(benchmark, **options):

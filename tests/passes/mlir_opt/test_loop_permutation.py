@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from affdsl.errors import AffdslError
-from passes.mlir_opt.loop_permutation import loop_permutation
+from affdsl.passes.mlir_opt.loop_permutation import loop_permutation
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed, shown
 

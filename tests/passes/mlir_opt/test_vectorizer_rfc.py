@@ -10,8 +10,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.mlir_opt.affine_super_vectorize import affine_super_vectorize
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.three_ways import agree
 
 ORACLES = Path(__file__).parents[2] / "mlir" / "oracles"

@@ -1,9 +1,9 @@
 """The policy of fusion on random programs: what it makes does the same, and much of it is fused."""
 
 from affdsl.ir.verifier import verify
-from passes.optimize.explained import explained
-from passes.optimize.fusion import fusion
-from passes.optimize.storage import storage
+from affdsl.passes.optimize.explained import explained
+from affdsl.passes.optimize.fusion import fusion
+from affdsl.passes.optimize.storage import storage
 from tests.effort import TRIES_ALL
 from tests.transformations.check import difference
 from tests.transformations.fusing import subject

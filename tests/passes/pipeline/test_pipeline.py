@@ -11,10 +11,10 @@ from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.mlir_opt.options import Option, OptionError, print_options, read_options
-from passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step, run_pipeline
-from passes.pipeline.manager import Event, PassError, PassStep, Pipeline, PipelineError
-from passes.pipeline.registry import BY_NAME, OURS, PASSES, Pass
+from affdsl.passes.mlir_opt.options import Option, OptionError, print_options, read_options
+from affdsl.passes.pipeline.language import dump_pipeline, nested, parse_pipeline, pass_step, run_pipeline
+from affdsl.passes.pipeline.manager import Event, PassError, PassStep, Pipeline, PipelineError
+from affdsl.passes.pipeline.registry import BY_NAME, OURS, PASSES, Pass
 from tests.cli.tools import mlir_opt
 
 OPTIONS = (

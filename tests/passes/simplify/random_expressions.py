@@ -18,8 +18,8 @@ from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import INDEX
-from passes.analysis import polyhedral
-from passes.simplify import NEVER, domain_of, simplify, simplify_bounds, simplify_constraints
+from affdsl.passes.analysis import polyhedral
+from affdsl.passes.simplify import NEVER, domain_of, simplify, simplify_bounds, simplify_constraints
 from tests.harness.command import parser
 
 INDEX_MIN, INDEX_MAX = -(1 << 63), (1 << 63) - 1

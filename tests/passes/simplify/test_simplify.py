@@ -10,8 +10,8 @@ from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.ir.types import F32, INDEX, MemRefType
-from passes.analysis import polyhedral
-from passes.simplify import (
+from affdsl.passes.analysis import polyhedral
+from affdsl.passes.simplify import (
     NEVER,
     NOTHING,
     Context,
@@ -22,7 +22,7 @@ from passes.simplify import (
     simplify_bounds,
     simplify_constraints,
 )
-from passes.simplify.ranges import ANY, Range, between, point, range_of
+from affdsl.passes.simplify.ranges import ANY, Range, between, point, range_of
 from tests.effort import some
 from tests.mlir.build import loop
 from tests.passes.simplify import random_expressions

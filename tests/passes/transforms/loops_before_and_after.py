@@ -16,7 +16,7 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
+from affdsl.passes.legality.refusal import IllegalTransform
 from tests.harness.reading import loops
 from tests.passes.analysis.programs import Program, generate
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from affdsl.ir.dialects import func
-from passes.transforms.distribute import distribute
-from passes.transforms.interchange import interchange
-from passes.transforms.reverse import reverse
-from passes.transforms.shift import shift
-from passes.transforms.skew import skew
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.reverse import reverse
+from affdsl.passes.transforms.shift import shift
+from affdsl.passes.transforms.skew import skew
 from tests.harness.reading import loops
 
 Step = tuple[str, Callable[[], func.Func]]

@@ -7,9 +7,9 @@ import pytest
 
 from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
-from passes.transforms.coalesce import coalesce
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_coalescing import affine_loop_coalescing
+from affdsl.passes.transforms.coalesce import coalesce
 from tests.effort import some
 from tests.harness.reading import by_name, function, loops
 from tests.oracles import mlir_opt

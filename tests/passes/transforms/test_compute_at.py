@@ -16,10 +16,10 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.proof.claims import Answer
-from passes.transforms.fuse.compute_at import compute_at
-from passes.transforms.fuse.window import Window
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.proof.claims import Answer
+from affdsl.passes.transforms.fuse.compute_at import compute_at
+from affdsl.passes.transforms.fuse.window import Window
 from tests.passes.mlir_opt.fusion_programs import program
 
 N, M = af.symbols("N M")

@@ -19,13 +19,13 @@ from affdsl.ir.interpreter import Order, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.data_copy import candidates, data_copy, plan
-from passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
-from passes.transforms.data_copy.nests import Copied, arranged
-from passes.transforms.data_copy.plan import _Operations
-from passes.transforms.data_copy.point import CopyPoint
-from passes.transforms.data_copy.request import CopyRequest
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.data_copy import candidates, data_copy, plan
+from affdsl.passes.transforms.data_copy.candidates import CopyCandidates, CopyInOut
+from affdsl.passes.transforms.data_copy.nests import Copied, arranged
+from affdsl.passes.transforms.data_copy.plan import _Operations
+from affdsl.passes.transforms.data_copy.point import CopyPoint
+from affdsl.passes.transforms.data_copy.request import CopyRequest
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.harness.reading import by_name, function, loops
@@ -93,7 +93,7 @@ def test_c_does_the_same(name: str, tmp_path: Path) -> None:
         check(func.Module((after,)), "f", case.arguments(7), tmp_path / str(k))
 
 
-@pytest.mark.filterwarnings("ignore::passes.analysis.dependence.AnalysisWarning")
+@pytest.mark.filterwarnings("ignore::affdsl.passes.analysis.dependence.AnalysisWarning")
 def test_random_programs_do_the_same() -> None:
     """Those of analyses: views, calls, parallel loops, globals, buffers made in loops, and their opposites."""
     made = compared = 0

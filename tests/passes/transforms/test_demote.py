@@ -12,8 +12,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.demote import demote
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.demote import demote
 from tests.effort import some
 
 K, M, N = af.symbols("K M N")

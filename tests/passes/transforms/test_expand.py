@@ -13,10 +13,10 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.verifier import verify
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.distribute import distribute
-from passes.transforms.expand import expand
-from passes.transforms.parallelize import parallelize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.expand import expand
+from affdsl.passes.transforms.parallelize import parallelize
 from tests.effort import some
 from tests.harness.reading import iv, loops, read
 from tests.passes.transforms.own_buffer_programs import SIZES, buffers, generate, result

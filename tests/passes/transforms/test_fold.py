@@ -11,9 +11,9 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms import fold as folding
-from passes.transforms.fold import fold
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms import fold as folding
+from affdsl.passes.transforms.fold import fold
 from tests.effort import some
 from tests.oracles import mlir_opt
 

@@ -14,9 +14,9 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.fuse.loops import fuse
-from passes.transforms.reverse import reverse
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.fuse.loops import fuse
+from affdsl.passes.transforms.reverse import reverse
 from tests.harness import reading
 from tests.harness.reading import by_name, loops
 from tests.passes.advice.asked import asked

@@ -11,11 +11,11 @@ from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
+from affdsl.passes.mlir_opt import affine_loop_fusion as pass_
+from affdsl.passes.mlir_opt.affine_loop_fusion import affine_loop_fusion, explained
+from affdsl.passes.transforms.fuse.alike import Memory, form_of
+from affdsl.passes.transforms.fuse.focus import outline_of
 from benchmarks.chains import chain
-from passes.mlir_opt import affine_loop_fusion as pass_
-from passes.mlir_opt.affine_loop_fusion import affine_loop_fusion, explained
-from passes.transforms.fuse.alike import Memory, form_of
-from passes.transforms.fuse.focus import outline_of
 from tests.passes.mlir_opt import fusion
 from tests.passes.mlir_opt.fusion.short import programs
 from tests.passes.mlir_opt.fusion_programs import program

@@ -10,9 +10,9 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.mlir.readers import parse
-from passes.analysis.access import Accesses
-from passes.analysis.polyhedral import UnknownError
-from passes.transforms.fuse.slices import Slice, slice_of
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.polyhedral import UnknownError
+from affdsl.passes.transforms.fuse.slices import Slice, slice_of
 
 CHAIN = """func.func @main(%A: memref<8x128x384xf32>, %B: memref<8x384x512xf32>, %C: memref<8x128x512xf32>) {
   affine.for %b = 0 to 8 { affine.for %i = 0 to 128 { affine.for %j = 0 to 512 { affine.for %k = 0 to 384 {

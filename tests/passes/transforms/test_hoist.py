@@ -4,10 +4,10 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk, with_fields
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
-from passes.transforms.hoist import hoist
-from passes.validation import validate
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_invariant_code_motion import affine_loop_invariant_code_motion
+from affdsl.passes.transforms.hoist import hoist
+from affdsl.passes.validation import validate
 from tests.oracles import mlir_opt
 from tests.passes.compare import UNKNOWN, assert_alike, parsed
 from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence

@@ -3,8 +3,8 @@
 import pytest
 
 from affdsl.ir.expr import Affine
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.index_set_split import index_set_split
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.index_set_split import index_set_split
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import (
     LOWERS,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.normalize import normalize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.normalize import normalize
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import (
     LOWERS,

@@ -7,11 +7,11 @@ from affdsl.ir.dialects.func import Module
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.traverse import with_fields
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.expand import expand
-from passes.transforms.normalize import normalize
-from passes.transforms.privatize import privatize
-from passes.transforms.sink import make_perfect, sink
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.expand import expand
+from affdsl.passes.transforms.normalize import normalize
+from affdsl.passes.transforms.privatize import privatize
+from affdsl.passes.transforms.sink import make_perfect, sink
 from tests.effort import some
 from tests.harness.reading import loops
 from tests.oracles import mlir_opt, run_mlir

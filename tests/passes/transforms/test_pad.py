@@ -9,8 +9,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.pad import pad
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.pad import pad
 from tests.oracles import mlir_opt
 
 N, M = af.symbols("N M")

@@ -5,9 +5,9 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_parallelize import affine_parallelize
-from passes.transforms.parallelize import parallelize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_parallelize import affine_parallelize
+from affdsl.passes.transforms.parallelize import parallelize
 from tests.effort import some
 from tests.passes.advice.asked import asked
 from tests.passes.analysis.programs import generate

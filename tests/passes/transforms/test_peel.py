@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.peel import peel
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.peel import peel
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import (
     LOWERS,

@@ -20,11 +20,11 @@ from affdsl.ir.traverse import definitions, rewrite, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_pipeline_data_transfer import affine_pipeline_data_transfer
-from passes.pipeline.language import run_pipeline
-from passes.transforms import pipeline_data_transfer as under_test
-from passes.transforms.pipeline_data_transfer import pipeline_data_transfer, transfers
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_pipeline_data_transfer import affine_pipeline_data_transfer
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.transforms import pipeline_data_transfer as under_test
+from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer, transfers
 from tests.codegen.c.compare import check
 from tests.effort import some
 from tests.fuzz.check import check_seeds

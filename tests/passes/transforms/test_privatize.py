@@ -14,13 +14,13 @@ from affdsl.ir.interpreter import InterpreterError, run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.distribute import distribute
-from passes.transforms.expand import expand
-from passes.transforms.interchange import interchange
-from passes.transforms.parallelize import parallelize
-from passes.transforms.privatize import privatize
-from passes.transforms.reverse import reverse
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.expand import expand
+from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.parallelize import parallelize
+from affdsl.passes.transforms.privatize import privatize
+from affdsl.passes.transforms.reverse import reverse
 from tests.effort import some
 from tests.harness.reading import function, iv, loops, read
 from tests.oracles import mlir_opt

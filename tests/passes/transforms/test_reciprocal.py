@@ -6,8 +6,8 @@ import pytest
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.reciprocal import reciprocal
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.reciprocal import reciprocal
 
 DIVISION = """func.func @f(%A: memref<?xf32>, %x: f32, %n: index) {
   affine.for %i = 0 to %n {

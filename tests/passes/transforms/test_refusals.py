@@ -14,8 +14,8 @@ import pytest
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.advice.verbs import VERBS
-from passes.legality.refusal import IllegalTransform
+from affdsl.passes.advice.verbs import VERBS
+from affdsl.passes.legality.refusal import IllegalTransform
 from tests.passes.advice.asked import asked
 
 SAID = re.compile(r"^// (STEP|CANNOT): (.*)\n", re.M)

@@ -15,13 +15,13 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.analysis.dependence import AnalysisWarning
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.distribute import distribute
-from passes.transforms.interchange import interchange, permute
-from passes.transforms.reverse import reverse
-from passes.transforms.shift import shift
-from passes.transforms.skew import skew
+from affdsl.passes.analysis.dependence import AnalysisWarning
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.distribute import distribute
+from affdsl.passes.transforms.interchange import interchange, permute
+from affdsl.passes.transforms.reverse import reverse
+from affdsl.passes.transforms.shift import shift
+from affdsl.passes.transforms.skew import skew
 from tests.effort import some
 from tests.harness import reading
 from tests.harness.reading import loops

@@ -3,13 +3,13 @@
 from collections import Counter
 from random import Random
 
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.coalesce import coalesce
-from passes.transforms.index_set_split import index_set_split
-from passes.transforms.peel import peel
-from passes.transforms.strip_mine import strip_mine
-from passes.transforms.unroll import unroll, unroll_full
-from passes.transforms.unswitch import unswitch
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.coalesce import coalesce
+from affdsl.passes.transforms.index_set_split import index_set_split
+from affdsl.passes.transforms.peel import peel
+from affdsl.passes.transforms.strip_mine import strip_mine
+from affdsl.passes.transforms.unroll import unroll, unroll_full
+from affdsl.passes.transforms.unswitch import unswitch
 from tests.harness.reading import loops
 from tests.passes.transforms.loops_before_and_after import on_random_programs
 

@@ -7,8 +7,8 @@ from affdsl.ir.dialects import affine, vector
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.scalar_replace.carried import scalar_replace
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.random_bodies import NUMBERS, random_body, random_recurrence
 

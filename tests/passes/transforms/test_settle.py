@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.transforms.settle import settled
+from affdsl.passes.transforms.settle import settled
 from tests.passes.compare import parsed
 
 M, N = af.symbols("M N")

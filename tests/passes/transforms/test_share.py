@@ -7,9 +7,9 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.share import shared
-from passes.transforms.unroll import unroll
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.share import shared
+from affdsl.passes.transforms.unroll import unroll
 from tests.harness.judges import instead
 from tests.soundness.programs import PROGRAMS, interpreted
 

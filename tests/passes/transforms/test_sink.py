@@ -10,10 +10,10 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import InterpreterError
 from affdsl.ir.verifier import verify
 from affdsl.mlir.writers import print_op
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.hoist import hoist
-from passes.transforms.interchange import interchange
-from passes.transforms.sink import make_perfect, sink
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.hoist import hoist
+from affdsl.passes.transforms.interchange import interchange
+from affdsl.passes.transforms.sink import make_perfect, sink
 from tests.effort import some
 from tests.harness.reading import iv, loops, read
 from tests.passes.advice.asked import asked

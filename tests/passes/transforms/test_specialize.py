@@ -12,8 +12,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.specialize import specialize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.specialize import specialize
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import on_random_programs
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.strip_mine import strip_mine
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.strip_mine import strip_mine
 from tests.harness.reading import by_name, function, loops
 from tests.passes.transforms.loops_before_and_after import (
     LOWERS,

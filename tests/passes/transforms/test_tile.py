@@ -16,12 +16,12 @@ from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_tile import affine_loop_tile
-from passes.mlir_opt.options import OptionError
-from passes.transforms import tile as under_test
-from passes.transforms.tile import tile
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_tile import affine_loop_tile
+from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms import tile as under_test
+from affdsl.passes.transforms.tile import tile
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
 from tests.passes.compare import both, parsed, shown

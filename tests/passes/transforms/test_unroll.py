@@ -6,11 +6,11 @@ from affdsl.errors import AffdslError
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_unroll import affine_loop_unroll
-from passes.pipeline.language import run_pipeline
-from passes.transforms.loops.pieces import MOST_OPERATIONS
-from passes.transforms.unroll import unroll, unroll_full
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_unroll import affine_loop_unroll
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.transforms.loops.pieces import MOST_OPERATIONS
+from affdsl.passes.transforms.unroll import unroll, unroll_full
 from tests.effort import some
 from tests.fuzz.check import pipelines
 from tests.harness.reading import by_name, function, loops

@@ -15,12 +15,12 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_unroll_jam import affine_loop_unroll_jam
-from passes.mlir_opt.options import OptionError
-from passes.transforms import unroll_jam as under_test
-from passes.transforms.unroll_jam import unroll_jam
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_unroll_jam import affine_loop_unroll_jam
+from affdsl.passes.mlir_opt.options import OptionError
+from affdsl.passes.transforms import unroll_jam as under_test
+from affdsl.passes.transforms.unroll_jam import unroll_jam
 from tests.effort import some
 from tests.harness.judges import instead
 from tests.oracles import mlir_opt

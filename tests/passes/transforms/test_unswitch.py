@@ -6,9 +6,9 @@ from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import clone, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX
-from passes.legality.refusal import IllegalTransform
-from passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
-from passes.transforms.unswitch import unswitch
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.mlir_opt.affine_loop_unswitch import affine_loop_unswitch
+from affdsl.passes.transforms.unswitch import unswitch
 from tests.harness.reading import by_name, function, loops
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.transforms.loops_before_and_after import on_random_programs

@@ -12,7 +12,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import F32, I1, INDEX, IntegerType, MemRefType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.oracles import mlir_opt
 from tests.passes.advice.asked import asked
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import affdsl as af
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
 from tests.passes.transforms.test_vectorize import assert_same, iv, read
 

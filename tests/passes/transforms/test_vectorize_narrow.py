@@ -11,8 +11,8 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
-from passes.lowering.split_vectors import split_vectors
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.lowering.split_vectors import split_vectors
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.effort import some
 from tests.three_ways import agree
 

@@ -12,8 +12,8 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.legality.refusal import IllegalTransform
-from passes.transforms.vectorize import vectorize
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.vectorize import vectorize
 from tests.three_ways import agree
 
 N, M = af.symbols("N M")

@@ -16,8 +16,8 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.types import IndexType, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis.dependence import Dependences
-from passes.legality.refusal import IllegalTransform
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.legality.refusal import IllegalTransform
 from tests.harness.judges import left
 from tests.passes.analysis.programs import generate
 from tests.passes.compare import parsed

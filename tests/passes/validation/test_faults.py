@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.validation import validate
+from affdsl.passes.validation import validate
 from tests.passes.compare import parsed
 from tests.passes.faults.__main__ import shown
 from tests.passes.faults.count import tally

@@ -10,12 +10,12 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import rewrite, with_fields
 from affdsl.mlir.readers import parse
-from passes.pipeline.language import parse_pipeline, run_pipeline
-from passes.pipeline.manager import PassStep
-from passes.pipeline.registry import Pass
-from passes.validation import Validator, still_fails, validate
-from passes.validation.inputs import SIZES, sizes_for
-from passes.validation.pipeline import ValidationError, require_same, run_validated
+from affdsl.passes.pipeline.language import parse_pipeline, run_pipeline
+from affdsl.passes.pipeline.manager import PassStep
+from affdsl.passes.pipeline.registry import Pass
+from affdsl.passes.validation import Validator, still_fails, validate
+from affdsl.passes.validation.inputs import SIZES, sizes_for
+from affdsl.passes.validation.pipeline import ValidationError, require_same, run_validated
 from tests.effort import some
 from tests.fuzz.check import pipelines
 from tests.fuzz.generator import generate

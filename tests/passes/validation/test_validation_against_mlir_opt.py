@@ -8,7 +8,7 @@ import pytest
 
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.validation import validate
+from affdsl.passes.validation import validate
 from tests.oracles import TIMEOUT, require
 from tests.soundness import programs
 from tests.soundness.programs import PROGRAMS

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from affdsl.mlir.readers import parse
-from passes.pipeline.language import run_pipeline
-from passes.proof import equivalence
-from passes.validation import still_fails, validate
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.proof import equivalence
+from affdsl.passes.validation import still_fails, validate
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
 from tests.passes.analysis.programs import generate as generate_small

@@ -23,8 +23,8 @@ from affdsl.ir.interpreter import Prepared
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import INDEX
 from affdsl.mlir.readers import parse
-from passes.pipeline.language import run_pipeline
-from passes.validation import Validator
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.validation import Validator
 from tests.mlir.batches import judge
 from tests.passes.mlir_opt.fusion.short import Program, programs
 

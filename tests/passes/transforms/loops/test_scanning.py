@@ -13,8 +13,8 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
-from passes.analysis.polyhedral import UnknownError, set_of
-from passes.transforms.loops.scanning import scan
+from affdsl.passes.analysis.polyhedral import UnknownError, set_of
+from affdsl.passes.transforms.loops.scanning import scan
 
 Claim = Callable[[Affine, Affine, Affine], Constraint]
 
