@@ -27,9 +27,10 @@ def build(
     prefix: str = "",
     targets: str | Sequence[str] = "baseline",
     optimize: bool | Mapping[str, int] = False,
+    python: bool = False,
     openmp: bool = True,
 ) -> tuple[Path, ...]:
-    """Build kernels into a library: C, a header, a static and a shared library, and files for CMake and pkg-config.
+    """Build kernels into a library: C, a header, a static and a shared library, files for CMake and pkg-config.
 
     Whoever gets the folder needs no affdsl. The compiler is the first of `$AFFDSL_CC`, `$CC`, gcc, clang, cc and the
     one of the package ziglang; it may be one for another machine.
@@ -51,6 +52,8 @@ def build(
         as "avx2". With several, among them "baseline", the library chooses at the first call.
     optimize
         Make loops fast for each target by `Kernel.optimize`; a mapping has its options, as `{"threads": 4}`.
+    python
+        Also write a wheel, which needs NumPy only and has the kernels as functions that check their arguments.
     openmp
         Whether parallel loops run on threads.
 
@@ -66,7 +69,7 @@ def build(
     ToolchainError
         Where there is no compiler, or it fails.
     UnsupportedError
-        For a kernel that C cannot express.
+        For a kernel that C cannot express, or Python cannot call without affdsl.
 
     >>> import affdsl as af, tempfile
     >>> N = af.symbols("N")
@@ -94,12 +97,12 @@ def build(
         raise BuildError("build takes one kernel or several, got none")
     if name is None and len(listed) > 1:
         raise BuildError(f"a library of {len(listed)} kernels needs a name: name=...")
-    called = library_name(listed[0].name.lower() if name is None else name, python=False)
+    called = library_name(listed[0].name.lower() if name is None else name, python=python)
     names = symbols(prefix, [kernel.name for kernel in listed], called)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
     shipped = tuple(_shipped(kernel, chosen, optimize) for kernel in listed)
     library = Library(called, library_version(version), shipped, tuple(names), chosen)
-    return aot.build(library, Path(folder), openmp=openmp)
+    return aot.build(library, Path(folder), python=python, openmp=openmp)
 
 
 def _shipped(kernel: Kernel, targets: Sequence[Target], optimize: bool | Mapping[str, int]) -> ShippedKernel:

@@ -13,12 +13,13 @@ from affdsl.codegen.aot.machine import Machine, machine_of, require_targets
 from affdsl.codegen.aot.pkg_config import pkg_config
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.aot.sources import Sources, sources
+from affdsl.codegen.aot.wheel import wheel
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import BuildError
 from affdsl.codegen.toolchain import Compiler, Source, compile_library
 
 
-def build(library: Library, folder: Path, *, openmp: bool = True) -> tuple[Path, ...]:
+def build(library: Library, folder: Path, *, python: bool = False, openmp: bool = True) -> tuple[Path, ...]:
     """Build a library into a folder, which is made where it is missing; give the files, of which others are replaced.
 
     Nothing is written where something fails before. The compiler is that of `codegen.toolchain`: it may make code for
@@ -31,7 +32,7 @@ def build(library: Library, folder: Path, *, openmp: bool = True) -> tuple[Path,
     ToolchainError
         Where there is no compiler, or it fails.
     UnsupportedError
-        For a kernel that C cannot express.
+        For a kernel that C cannot express, or Python cannot call.
     """
     _require_folder(folder)
     written = sources(library)
@@ -49,6 +50,9 @@ def build(library: Library, folder: Path, *, openmp: bool = True) -> tuple[Path,
         f"lib{library.name}.a": static,
         name: shared,
     }
+    if python:
+        wheel_name, data = wheel(library, written, machine, shared)
+        files[wheel_name] = data
     return _write(folder, files, dict(zip(links, [name, *links], strict=False)))
 
 

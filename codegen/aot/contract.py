@@ -16,7 +16,8 @@ _WIDE = 92
 
 def required(kernel: ShippedKernel) -> list[str]:
     """The lines about sizes with which accesses stay inside of their arrays, and about data that are indices."""
-    found = dict.fromkeys(_sentence(f) for f in kernel.bounds.findings if f.verdict not in ("proved", "violated"))
+    silent = ("proved", "violated", *(("by numbers", "unknown") if kernel.program.checked else ()))
+    found = dict.fromkeys(_sentence(f) for f in kernel.bounds.findings if f.verdict not in silent)
     limit, arguments = limited(kernel.program)
     if arguments:
         names = ", ".join(argument.hint for argument in arguments)
@@ -30,7 +31,7 @@ def _sentence(finding: Finding) -> str:
         case "conditional":
             return f"Requires sizes for which {what} stays in its array: it {finding.rule}."
         case "by numbers":
-            return f"Requires sizes for which {what} stays in its array: {'; '.join(finding.unknown)}."
+            return f"Requires sizes for which {what} stays in its array."
         case _:
             return f"Trusts the data that {what} depends on: {'; '.join(finding.unknown)}."
 

@@ -31,19 +31,19 @@ class Machine:
     def shared_names(self, library: Library) -> tuple[str, ...]:
         """What the shared library is called: the file, and links to it, each to the one before.
 
-        The second is what programs ask for that were linked with it, so that it changes with what is incompatible.
+        One has the first number of the version, which changes with what is incompatible: programs that were linked
+        with the library ask for it.
         """
         if not self.is_linux:
             return (f"lib{library.name}.dylib",)
-        major = library.version.partition(".")[0]
-        return f"lib{library.name}.so.{library.version}", f"lib{library.name}.so.{major}", f"lib{library.name}.so"
+        plain = f"lib{library.name}.so"
+        return tuple(dict.fromkeys((f"{plain}.{library.version}", _so_name(library), plain)))
 
     def link_flags(self, library: Library) -> tuple[str, ...]:
         """How the shared library is linked, but for what it is made of; every symbol in it must be found."""
         if not self.is_linux:
             return (f"-Wl,-install_name,@rpath/lib{library.name}.dylib",)
-        names = self.shared_names(library)
-        return f"-Wl,-soname,{names[-1] if len(names) < 3 else names[1]}", "-Wl,-z,defs"
+        return f"-Wl,-soname,{_so_name(library)}", "-Wl,-z,defs"
 
     @property
     def wheel_tag(self) -> str:
@@ -53,6 +53,11 @@ class Machine:
         if self.is_linux:
             return f"linux_{self.cpu}"
         raise BuildError("a wheel for macOS is built on macOS: what it is for depends on the version of the system")
+
+
+def _so_name(library: Library) -> str:
+    """What programs ask for that were linked with a library."""
+    return f"lib{library.name}.so.{library.version.partition('.')[0]}"
 
 
 def machine_of(compiler: Compiler) -> Machine:

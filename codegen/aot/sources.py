@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from affdsl.codegen.aot.contract import required
@@ -159,9 +159,9 @@ def _target(library: Library) -> str:
     return as_comment(lines) + f"{upper}_API const char *{library.name}_target(void);\n\n"
 
 
-def _checks(sites: Sites) -> Iterator[str]:
-    yield "The checks, by the number that failure[0] gets:"
-    yield from (f"{number:4}  {comment(site.listed)}" for number, site in enumerate(sites.listed(), 1))
+def _checks(sites: Sites) -> list[str]:
+    listed = [f"{number:4}  {comment(site.listed)}" for number, site in enumerate(sites.listed(), 1)]
+    return ["The checks, by the number that failure[0] gets:", *listed]
 
 
 def _about(text: str) -> list[str]:

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import PurePath
 
 from affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
-from affdsl.ir.debugging import shown_float, with_report
 from affdsl.ir.location import Location
+from affdsl.ir.reports import shown_float, with_report
 
 
 @dataclass(frozen=True)
