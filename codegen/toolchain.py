@@ -139,7 +139,9 @@ def identify(command: Command) -> Compiler:
     """
     plain = Compiler(command.path, command.arguments, "", "gcc", has_openmp=False, has_native=False)
     with ThreadPoolExecutor(2, "affdsl-probe") as pool:
-        openmp = pool.submit(_builds, plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp"))
+        # One compiler takes -fopenmp and has no library for it, which would be noticed only where code is loaded.
+        complete = ("-Wl,-z,defs",) if sys.platform.startswith("linux") else ()
+        openmp = pool.submit(_builds, plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp", *complete))
         native = pool.submit(_builds, plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native"))
         line = (*plain.command, "--version")
         with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
