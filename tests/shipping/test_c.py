@@ -63,22 +63,17 @@ def program(dispatched, tmp_path_factory):
     return folder / "program"
 
 
-def test_projects_build_with_cmake_from_the_installed_library_and_from_its_folder(dispatched, tmp_path):
-    cmake, _, _ = require("cmake"), require("make"), require("g++")
-
-    def built(source, name, *settings):
-        run(cmake, "-S", source, "-B", name, f"-DCMAKE_PREFIX_PATH={tmp_path}/prefix", *settings, cwd=tmp_path)
-        return run(cmake, "--build", name, *["--target", "install"] * (source == dispatched), cwd=tmp_path)
-
-    built(dispatched, "library", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix", "-DBUILD_SHARED_LIBS=ON")
-    built(SHIP / "c", "c")
-    assert run(tmp_path / "c" / "app") == "filters 1.2 in C: 0 wrong\n"
-    built(SHIP / "cpp", "cpp", f"-DFILTERS={dispatched}")
-    assert run(tmp_path / "cpp" / "app") == "filters 1.2 in C++: 0 wrong\n"
-    installed = {str(path.relative_to(tmp_path / "prefix")) for path in (tmp_path / "prefix").rglob("*.*")}
-    for name in ("include/filters.h", "cmake/filters/filtersConfig.cmake", "pkgconfig/filters.pc", "libfilters.so.1"):
-        assert any(path.endswith(name) for path in installed), installed
-    assert not any("targets.h" in path for path in installed)
+def test_a_shared_library_of_cmake_is_installed_with_its_version(all_kinds, tmp_path):
+    cmake, _ = require("cmake"), require("make")
+    settings = [f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix", "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_C_FLAGS=-Wall -Werror"]
+    run(cmake, "-S", all_kinds, "-B", tmp_path / "build", *settings)
+    run(cmake, "--build", tmp_path / "build", "--target", "install")
+    (library,) = (tmp_path / "prefix").rglob("liball_kinds.so")
+    assert os.readlink(library) == "liball_kinds.so.1"
+    said = run(require("objdump"), "-p", library)
+    assert re.search(r"SONAME +liball_kinds\.so\.1\n", said)
+    text = (library.parent / "pkgconfig" / "all_kinds.pc").read_text()
+    assert re.search(r"^prefix=\$\{pcfiledir\}/\.\.(/\.\.)+$", text, re.M)
 
 
 def test_projects_build_with_pkg_config(dispatched, tmp_path):
