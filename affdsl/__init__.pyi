@@ -1,3 +1,11 @@
+from .codegen.errors import ArgumentError as ArgumentError
+from .codegen.errors import BuildError as BuildError
+from .codegen.errors import CacheError as CacheError
+from .codegen.errors import LayoutError as LayoutError
+from .codegen.errors import OverlapError as OverlapError
+from .codegen.errors import RangeError as RangeError
+from .codegen.errors import SizeError as SizeError
+from .codegen.errors import ToolchainError as ToolchainError
 from .errors import AffdslError as AffdslError
 from .errors import DivisorError as DivisorError
 from .errors import FailedAssertionError as FailedAssertionError
@@ -10,6 +18,8 @@ from .errors import ProgramNameError as ProgramNameError
 from .errors import ProgramTypeError as ProgramTypeError
 from .errors import UnsupportedError as UnsupportedError
 from .errors import VerificationError as VerificationError
+from .ir.interpreter import InterpreterError as InterpreterError
+from .ir.interpreter.debugging import InterpretedAssertionError as InterpretedAssertionError
 from .ir.maps import AffineMap as AffineMap
 from .ir.maps import IntegerSet as IntegerSet
 from .kernel import Kernel as Kernel
@@ -25,6 +35,9 @@ from .lang.blocks import yield_ as yield_
 from .lang.branches import elif_ as elif_
 from .lang.branches import else_ as else_
 from .lang.branches import if_ as if_
+from .lang.complex_numbers import angle as angle
+from .lang.complex_numbers import complex as complex
+from .lang.complex_numbers import conj as conj
 from .lang.constants import constant as constant
 from .lang.control import for_ as for_
 from .lang.control import parallel as parallel
@@ -37,6 +50,8 @@ from .lang.dma import dma_wait as dma_wait
 from .lang.dma import prefetch as prefetch
 from .lang.dtypes import bf16 as bf16
 from .lang.dtypes import bool_ as bool_
+from .lang.dtypes import c64 as c64
+from .lang.dtypes import c128 as c128
 from .lang.dtypes import f16 as f16
 from .lang.dtypes import f32 as f32
 from .lang.dtypes import f64 as f64
@@ -111,6 +126,13 @@ from .lang.vectors import vector_store as vector_store
 from .lang.whiles import while_ as while_
 from .mlir.readers import parse as parse
 from .mlir.scanner import ParseError as ParseError
+from .passes.analysis.dependence import AnalysisWarning as AnalysisWarning
+from .passes.analysis.graph import GraphError as GraphError
+from .passes.analysis.polyhedral import UnknownError as UnknownError
+from .passes.drawing.layout import DrawingError as DrawingError
+from .passes.mlir_opt.options import OptionError as OptionError
+from .passes.pipeline.manager import PassError as PassError
+from .passes.pipeline.manager import PipelineError as PipelineError
 from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NoReturn
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.location import Location
 
 _TOKEN = re.compile(
@@ -32,6 +32,7 @@ _DIMENSION = re.compile(r"\s*(\d+|\?)\s*x")
 _SCALABLE = re.compile(r"\s*(\d+|\[\d+\])\s*x")
 
 
+@public
 class ParseError(AffdslError):
     """MLIR text that cannot be read: what was expected, with the line and a caret under the place.
 

@@ -14,7 +14,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, jammed, product, sweeps, vectors
+from affdsl.optimize.recipes import blocked, jammed, outer, product, rows, short, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
@@ -33,11 +33,13 @@ def optimize(
     contract: bool = False,
     reassociate: bool = False,
     reciprocal: bool = False,
+    approximate: bool = False,
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
-    s, notes = chosen(Schedule(kernel), Options(_target(target), threads, contract, reassociate, reciprocal))
+    options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
+    s, notes = chosen(Schedule(kernel), options)
     notes = notes or [
         "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
     ]
@@ -54,8 +56,12 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
+    if options.approximate:  # before the last vector of a loop stands behind it
+        for name in [row.names[0] for row in s.loops() if row.depth == 0]:
+            with suppress(IllegalTransform):  # there may be no such function in it
+                s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        for recipe in (_with_sweeps, _with_products, _with_vectors):
+        for recipe in (_with_sweeps, _with_products, _with_straight, _with_outer, _with_vectors):
             s, said = recipe(s, root, options)
             notes += said
             if said:
@@ -83,7 +89,8 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
         sizes = larger_than(s, root, options.target.caches[1]) if len(options.target.caches) > 1 else None
-        made = sweeps.take(s if sizes is None else copy(s).specialize(root, sizes), root, options)
+        both = s if sizes is None else copy(s).specialize(root, sizes)
+        made = sweeps.take(both, root, options)
     except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
         return s, []
     is_shared = any(each.is_parallel for each in made.loops())
@@ -91,7 +98,8 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
     if sizes is None:
         return made, notes
-    small = next(row.names[0] for row in made.loops() if row.depth == 0 and row.names[0] == f"{root}_else")
+    before = {row.names[0] for row in s.loops()}
+    small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
     made, others = _with_vectors(made, small, options)
     return made, [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache", *others]
 
@@ -158,6 +166,29 @@ def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
             s.expand(str(dict(s.steps[-1].call.options)["name"]), counters[iv])
 
 
+def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        s, names = short.take(s, root)
+    except UnfitError:
+        return s, []
+    made, notes = _with_outer(s, root, options)
+    if not notes:
+        made, notes = _with_vectors(s, root, options)
+    return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        made, said = outer.take(s, root, options)
+    except UnfitError:
+        return s, []
+    return made, [f"{root} ({row.location}): {said}"]
+
+
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
@@ -170,6 +201,11 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
         s, said = _first(s, name, (vectors.take, jammed.take), options)
         notes += said
+    if all("as it was" in note for note in notes):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        with suppress(UnfitError):
+            made, done = rows.take(s, root, options)
+            return made, [f"{root} ({row.location}): {done}"]
     return s, notes
 
 

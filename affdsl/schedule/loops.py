@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from itertools import count
 from typing import TypeAlias
 
-from affdsl.errors import ProgramError
+from affdsl.errors import ProgramError, public
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
@@ -26,6 +26,7 @@ UNNAMED = "loop"
 """What a loop is called that the user gave no name."""
 
 
+@public
 class ScheduleError(ProgramError):
     """The schedule as written is wrong: a name, a number or a place; names the user's file and line."""
 

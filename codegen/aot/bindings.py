@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -43,10 +44,10 @@ def package(library: Library, sources: Sources, file: str) -> dict[str, str]:
     signatures = [signature_of(kernel.program) for kernel in library.kernels]
     for signature in signatures:
         for part in (*signature.arguments, *signature.results):
-            if part.dtype.kind not in "biuf" and isinstance(part, ScalarArgument | ScalarResult):
-                raise UnsupportedError(
-                    f"{signature.name}: a wheel cannot pass a number of type {part.dtype} to C: take it in an array"
-                )
+            is_number = isinstance(part, ScalarArgument | ScalarResult)
+            if part.dtype.kind not in ("biuf" if is_number else "biufc"):
+                why = "take it in an array" if part.dtype.kind == "c" else "NumPy alone has no such type"
+                raise UnsupportedError(f"{signature.name}: a wheel cannot pass {part.dtype} to C: {why}")
     return {
         "__init__.py": _functions(library),
         "__init__.pyi": _stub(library, signatures),
@@ -62,7 +63,7 @@ def _functions(library: Library) -> str:
         f'"""{library.name} {library.version}: {", ".join(names)}.\n\n{MADE}\n"""\n\n',
         f"__version__ = {library.version!r}\n__all__ = {names!r}\n",
     ]
-    imports = []
+    imports = [_ERRORS]
     for kernel in library.kernels:
         handle = _handle(kernel)
         imports.append(f"from ._kernels import _{kernel.name} as {handle}\n")
@@ -80,6 +81,13 @@ def _functions(library: Library) -> str:
         )
         parts.append(f"\n\ndef target():\n{_quoted(about)}\n    return _target()\n")
     return "".join([parts[0], *imports, "\n", *parts[1:]])
+
+
+_ERRORS = """\
+from ._affdsl.call_errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
+from ._affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
+"""
+"""What a call can raise, under names of the package."""
 
 
 def _handle(kernel: ShippedKernel) -> str:
@@ -133,7 +141,9 @@ def _stub(library: Library, signatures: Sequence[Signature]) -> str:
     """The types of the functions."""
     parts = [
         "from builtins import bool as _bool, float as _float, int as _int, str as _str, tuple as _tuple\n",
-        "from typing import Any as _Any\n\nimport numpy as _np\nimport numpy.typing as _npt\n\n__version__: _str\n",
+        "from typing import Any as _Any\n\nimport numpy as _np\nimport numpy.typing as _npt\n\n",
+        re.sub(r"\b([A-Z]\w+)", r"\1 as \1", _ERRORS),
+        "\n__version__: _str\n",
     ]
     for signature in signatures:
         listed = [f"{a.name}: {_argument_type(a)}" + " = ..." * _has_default(a) for a in signature.arguments]

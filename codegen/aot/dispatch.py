@@ -18,7 +18,7 @@ from affdsl.codegen.targets.target import Target
 Functions = Mapping[str, Sequence[Written]]
 """By the names of targets, the functions of the library."""
 
-_X86 = {
+X86 = {
     "-msse4.2": ("leaf1_c", 20),
     "-mfma": ("leaf1_c", 12),
     "-mavx2": ("leaf7_b", 5),
@@ -29,6 +29,8 @@ _X86 = {
     "-mavx512vnni": ("leaf7_c", 11),
 }
 """For each flag of a compiler, the register of CPUID and the bit in it that say that a CPU has what it allows."""
+TUNING = frozenset(["-mprefer-vector-width=512"])
+"""Flags that allow nothing."""
 _KEPT = {256: 0x6, 512: 0xE6}
 """By the bits of vector registers, the bits of XCR0 that say that the system keeps them."""
 _HWCAP = {"sve": 22, "rvv": 21}
@@ -157,8 +159,8 @@ def _condition(target: Target) -> str:
     if target.machine != "__x86_64__":
         return f"AFFDSL_HAS({_HWCAP[target.name]})"
     masks: dict[str, int] = {}
-    for flag in target.flags:
-        register, bit = _X86[flag]
+    for flag in sorted({*target.flags} - TUNING):
+        register, bit = X86[flag]
         masks[register] = masks.get(register, 0) | 1 << bit
     if target.width in _KEPT:
         masks["xcr0"] = _KEPT[target.width]

@@ -60,7 +60,7 @@ def library_version(version: str) -> str:
 
 def own_names(library: str) -> frozenset[str]:
     """What a library defines itself in C: macros, and the function that says for which target the CPU is."""
-    words = "H API HIDDEN RESTRICT TARGETS_H VERSION VERSION_MAJOR VERSION_MINOR VERSION_PATCH".split()
+    words = "H API C64 C128 HIDDEN RESTRICT TARGETS_H VERSION VERSION_MAJOR VERSION_MINOR VERSION_PATCH".split()
     return frozenset([f"{library}_target", *(f"{library.upper()}_{word}" for word in words)])
 
 

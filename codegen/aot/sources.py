@@ -10,7 +10,7 @@ from affdsl.codegen.aot.contract import required
 from affdsl.codegen.aot.dispatch import chooser, private_header
 from affdsl.codegen.aot.naming import own_names, plain, variants
 from affdsl.codegen.aot.shipped import Library
-from affdsl.codegen.c.header import as_comment, contract_lines
+from affdsl.codegen.c.header import as_comment, complex_types, contract_lines
 from affdsl.codegen.c.library import Entry, LibraryFile, Written
 from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.prototype import Prototype
@@ -117,7 +117,7 @@ def _header(library: Library, functions: Sequence[Written], sites: Sites) -> str
     """The header for everybody: in C and C++ the prototypes, each with what a caller must see to."""
     upper = library.name.upper()
     restrict = f"{upper}_RESTRICT"
-    prototypes = [f.prototype for f in functions]
+    cpp_types, c_types, prototypes = complex_types([f.prototype for f in functions], library.name)
     major, minor, patch = (*map(int, library.version.split(".")), 0, 0)[:3]
     parts = [
         as_comment([f"{library.name} {library.version}: {', '.join(library.symbols)}", "", "Made by affdsl."]),
@@ -129,20 +129,21 @@ def _header(library: Library, functions: Sequence[Written], sites: Sites) -> str
         f"#define {upper}_VERSION_PATCH {patch}\n\n",
         f'#if defined(__GNUC__)\n#define {upper}_API __attribute__((visibility("default")))\n',
         f"#else\n#define {upper}_API\n#endif\n\n",
-        f'#if defined(__cplusplus)\n#define {restrict} __restrict\nextern "C" {{\n',
-        f"#else\n#define {restrict} restrict\n#endif\n\n",
+        f'#if defined(__cplusplus)\n{cpp_types}#define {restrict} __restrict\nextern "C" {{\n',
+        f"#else\n#define {restrict} restrict\n{c_types}#endif\n\n",
     ]
     if sites.listed():
         parts.append(as_comment(_checks(sites)) + "\n")
-    for kernel, function in zip(library.kernels, functions, strict=True):
+    for kernel, function, made in zip(library.kernels, functions, prototypes, strict=True):
         about = [*_about(kernel.about), ""] if kernel.about else []
         room = sites if function.plan.notes else None
         lines = contract_lines(function.plan, function.prototype, room, required(kernel))
         parts.append(as_comment([*lines[:1], "", *about, *lines[2:]]))
-        parts.append(f"{function.prototype.text(restrict, before=f'{upper}_API')};\n\n")
+        parts.append(f"{made.text(restrict, before=f'{upper}_API')};\n\n")
     if library.is_dispatched:
         parts.append(_target(library))
-    parts.append(f"#if defined(__cplusplus)\n}}\n#endif\n#undef {restrict}\n\n#endif /* {upper}_H */\n")
+    undone = "".join(f"#undef {line.split()[1]}\n" for line in (f"#define {restrict}\n{c_types}").splitlines())
+    parts.append(f"#if defined(__cplusplus)\n}}\n#endif\n{undone}\n#endif /* {upper}_H */\n")
     return "".join(parts)
 
 

@@ -25,6 +25,7 @@ COPIED = {
     "affdsl.errors": "errors",
     "affdsl.codegen.errors": "call_errors",
     "affdsl.codegen.arguments": "arguments",
+    "affdsl.codegen.bfloat": "bfloat",
     "affdsl.codegen.foreign": "foreign",
     "affdsl.codegen.overlap": "overlap",
     "affdsl.codegen.c.sites": "sites",

@@ -50,7 +50,7 @@ RVV = Target(
     has_fma=True,
     has_masks=True,
     rows=dict(_rows()),
+    flags=("-march=rv64gcv",),
     is_scalable=True,
     machine="__riscv",
-    flags=("-march=rv64gcv",),
 )

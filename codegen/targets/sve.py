@@ -46,7 +46,7 @@ SVE = Target(
     has_fma=True,
     has_masks=True,
     rows=dict(_rows()),
+    flags=("-march=armv8.2-a+sve",),
     is_scalable=True,
     machine="__aarch64__",
-    flags=("-march=armv8.2-a+sve",),
 )

@@ -33,12 +33,12 @@ class Target:
     """Whether stores that go past the caches pay for arrays that are larger than these; False where nobody measured."""
     caches: tuple[int, ...] = ()
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
-    is_scalable: bool = False
-    """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
+    flags: tuple[str, ...] = ()
+    """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     machine: str = ""
     """What compilers define for the only machines that may have it; empty where that is any."""
-    flags: tuple[str, ...] = ()
-    """What compilers are told so that they use its instructions."""
+    is_scalable: bool = False
+    """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
 
     def lanes(self, bits: int) -> int:
         """How many numbers of so many bits a register has."""

@@ -14,6 +14,7 @@ from operator import sub
 from types import MappingProxyType
 from typing import Literal
 
+from affdsl.errors import public
 from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
@@ -50,6 +51,7 @@ KINDS: dict[tuple[str, str], Kind] = {
 """What a dependence is called whose source and sink do this."""
 
 
+@public
 class AnalysisWarning(UserWarning):
     """An analysis gave up on a question; its answer is "unknown", and that counts as a dependence."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 import lazy_loader  # type: ignore[import-untyped]
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
@@ -30,6 +30,7 @@ else:
 __all__ = ["Edge", "EdgeKind", "GraphError", "InsertionPoints", "MemRefDependenceGraph", "Node", "dependence_graph"]
 
 
+@public
 class GraphError(AffdslError):
     """A question about a node, a buffer or a block that the graph does not have, or a removal that leaves a gap."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.passes.drawing.diagram import Arrow, Box, Diagram
 from affdsl.passes.drawing.layers import Vertex, place, ranks
 from affdsl.passes.drawing.picture import ADVANCE, Curve, Picture, Point, Rectangle, Shape, Text, Triangle
@@ -27,6 +27,7 @@ INK, FAINT, PAPER, EDGE = "#1b2733", "#5f6b7a", "#f7f9fb", "#9aa7b5"
 WARNING_PAPER, WARNING_EDGE = "#fff6e5", "#c98a00"
 
 
+@public
 class DrawingError(AffdslError):
     """A drawing cannot be made, or not here."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.core import Op
 from affdsl.passes.analysis.dependence import Dependence, Witness
 from affdsl.passes.legality.order import Violation
@@ -23,6 +23,7 @@ class Reason:
     witness: Witness | None = None
 
 
+@public
 class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in tracebacks
     """A transformation that is asked for would change what the program does, or cannot be shown not to.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Literal, TypeAlias
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.frozen import FrozenValue
 from affdsl.ir.messages import nearest
 
@@ -18,6 +18,7 @@ _TRUE, _FALSE = ("true", "TRUE", "True", "1"), ("false", "FALSE", "False", "0")
 _RANGES = {"int": (-(2**63), 2**63 - 1), "uint": (0, 2**32 - 1), "ulong": (0, 2**64 - 1)}
 
 
+@public
 class OptionError(AffdslError):
     """An option that a pass does not have, or a value that it does not take."""
 

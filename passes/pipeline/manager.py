@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from typing import Literal, TypeAlias
 
-from affdsl.errors import AffdslError, VerificationError
+from affdsl.errors import AffdslError, VerificationError, public
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func, Module
@@ -26,10 +26,12 @@ ANCHORS: tuple[AnchorName, ...] = ("builtin.module", "func.func", "any", *OPAQUE
 _NONE: Iterator[Remarks] = iter(())
 
 
+@public
 class PipelineError(AffdslError):
     """A pipeline that cannot be read, or that is not for what it was given."""
 
 
+@public
 class PassError(AffdslError):
     """A pass refused what it was given, or made IR that breaks a rule; the cause is the error itself."""
 

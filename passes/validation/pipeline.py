@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from affdsl.errors import AffdslError
+from affdsl.errors import AffdslError, public
 from affdsl.ir.dialects.func import Module
 from affdsl.passes.pipeline.manager import Event, Observer, PassStep, Pipeline, Root, module_of
 from affdsl.passes.validation import still_fails, validate
@@ -23,6 +23,7 @@ REASSOCIATING = frozenset(
 """The options by which a pass may round in another way, as by sums of floats in another order."""
 
 
+@public
 class ValidationError(AffdslError):
     """What passes, or steps of a schedule, made of a program does something else than the program: a bug of ours.
 

@@ -243,7 +243,7 @@ def test_a_doctest_can_define_a_kernel():
     ...     with af.for_(N) as i:
     ...         return
     Traceback (most recent call last):
-    affdsl.errors.ProgramError: <doctest here[4]>:4: return inside of a with-block of for_
+    affdsl.ProgramError: <doctest here[4]>:4: return inside of a with-block of for_
         the block runs once, while the kernel is built, for all of its iterations
         return after all with-blocks; to carry a value out of a loop use iter_args and yield_
     """

@@ -74,4 +74,16 @@ def folded(x: af.f64[N], y: af.f64[K], rows: K):
         y[i] = x[i % rows]
 
 
-ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said]
+@af.kernel
+def turned(x: af.c64[N], y: af.c128[N], by: af.f64):
+    with af.for_(N) as i:
+        y[i] = af.c128(x[i]) * af.c128(by)
+
+
+@af.kernel
+def by_number(x: af.c64[N], by: af.c64):
+    with af.for_(N) as i:
+        x[i] *= by
+
+
+ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned]

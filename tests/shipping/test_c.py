@@ -15,7 +15,7 @@ from tests.shipping import kernels
 
 SHIP = Path(filters.__file__).parent
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
-FLAGS = {"avx512": "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma".split(), "avx2": ["-mavx2", "-mfma"]}
+FLAGS = {"avx512": "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma".split(), "avx2": ["-mavx2", "-mfma"]}
 PROGRAM = """
 #include <filters.h>
 #include <stdio.h>

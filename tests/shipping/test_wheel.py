@@ -4,6 +4,7 @@ import base64
 import csv
 import hashlib
 import io
+import pickle
 import re
 import subprocess
 import sys
@@ -87,6 +88,7 @@ def calls(random, size):
     yield "shifted", (random.random(n + 1), np.zeros(n))
     yield "gathered", (random.random(9), random.integers(0, 9, n), np.zeros(n))
     yield "rooted", (random.random(n).astype("f4"),)
+    yield "turned", ((random.random(n) + 2j).astype("c8"), np.zeros(n, "c16"), 1.5)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7])
@@ -188,6 +190,31 @@ def test_a_kernel_that_only_affdsl_can_check_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
     af.build(kernels.folded, tmp_path)
     assert "Requires sizes for which x[i % K] (kernels.py:" in (tmp_path / "folded.h").read_text()
+
+
+def test_numbers_that_no_wheel_can_pass_are_refused(tmp_path):
+    with pytest.raises(af.UnsupportedError, match="by_number: a wheel cannot pass complex64 to C: take it in an array"):
+        af.build(kernels.by_number, tmp_path, python=True)
+    with pytest.raises(af.UnsupportedError, match="narrow: a wheel cannot pass bfloat16 to C: NumPy alone has no such"):
+        af.build(narrow(), tmp_path, python=True)
+
+
+def narrow():
+    N = af.symbols("N")
+
+    @af.kernel
+    def narrow(x: af.bf16[N]):
+        x[0] = 1.0
+
+    return narrow
+
+
+def test_its_errors_are_those_of_the_package(wheel):
+    with pytest.raises(wheel.SizeError) as caught:
+        wheel.halves(np.zeros(4, "u1"))
+    assert isinstance(caught.value, wheel.AffdslError)
+    assert type(caught.value).__module__ == "all_kinds"
+    assert pickle.loads(pickle.dumps(caught.value)).args == caught.value.args  # noqa: S301 - it is our own
 
 
 def test_names_that_no_function_of_a_package_can_have(tmp_path):

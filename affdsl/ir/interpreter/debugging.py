@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from affdsl.errors import FailedAssertionError
+from affdsl.errors import FailedAssertionError, public
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import Printed, asserted, printed
 from affdsl.ir.dialects.opaque import Opaque
@@ -16,6 +16,7 @@ from affdsl.ir.reports import shown_float, with_report
 from affdsl.ir.types import FloatType, IndexType, IntegerType
 
 
+@public
 class InterpretedAssertionError(FailedAssertionError, InterpreterError):
     """An assertion that did not hold in the interpreter."""
 

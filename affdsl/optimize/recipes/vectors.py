@@ -51,7 +51,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             said.append(f"{name} runs innermost")
         except (IllegalTransform, ScheduleError) as error:
             if is_sum(nest, nest.innermost):
-                raise UnfitError(_first_line(error)) from None
+                raise UnfitError(first_line(error)) from None
             loop = nest.innermost
             name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
     if is_sum(nest, loop):
@@ -64,7 +64,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         try:
             s.vectorize(name, lanes, tail=_tail(options))
         except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(_first_line(error)) from None
+            raise UnfitError(first_line(error)) from None
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
@@ -99,7 +99,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         try:
             s.unroll_jam(each, SUMS)
         except (IllegalTransform, ScheduleError) as error:
-            why = why or _first_line(error)
+            why = why or first_line(error)
             continue
         with suppress(IllegalTransform, ScheduleError):
             s.scalar_replace(name)
@@ -133,6 +133,19 @@ def _sums_up(s: Schedule, name: str) -> bool:
 
 def _tail(options: Options) -> Literal["masked", "scalar"]:
     return "masked" if options.target.has_masks else "scalar"
+
+
+def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
+    """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
+    for apart in (s, *_distributed(s, nest)):
+        again = next((each for each in nests(apart) if _is_same(each, nest)), None)
+        if again is None:
+            continue
+        loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
+        motions = [again.stride(access, loop).motion for access in again.accesses]
+        if all(motion in COSTS for motion in motions) and not is_sum(again, loop):
+            return True
+    return False
 
 
 def is_mixed(nest: Nest) -> bool:
@@ -184,5 +197,6 @@ def _is_same(nest: Nest, other: Nest) -> bool:
     return [op.location for op in nest.innermost.body] == [op.location for op in other.innermost.body]
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Why a step was refused, in one line."""
     return (str(error).partition(": ")[2] or str(error)).splitlines()[0]

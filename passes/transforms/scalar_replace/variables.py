@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
@@ -11,9 +12,17 @@ from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType
 
-Structured = affine.For | affine.If | scf.For | scf.If
+Structured = affine.For | affine.If | scf.For | scf.If | scf.While
 Numbers = dict[Value, Value]
 """What each buffer holds."""
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The buffers that are gone altogether, and what stands for each number that was loaded."""
+
+    gone: frozenset[Value] = frozenset()
+    replaced: dict[Value, Value] = field(default_factory=dict)
 
 
 def variables_replaced(function: func.Func, loop: affine.For | scf.For) -> func.Func | None:
@@ -27,20 +36,47 @@ def variables_replaced(function: func.Func, loop: affine.For | scf.For) -> func.
     carried = [v for v in _variables(function) if _is_changed_in(loop, v) and _is_set_before(function, loop, v)]
     if not carried:
         return None
-    before, numbers, replaced = list[Op](), Numbers(), dict[Value, Value]()
+    before, numbers, kept = list[Op](), Numbers(), _Kept()
     for buffer in carried:
         numbers[buffer] = _number(buffer)
         before.append(affine.Load(numbers[buffer], buffer, (), location=loop.location))
-    (made,) = _block((loop,), numbers, replaced)
+    (made,) = _block((loop,), numbers, kept)
     behind = [affine.Store(numbers[buffer], buffer, (), location=loop.location) for buffer in carried]
     new = (*before, made, *behind)
-    return renamed(rewrite(function, lambda op: new if op is loop else None), replaced)
+    return renamed(rewrite(function, lambda op: new if op is loop else None), kept.replaced)
 
 
-def _variables(function: func.Func) -> list[Value]:
+def without_own_variables(loop: affine.For) -> affine.For:
+    """The loop where what an iteration keeps in buffers of one element of its own are values, and no buffers.
+
+        for i: { s = alloca; s[] = 0; for j: s[] += A[i, j]; B[i] = s[] }
+            ->   for i: { t = for j, s = 0: yield s + A[i, j]; B[i] = t }
+
+    The buffers are of rank 0, set first of all in the block that makes them, and nothing but loads and stores below
+    conditions and loops uses them. It is the same object where there are none.
+    """
+    gone = frozenset(v for v in _variables(loop) if _is_set_first(loop, v))
+    if not gone:
+        return loop
+    kept = _Kept(gone)
+    return renamed(with_fields(loop, body=tuple(_block(loop.body, {}, kept))), kept.replaced)
+
+
+def _is_set_first(op: Op, buffer: Value) -> bool:
+    """Whether the first thing that follows a buffer in the block that makes it is a store of what it holds."""
+    for block in op.blocks():
+        if not any(buffer in inner.defines() for inner in block):
+            continue
+        uses = [inner for inner in block if any(buffer in each.mentions() for each in walk(inner))]
+        first = next((use for use in uses if buffer not in use.defines()), None)
+        return isinstance(first, affine.Store) and all(buffer in u.defines() or _is_plain(u, buffer) for u in uses)
+    return any(_is_set_first(inner, buffer) for block in op.blocks() for inner in block)
+
+
+def _variables(root: Op) -> list[Value]:
     """The buffers of one element that nothing but loads and stores uses."""
-    used = users(function)
-    made = [op.result for op in walk(function) if isinstance(op, memref.Alloca | memref.Alloc)]
+    used = users(root)
+    made = [op.result for op in walk(root) if isinstance(op, memref.Alloca | memref.Alloc)]
     return [
         v
         for v in made
@@ -88,50 +124,76 @@ def _is_set_before(function: func.Func, loop: affine.For | scf.For, buffer: Valu
     return bool(reached(function.body))
 
 
-def _block(block: Sequence[Op], numbers: Numbers, replaced: dict[Value, Value]) -> list[Op]:
+def _block(block: Sequence[Op], numbers: Numbers, kept: _Kept) -> list[Op]:
     """Operations without loads and stores of variables; `numbers` changes to what these hold after them."""
     made: list[Op] = []
     for op in block:
         match op:
             case affine.Load(memref=buffer) if buffer in numbers:
-                replaced[op.result] = numbers[buffer]
-            case affine.Store(memref=buffer) if buffer in numbers:
+                kept.replaced[op.result] = numbers[buffer]
+            case affine.Store(memref=buffer) if buffer in numbers or buffer in kept.gone:
                 numbers[buffer] = op.value
+            case memref.Alloca() | memref.Alloc() if op.result in kept.gone:
+                pass
             case affine.For() | scf.For():
-                made.append(_loop(op, numbers, replaced))
+                made.append(_loop(op, numbers, kept))
+            case scf.While():
+                made.append(_while(op, numbers, kept))
             case affine.If() | scf.If():
-                made.append(_branch(op, numbers, replaced))
+                made.append(_branch(op, numbers, kept))
             case _:
                 made.append(op)
     return made
 
 
-def _loop(op: affine.For | scf.For, numbers: Numbers, replaced: dict[Value, Value]) -> Op:
+def _loop(op: affine.For | scf.For, numbers: Numbers, kept: _Kept) -> Op:
     changed = [buffer for buffer in numbers if _stores(op, buffer)]
     inside = numbers | {buffer: _number(buffer) for buffer in changed}
     carried = tuple(inside[buffer] for buffer in changed)
     inits = tuple(numbers[buffer] for buffer in changed)
-    body = _ended(op.body, inside, changed, replaced, affine.Yield if isinstance(op, affine.For) else scf.Yield)
+    body = _ended(op.body, inside, changed, kept, affine.Yield if isinstance(op, affine.For) else scf.Yield)
     results = _results(changed, numbers)
     return with_fields(
         op, body=body, inits=(*op.inits, *inits), carried=(*op.carried, *carried), results=(*op.results, *results)
     )
 
 
-def _branch(op: affine.If | scf.If, numbers: Numbers, replaced: dict[Value, Value]) -> Op:
+def _while(op: scf.While, numbers: Numbers, kept: _Kept) -> Op:
+    changed = [buffer for buffer in numbers if _stores(op, buffer)]
+    inits = tuple(numbers[buffer] for buffer in changed)
+    asked = numbers | {buffer: _number(buffer) for buffer in changed}
+    asks = tuple(asked[buffer] for buffer in changed)
+    *before, condition = _block(op.before, asked, kept)
+    assert isinstance(condition, scf.Condition), "a while loop asks"
+    handed = tuple(asked[buffer] for buffer in changed)
+    inside = numbers | {buffer: _number(buffer) for buffer in changed}
+    carried = tuple(inside[buffer] for buffer in changed)
+    after = _ended(op.after, inside, changed, kept, scf.Yield)
+    return with_fields(
+        op,
+        inits=(*op.inits, *inits),
+        before_args=(*op.before_args, *asks),
+        before=(*before, with_fields(condition, values=(*condition.values, *handed))),
+        after_args=(*op.after_args, *carried),
+        after=after,
+        results=(*op.results, *_results(changed, numbers)),
+    )
+
+
+def _branch(op: affine.If | scf.If, numbers: Numbers, kept: _Kept) -> Op:
     changed = [buffer for buffer in numbers if _stores(op, buffer)]
     end = affine.Yield if isinstance(op, affine.If) else scf.Yield
-    then = _ended(op.then, dict(numbers), changed, replaced, end)
-    orelse = _ended(op.orelse, dict(numbers), changed, replaced, end)
+    then = _ended(op.then, dict(numbers), changed, kept, end)
+    orelse = _ended(op.orelse, dict(numbers), changed, kept, end)
     return with_fields(op, then=then, orelse=orelse, results=(*op.results, *_results(changed, numbers)))
 
 
 def _ended(
-    block: Block, inside: Numbers, changed: Sequence[Value], replaced: dict[Value, Value],
+    block: Block, inside: Numbers, changed: Sequence[Value], kept: _Kept,
     end: type[affine.Yield] | type[scf.Yield],
 ) -> Block:  # fmt: skip
     """A block that also yields what the variables hold in the end."""
-    made = _block(block, inside, replaced)
+    made = _block(block, inside, kept)
     if not changed:
         return tuple(made)
     last = tuple(inside[buffer] for buffer in changed)

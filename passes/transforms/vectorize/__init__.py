@@ -21,6 +21,7 @@ from affdsl.passes.legality.require import Candidate, interchanged, require_orde
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.groups import require_groups, rests_of, splits_of
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
+from affdsl.passes.transforms.scalar_replace.variables import without_own_variables
 from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
 from affdsl.passes.transforms.vectorize.counters import without_counters
@@ -158,6 +159,10 @@ def _of_parts(
 def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool) -> Func:
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
+    plain = without_own_variables(loop)
+    if plain is not loop:
+        before, function, loop = function, replaced(function, loop, plain), plain
+        module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
         plain = without_counters(without_branches(loaded_once(loop)))

@@ -1,0 +1,93 @@
+"""Loops around others on vectors: what loops inside sum up, or hand on, is of one lane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from copy import copy
+
+from affdsl.ir.core import Lanewise
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import vectors
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+MOST_AT_ONCE = 4
+"""How many vectors run at once."""
+OPERATIONS = 2
+"""How many operations inside of a loop run at once on all vectors, for each register."""
+
+
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with vectors of a loop around others, along which all that they access lies in rows.
+
+        for i: { t = 0; for k: t += A[k] * B[i + k]; C[i] = t }
+
+    No sum is made in another order, and no iteration of a loop inside waits for a lane. Where loops inside run along
+    rows as well, and sum up nothing, they are the better choice. Raises UnfitError.
+
+    References
+    ----------
+    Nuzman and Zaks, "Outer-loop vectorization: revisited for short SIMD architectures", PACT 2008.
+    """
+    inside = names_in(s, root)
+    found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    if any(nest.has_vectors for nest in found):
+        raise UnfitError("it has vectors already")
+    why = "no loop around others runs along rows in all of them"
+    for loop in _around(found):
+        held = [nest for nest in found if loop in (*nest.around, *nest.band)]
+        if not all(_lies_in_rows(nest, loop) for nest in held):
+            continue
+        if all(vectors.runs_along_rows(s, nest, options) for nest in held):
+            raise UnfitError("the loops inside run along rows")
+        try:
+            return _on_vectors(s, held[0].names[loop.iv], held, options)
+        except (IllegalTransform, ScheduleError) as error:
+            why = vectors.first_line(error)
+    raise UnfitError(why)
+
+
+def _around(found: Sequence[Nest]) -> Iterator[affine.For]:
+    """The loops around innermost ones, from inside to outside, without those around which something else stands."""
+    seen = dict[affine.For, None]()
+    for nest in found:
+        for op in reversed((*nest.around, *nest.band[:-1])):
+            if isinstance(op, affine.For):
+                seen.setdefault(op)
+    yield from sorted(seen, key=lambda op: -_depth(op, found))
+
+
+def _depth(loop: affine.For, found: Sequence[Nest]) -> int:
+    """How many loops stand around one."""
+    return next(path.index(loop) for nest in found if loop in (path := (*nest.around, *nest.band)))
+
+
+def _lies_in_rows(nest: Nest, loop: affine.For) -> bool:
+    """Whether all that the innermost loop accesses is the same in each iteration of another one, or lies in a row.
+
+    What is kept in buffers of one element is in registers.
+    """
+    motions = {nest.stride(access, loop).motion for access in nest.accesses if access.buffer.rank}
+    return motions <= {"invariant", "contiguous"}
+
+
+def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) -> tuple[Schedule, str]:
+    """The schedule with vectors of a loop, several at once where there are registers. Raises as steps do."""
+    lanes = min(lanes_of(nest, options) for nest in held)
+    made = copy(s)
+    made.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
+    if is_lane_by_lane(made, name):
+        raise ScheduleError(f"most of {name} would run lane after lane")
+    said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
+    most = max(sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in held)
+    at_once = min(MOST_AT_ONCE, OPERATIONS * options.target.registers // max(most, 1))
+    if at_once > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(name, at_once)
+            return made, f"{said}; {at_once} of them at once"
+    return made, said

@@ -1,0 +1,127 @@
+"""Points that are compared with points."""
+
+import math
+
+import numpy as np
+
+import affdsl as af
+from benchmarks.everyday.loop import Group
+
+LOOPS = Group()
+D, K, M, N = af.symbols("D K M N")
+
+
+@af.kernel
+def forces_of_bodies(
+    x: af.f64[N], y: af.f64[N], z: af.f64[N], mass: af.f64[N], ax: af.f64[N], ay: af.f64[N], az: af.f64[N]
+):
+    """How the bodies of a cluster pull at each other."""
+    with af.for_(N) as i:
+        sx = af.var(af.f64(0))
+        sy = af.var(af.f64(0))
+        sz = af.var(af.f64(0))
+        with af.for_(N) as j:
+            dx = x[j] - x[i]
+            dy = y[j] - y[i]
+            dz = z[j] - z[i]
+            r2 = dx * dx + dy * dy + dz * dz + 1e-6
+            pull = mass[j] / (r2 * af.sqrt(r2))
+            sx += pull * dx
+            sy += pull * dy
+            sz += pull * dz
+        ax[i] = sx
+        ay[i] = sy
+        az[i] = sz
+
+
+@LOOPS.beside(forces_of_bodies, lambda r, n: (*r.normal(size=(4, n)), *np.zeros((3, n))), 800, tolerance=1e-9)
+def _(x, y, z, mass, ax, ay, az):
+    for i in range(len(x)):
+        sx = sy = sz = 0.0
+        for j in range(len(x)):
+            dx = x[j] - x[i]
+            dy = y[j] - y[i]
+            dz = z[j] - z[i]
+            r2 = dx * dx + dy * dy + dz * dz + 1e-6
+            pull = mass[j] / (r2 * math.sqrt(r2))
+            sx += pull * dx
+            sy += pull * dy
+            sz += pull * dz
+        ax[i] = sx
+        ay[i] = sy
+        az[i] = sz
+
+
+@af.kernel
+def pairwise_distances(a: af.f64[M, D], b: af.f64[N, D], out: af.f64[M, N]):
+    """The distance of each point to each of others."""
+    with af.for_(M) as i, af.for_(N) as j:
+        total = af.var(af.f64(0))
+        with af.for_(D) as d:
+            apart = a[i, d] - b[j, d]
+            total += apart * apart
+        out[i, j] = af.sqrt(total)
+
+
+@LOOPS.beside(
+    pairwise_distances,
+    lambda r, n: (r.normal(size=(n, 24)), r.normal(size=(n - 1, 24)), np.zeros((n, n - 1))),
+    450,
+    tolerance=1e-12,
+)
+def _(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            total = 0.0
+            for d in range(a.shape[1]):
+                apart = a[i, d] - b[j, d]
+                total += apart * apart
+            out[i, j] = math.sqrt(total)
+
+
+@af.kernel
+def step_of_k_means(
+    points: af.f64[N, D], centers: af.f64[K, D], label: af.i64[N], sums: af.f64[K, D], count: af.i64[K]
+):
+    """Which center is nearest to each point, and the sums of the points of each."""
+    with af.for_(N) as i:
+        nearest = af.var(af.i64(0))
+        least = af.var(af.f64(math.inf))
+        with af.for_(K) as k:
+            total = af.var(af.f64(0))
+            with af.for_(D) as d:
+                apart = points[i, d] - centers[k, d]
+                total += apart * apart
+            with af.if_(total < least):
+                least.set(total)
+                nearest.set(af.i64(k))
+        label[i] = nearest
+        count[nearest] += 1
+        with af.for_(D) as d:
+            sums[nearest, d] += points[i, d]
+
+
+@LOOPS.beside(
+    step_of_k_means,
+    lambda r, n: (
+        r.normal(size=(n, 3)), r.normal(size=(16, 3)), np.zeros(n, "i8"), np.zeros((16, 3)), np.zeros(16, "i8")
+    ),
+    20000,
+    tolerance=1e-9,
+)  # fmt: skip
+def _(points, centers, label, sums, count):
+    for i in range(points.shape[0]):
+        nearest = 0
+        least = math.inf
+        for k in range(centers.shape[0]):
+            total = 0.0
+            for d in range(points.shape[1]):
+                apart = points[i, d] - centers[k, d]
+                total += apart * apart
+            if total < least:
+                least = total
+                nearest = k
+        label[i] = nearest
+        count[nearest] += 1
+        for d in range(points.shape[1]):
+            sums[nearest, d] += points[i, d]
