@@ -112,7 +112,7 @@ def _require_readable(function: Func, loop: affine.For, buffer: Value, module: M
 
 def _used_alike(loop: affine.For, buffer: Value, what: str) -> tuple[affine.Load, arith.Binary]:
     """The load of an array whose element is used in one operation alone, with a value from before the loop."""
-    inside = {v for op in walk(loop) for v in (*op.defines(), *op.binds())}
+    inside = {v for op in walk(loop) if not isinstance(op, arith.Constant) for v in (*op.defines(), *op.binds())}
     users: dict[Value, list[Op]] = {}
     for op in walk(loop):
         for value in op.reads():
@@ -138,16 +138,17 @@ def _nest(loop: affine.For, load: affine.Load, use: arith.Binary, made: Value, w
     path = _path(loop, load)
     if path is None:
         raise refusal(loop, what, "the load stands under a condition")
-    wanted = {v for e in load.index for v in e.values()}
+    own = {v for e in load.index for v in e.values()}
+    wanted = set(own)
     kept: list[affine.For] = []
     for each in reversed(path):
         if each.iv in wanted:
             kept.append(each)
             wanted |= {v for e in (*each.lower, *each.upper) for v in e.values()}
     left = {each.iv for each in path if each not in kept}
-    if left & wanted:
+    if any(each.iv not in own for each in kept):
         raise refusal(loop, what, "bounds of loops around the element move with loops that it does not depend on")
-    if len(kept) == len(path):
+    if not left:
         raise refusal(loop, what, "each iteration of all of the loops uses another element")
     for each in path:
         if each not in kept and left.intersection(v for e in (*each.lower, *each.upper) for v in e.values()):
@@ -158,13 +159,16 @@ def _nest(loop: affine.For, load: affine.Load, use: arith.Binary, made: Value, w
         return tuple(e.substitute(new) for e in exprs)
 
     value, result = fresh(load.result), fresh(use.result)
+    numbers = [op for op in walk(loop) if isinstance(op, arith.Constant) and op.result in (use.left, use.right)]
+    operands: dict[Value, Value] = {load.result: value, **{op.result: fresh(op.result) for op in numbers}}
     body: Block = (
+        *(with_fields(op, result=operands[op.result]) for op in numbers),
         with_fields(load, result=value, index=moved(load.index)),
         with_fields(
             use,
             result=result,
-            left=value if use.left is load.result else use.left,
-            right=value if use.right is load.result else use.right,
+            left=operands.get(use.left, use.left),
+            right=operands.get(use.right, use.right),
         ),
         affine.Store(result, made, moved(load.index), location=use.location),
     )
