@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
@@ -157,6 +156,7 @@ class _Called:
     "save_c",
     "interpret",
     "graph",
+    "halo",
     "picture",
     "asm",
     "profile",
@@ -323,6 +323,7 @@ class Kernel(_Called):
         contract: bool = False,
         reassociate: bool = False,
         reciprocal: bool = False,
+        approximate: bool = False,
         validate: bool = False,
     ) -> Kernel:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
@@ -337,9 +338,9 @@ class Kernel(_Called):
             The vector registers: "native" for those of this machine, or the name of an instruction set, as "avx2".
         threads
             How many threads there are: by default as many as this process may use. 1 leaves loops sequential.
-        contract, reassociate, reciprocal
+        contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
-            another order, and factors for divisors.
+            another order, factors for divisors, and polynomials for exponentials and logarithms.
         validate
             Check that the result does what this kernel does.
 
@@ -366,6 +367,7 @@ class Kernel(_Called):
             contract=contract,
             reassociate=reassociate,
             reciprocal=reciprocal,
+            approximate=approximate,
             validate=validate,
         )
 
@@ -683,18 +685,46 @@ class Kernel(_Called):
         drawn: Callable[..., IterationSpace] = import_module("affdsl.passes.drawing.iteration_space").iteration_space
         return drawn(self.dependences(), outer, inner, sizes, at=at)
 
+    def halo(self, *arrays: str, of: str | None = None) -> tuple[tuple[int, int], ...]:
+        """How many elements of arrays a part of them needs around, so that the same part of an output is right.
+
+        For each dimension it is how many before the part and how many after it: what `dask.array.map_overlap` takes as
+        `depth`. It is exact, for all sizes: as far as reads reach beyond the element that they are for, and where the
+        kernel does other things near the edges of its arrays than inside, as far as that is. What a schedule or a pass
+        made has the halo of the kernel as it was written.
+
+        Parameters
+        ----------
+        arrays
+            The names of arguments that are arrays; of several it is as much as each of them needs.
+        of
+            The name of the output, an argument that is written or an array that is returned; by default the only one.
+
+        Raises
+        ------
+        ProgramError
+            With the line of what has no limit: an element that data decides, a transposition, a sum over a whole row, a
+            number of steps that each call gives; or what depends on where an element lies, far from the edges too.
+
+        >>> import affdsl as af
+        >>> M, N = af.symbols("M N")
+        >>> @af.kernel
+        ... def heat(A: af.f64[M, N], B: af.f64[M, N]):
+        ...     with af.for_(1, M - 1) as i, af.for_(1, N - 1) as j:
+        ...         B[i, j] = (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1]) / 4
+        >>> heat.halo("A")
+        ((1, 1), (1, 1))
+        """
+        found: Callable[..., tuple[tuple[int, int], ...]] = import_module("affdsl.halo").halo_of
+        return found((self._written or self).program, arrays, of)
+
     def __reduce__(self) -> str | tuple[object, ...]:
         """Pickled as functions are where a name of a module leads here, and otherwise by value: as MLIR text.
 
-        So another process can be handed closures, and what schedules and passes make.
+        So another process can be handed closures, kernels of a script or notebook, and what schedules and passes make.
         """
-        function, written = self._function, self._written or self
-        if self._program is None or _leads_to(function.__module__, function.__qualname__) is self:
-            return function.__qualname__
-        names = function.__name__, function.__qualname__, function.__module__, function.__doc__
-        pack = import_module("affdsl.lang.packed")
-        made = None if self._written is None else pack.packed_module(self._program)
-        return _unpickled, (names, pack.packed(written.program), made)
+        reduced: Callable[..., str | tuple[object, ...]] = import_module("affdsl.pickles").reduced
+        return reduced(self, self._function, self._program, self._written or self)
 
     def __copy__(self) -> Kernel:
         return self
@@ -713,27 +743,6 @@ class Kernel(_Called):
 
 def _shown(p: Parameter) -> str:
     return f"{p.name}: {p.type!r}" + (f" = {p.default}" if p.default is not None else "")
-
-
-def _leads_to(module: str, qualified: str) -> object:
-    """What a name of a module that is loaded stands for, or None."""
-    found: object = sys.modules.get(module)
-    for part in qualified.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: str | None) -> Kernel:
-    """The kernel that a pickle holds by value."""
-
-    def function() -> None:
-        raise AssertionError("a kernel is built once")
-
-    assert isinstance(function, FunctionType), "defined with def"
-    function.__name__, function.__qualname__, function.__module__, function.__doc__ = names
-    pack = import_module("affdsl.lang.packed")
-    written = Kernel(function, {}, program=pack.unpacked(packed))
-    return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
 
 
 def _rounded(program: Program, allowed: frozenset[str]) -> Program:

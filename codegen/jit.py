@@ -20,6 +20,7 @@ from affdsl.codegen.arguments import (
     Signature,
     check,
 )
+from affdsl.codegen.bfloat import as_interpreted, as_numpy, bfloat16
 from affdsl.codegen.c.emit import emit_jit
 from affdsl.codegen.c.instruments import FLAGS as OF_INSTRUMENTS
 from affdsl.codegen.c.instruments import Instruments
@@ -31,7 +32,7 @@ from affdsl.codegen.errors import SizeError
 from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, jit_flags
-from affdsl.errors import InternalError, UnsupportedError
+from affdsl.errors import InternalError
 from affdsl.frames import plain_traceback
 from affdsl.ir.call_range import call_range, fits
 from affdsl.ir.debugging import printed
@@ -43,7 +44,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
-from affdsl.lang.dtypes import DType, index
+from affdsl.lang.dtypes import DType, bf16, index
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
 
@@ -160,13 +161,16 @@ def interpret_program(
     sizes = check_sizes(program, shapes, scalars, bounds)
     module = program.module
     function = module.functions[-1]
-    results = run(function, *(sizes[s] for s in program.sizes), *values, module=module)
+    given = [as_interpreted(x) for x in values]
+    results = run(function, *(sizes[s] for s in program.sizes), *given, module=module)
     taken = [_result(x, t) for x, t in zip(results, program.results, strict=True)]
     return None if not taken else taken[0] if len(taken) == 1 else tuple(taken)
 
 
 def _result(x: object, type: ArrayType | DType) -> object:
     """A result as a compiled call gives it: the interpreter has integers as Python's, with their sign."""
+    if (type.dtype if isinstance(type, ArrayType) else type) == bf16:
+        return as_numpy(x)
     if isinstance(type, ArrayType) or not isinstance(x, int):
         return x
     return np.asarray(x, np.int64).astype(_numpy(type))[()]
@@ -394,6 +398,4 @@ def _argument(p: Parameter, written: bool) -> ArrayArgument | ScalarArgument:
 
 
 def _numpy(dtype: DType) -> np.dtype[np.generic]:
-    if dtype.numpy is None:
-        raise UnsupportedError(f"NumPy has no type for {dtype}, so such a kernel cannot be called; emit C or MLIR")
-    return dtype.numpy
+    return bfloat16() if dtype.numpy is None else dtype.numpy

@@ -73,7 +73,7 @@ class Measured:
     is_counted_by_run
         Whether the work was counted while it ran, because data decides how often something in it runs.
     level
-        Which of the caches holds what the call touches, or memory.
+        Which of the caches holds what it touches, or memory.
     seconds_at_best
         What this machine would take at least for so many operations, and to move so many bytes from that level.
     bound
@@ -265,7 +265,6 @@ def _profile(
     program: Program, call: _Call, nests: Sequence[Nest], known: Counted, taken: Sequence[Sequence[int]]
 ) -> Profile:
     whole = joined(known.footprints.values())
-    size = summary(whole).together
     threads = most_threads() if any(nest.is_parallel for nest in nests) else 1
     rooflines = {count: roofline(count) for count in {1, threads}}
 
@@ -274,7 +273,7 @@ def _profile(
     ) -> Measured:
         nanoseconds = [numbers[2 * clock] for numbers in taken]
         seconds, fastest, runs = median(nanoseconds) * 1e-9, min(nanoseconds) * 1e-9, taken[-1][2 * clock + 1]
-        return _measured(name, where, seconds, fastest, runs, work, of, rooflines[count], size, by_run=by_run)
+        return _measured(name, where, seconds, fastest, runs, work, of, rooflines[count], by_run=by_run)
 
     rows = []
     total = Work(known.beside)
@@ -298,11 +297,10 @@ def _measured(
     work: Work,
     of: Touched,
     roof: Roofline,
-    size: int,
     *,
     by_run: bool,
 ) -> Measured:
-    level = roof.level(size)
+    level = roof.level(of.together)
     computing = sum(count / roof.flops.get(type, roof.flops["f32"]) for type, count in flops_by_type(work).items())
     moving = of.moved / level.bandwidth
     return Measured(

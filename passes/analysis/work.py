@@ -8,8 +8,8 @@ from math import prod
 from typing import TypeAlias
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, math, memref, vector
-from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.dialects import affine, arith, complex, math, memref, vector
+from affdsl.ir.types import I1, ComplexType, FloatType, IndexType, IntegerType, Type, VectorType
 
 Work: TypeAlias = Counter[tuple[str, str]]
 """How often each kind of operation on numbers of each type was done."""
@@ -71,6 +71,13 @@ def _parts(op: Op) -> Iterable[tuple[str, str, int]]:
             return [(op.kind, *_lanes(op.left.type))]
         case math.Unary() | math.Binary() if op.kind not in _FREE:
             return [(op.kind, *_lanes(op.result.type))]
+        case complex.Binary(kind="add" | "sub" | "mul"):
+            name = _lanes(op.result.type)[0]
+            return [(kind, name, count) for kind, count in _COMPLEX[op.kind]]
+        case complex.Binary() | complex.Unary() | complex.Part() if f"complex.{op.kind}" in _FUNCTIONS:
+            return [
+                (f"complex.{op.kind}", *_lanes(op.operand.type if isinstance(op, complex.Part) else op.result.type))
+            ]
         case math.Fma() | vector.Fma():
             return [("fma", *_lanes(op.result.type))]
         case vector.Reduction():
@@ -123,9 +130,8 @@ def _is_counted(type: Type) -> bool:
 
 def _lanes(type: Type) -> tuple[str, int]:
     """The name of the type of the numbers, and how many there are."""
-    if isinstance(type, VectorType):
-        return str(type.element), prod(type.shape)
-    return str(type), 1
+    element, count = (type.element, prod(type.shape)) if isinstance(type, VectorType) else (type, 1)
+    return str(element.part if isinstance(element, ComplexType) else element), count
 
 
 def _combined(combine: str, type: str) -> str:
@@ -145,4 +151,8 @@ def _box(op: vector.Contract) -> list[int]:
     return list(sizes.values())
 
 
+_COMPLEX = {"add": [("addf", 2)], "sub": [("subf", 2)], "mul": [("mulf", 4), ("subf", 1), ("addf", 1)]}
+"""What sums, differences and products of complex numbers are on floats."""
+_OF_COMPLEX = frozenset((*complex.UNARY, "div", "pow", "abs", "angle")) - {"neg", "conj"}
 _FUNCTIONS = frozenset((*math.FLOAT_UNARY, *math.FLOAT_BINARY, "fpowi", "remf")) - _FREE - FLOPS.keys()
+_FUNCTIONS |= {f"complex.{kind}" for kind in _OF_COMPLEX}

@@ -174,6 +174,12 @@ CLAIMS = {
     "is the kernel for one size": "test_specialize.py::test_numbers_stand_in_c_and_in_mlir_and_are_no_arguments",
     "It can be asked for before": "test_specialize.py::test_before_and_after_schedules_passes_and_the_optimizer",
     "A kernel can be pickled": "test_pickle.py::test_another_process_runs_what_a_pickle_holds",
+    '`kernel.halo("A")` says': "halo/test_halo.py::test_it_is_enough_and_not_too_much",
+    "arrays may be larger than the memory of a machine":
+        "cluster/test_dask.py::test_the_example_on_a_cluster_of_two_processes",
+    "says where the time goes, by loop nest": "seeing/test_profile.py::test_each_nest_of_a_call_is_measured",
+    "below the lines that they are of":
+        "seeing/test_assembly.py::test_instructions_are_of_the_line_that_asks_for_them",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":
         "passes/validation/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",
@@ -198,10 +204,12 @@ CLAIMS = {
     "no name of yours can inject text": "codegen/c/test_names.py::test_hostile_arguments_loops_and_values_compile",
     "Then each access of a call is checked":
         "boundscheck/test_boundscheck.py::test_random_kernels_with_planted_accesses",
+    "`af.c64` and `af.c128` are": "complex_numbers/test_kernels.py::test_numpy_the_interpreter_and_c_agree",
     "raises `DivisorError`":
         "boundscheck/test_boundscheck.py::test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with",
     "Python 3.11 or newer": "docs/test_readme.py::test_the_version_of_python_is_that_of_the_package",
     "a dozen kernels to read": "docs/test_readme.py::test_there_are_a_dozen_examples",
+    "leads to the guides": "docs/test_links.py::test_every_page_is_in_a_table_of_contents",
     "Tracebacks show your lines": "test_frames.py::test_tracebacks_show_the_lines_of_the_user_alone",
     "the first of `$AFFDSL_CC`, `$CC`, gcc, clang and cc":
         "codegen/test_toolchain.py::test_candidates_are_tried_in_order_and_never_in_the_working_directory",

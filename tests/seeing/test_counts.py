@@ -181,6 +181,19 @@ def test_operations_count_as_processors_count_them():
     assert integer_operations(work) == 7 * 2
 
 
+def test_complex_numbers_are_two_floats():
+    @af.kernel
+    def turn(z: af.c128[N], w: af.c64[N]):
+        with af.for_(N) as i:
+            z[i] = z[i] * z[i] - z[i]  # 6 + 2
+            w[i] = w[i] / (w[i] + w[i])  # 2, and a quotient, which the C library computes
+
+    work, touched = total(*found_in(turn, (np.ones(5, "c16"), np.ones(5, "c8"))))
+    assert flops(work) == 5 * 10
+    assert functions(work) == 5
+    assert touched.moved == 2 * 5 * (16 + 8)
+
+
 def test_vectors_count_their_lanes():
     @af.kernel
     def axpy(x: af.f32[N], y: af.f32[N]):
