@@ -735,6 +735,13 @@ class Kernel(_Called):
     def __str__(self) -> str:
         return self.mlir()
 
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: how it is called, its loops, and a picture of their iterations where that is small."""
+        if self._program is None:
+            return None
+        shown: Callable[[Kernel], str] = import_module("affdsl.notebook").of_kernel
+        return shown(self)
+
     def __repr__(self) -> str:
         if self._program is None:
             return f"<affdsl kernel {self._function.__qualname__}, a method>"
