@@ -322,6 +322,7 @@ class Kernel(_Called):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        tune: bool | Mapping[str, int] = False,
         validate: bool = False,
     ) -> Kernel:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
@@ -339,6 +340,11 @@ class Kernel(_Called):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
+        tune
+            Time some of the numbers that recipes choose, on arrays made for that, and keep the fastest: for sizes, as
+            `{"N": 1000}`, or with True for such that arrays exceed the second cache. It takes a minute at most, about;
+            Ctrl-C ends it with the best so far. What came of it is remembered in the cache, and is said by
+            `explain()`.
         validate
             Check that the result does what this kernel does.
 
@@ -346,6 +352,8 @@ class Kernel(_Called):
         ------
         ScheduleError
             For a target that nobody knows.
+        ProgramError
+            If it is to be tuned, and cannot be timed on arrays that are made for it, or not with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -366,6 +374,7 @@ class Kernel(_Called):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            tune=tune,
             validate=validate,
         )
 

@@ -123,6 +123,16 @@ class Cache:
                 self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
             return self._libraries[memo]
 
+    def known(self, kind: str, *key: str) -> bytes | None:
+        """What `keep` has kept for a key; None if that is nothing. What is damaged is reported, not taken."""
+        hashed = _key(kind, *key)
+        return self._read(f"{hashed}.{kind}", hashed)
+
+    def keep(self, payload: bytes, kind: str, *key: str) -> None:
+        """Keep what was found out for a key, for this process and others; `kind` is the end of the name of the file."""
+        hashed = _key(kind, *key)
+        self._write(f"{hashed}.{kind}", hashed, payload)
+
     def _read(self, name: str, key: str) -> bytes | None:
         """The content of an entry; None if there is none. A damaged one is reported, removed and taken for none."""
         try:
@@ -210,7 +220,7 @@ class Cache:
         total = sum(size for _, size, _ in files)
         for used, size, name in sorted(files):
             is_stale = name.endswith(".unfinished") and used < time.time() - STALE
-            is_excess = total > limit and name.endswith((".library", ".compiler")) and name != keep
+            is_excess = total > limit and name.endswith((".library", ".compiler", ".tuned")) and name != keep
             if is_stale or is_excess:
                 total -= size
                 self._remove(name)
