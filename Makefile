@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | clean: each does all of its own set-up, in a virtual environment under $(VENV).
+# make demo | test | lint | docs | bench | clean: each does all of its own set-up, in a virtual environment under $(VENV).
 # Needs Python 3.11 or newer, make and a C compiler. PYTHON=python3.12 chooses the interpreter.
 
 PYTHON ?= python3
@@ -15,13 +15,14 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test lint docs bench clean
 
 help:
 	@echo "make demo    run the example pipeline and show its MLIR, C and timing"
 	@echo "make test    run the test suite (PYTEST_ARGS='-k name' is passed on)"
 	@echo "             AFFDSL_TEST_ALL=1 make test: with more random programs"
 	@echo "make lint    ruff, mypy and the import contracts"
+	@echo "make docs    build the site of the documentation: build/docs/index.html"
 	@echo "make bench   run the benchmarks"
 	@echo "make clean   remove the virtual environment and everything built"
 
@@ -36,6 +37,10 @@ lint: $(STAMP)-dev
 	@echo "lint: ruff format" && $(BIN)/ruff format --check .
 	@echo "lint: mypy" && $(BIN)/mypy
 	@echo "lint: import contracts" && $(BIN)/lint-imports --no-logo
+
+docs: $(STAMP)-docs
+	@$(BIN)/python -m sphinx -q -E -W --keep-going -d build/doctrees docs build/docs
+	@$(BIN)/python -m docs.site.check build/docs
 
 bench: $(STAMP)-bench
 	@$(BIN)/python -m benchmarks.call_overhead

@@ -36,6 +36,9 @@ from .lang.blocks import yield_ as yield_
 from .lang.branches import elif_ as elif_
 from .lang.branches import else_ as else_
 from .lang.branches import if_ as if_
+from .lang.complex_numbers import angle as angle
+from .lang.complex_numbers import complex as complex
+from .lang.complex_numbers import conj as conj
 from .lang.constants import constant as constant
 from .lang.control import for_ as for_
 from .lang.control import parallel as parallel
@@ -48,6 +51,8 @@ from .lang.dma import dma_wait as dma_wait
 from .lang.dma import prefetch as prefetch
 from .lang.dtypes import bf16 as bf16
 from .lang.dtypes import bool_ as bool_
+from .lang.dtypes import c64 as c64
+from .lang.dtypes import c128 as c128
 from .lang.dtypes import f16 as f16
 from .lang.dtypes import f32 as f32
 from .lang.dtypes import f64 as f64

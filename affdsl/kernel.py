@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, update_wrapper
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from affdsl.passes.drawing.iteration_space import IterationSpace
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
+    from affdsl.seeing.assembly import Assembly
     from affdsl.signatures import Computed, Numbers, Options
 
 
@@ -160,7 +160,9 @@ class _Called(Generic[P, R]):
     "save_c",
     "interpret",
     "graph",
+    "halo",
     "picture",
+    "asm",
     "with_module",
     "explain",
     "optimize",
@@ -332,6 +334,7 @@ class Kernel(_Called[P, R]):
         contract: bool = False,
         reassociate: bool = False,
         reciprocal: bool = False,
+        approximate: bool = False,
         validate: bool = False,
     ) -> Kernel[P, R]:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
@@ -346,9 +349,9 @@ class Kernel(_Called[P, R]):
             The vector registers: "native" for those of this machine, or the name of an instruction set, as "avx2".
         threads
             How many threads there are: by default as many as this process may use. 1 leaves loops sequential.
-        contract, reassociate, reciprocal
+        contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
-            another order, and factors for divisors.
+            another order, factors for divisors, and polynomials for exponentials and logarithms.
         validate
             Check that the result does what this kernel does.
 
@@ -375,6 +378,7 @@ class Kernel(_Called[P, R]):
             contract=contract,
             reassociate=reassociate,
             reciprocal=reciprocal,
+            approximate=approximate,
             validate=validate,
         )
 
@@ -540,6 +544,39 @@ class Kernel(_Called[P, R]):
         sizes = len(self.program.sizes)
         return emit(self.module, self.func.symbol, sizes=sizes, checked=self.boundscheck, register_bits=width)
 
+    def asm(self, *, loop: str | None = None, target: str | None = None) -> Assembly:
+        """The assembly of its loops as a call runs them: the same compiler, the same flags. Innermost loops come first.
+
+        Above the instructions stand the user's line and the line of C of which they are. It is text, to be printed;
+        `loops` of it has the same as data, and `c` the C file. Nothing runs.
+
+        Parameters
+        ----------
+        loop
+            Only the loop of this name, as `loops()` and `picture()` have it. Of several of one name, the first is
+            `i#1`. Where the compiler left no such loop, it is those loops in which its instructions stand now.
+        target
+            For another instruction set than that of this machine, as "avx2". The compiler has to be one for it.
+
+        Raises
+        ------
+        ProgramNameError
+            If there is no such loop, or no such target.
+        ToolchainError
+            If there is no compiler, it fails, or it is none for the target.
+
+        >>> import affdsl as af
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def scale(x: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         x[i] = x[i] * 3.0
+        >>> [(each.name, len(each.instructions) > 2) for each in scale.asm(loop="i").loops][:1]
+        [('i', True)]
+        """
+        found: Callable[..., Assembly] = import_module("affdsl.seeing.assembly").assembly
+        return found(self.program, self._guarding, loop, target)
+
     def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         given = defaulted(self.program.parameters, arguments, keywords)
@@ -617,18 +654,46 @@ class Kernel(_Called[P, R]):
         drawn: Callable[..., IterationSpace] = import_module("affdsl.passes.drawing.iteration_space").iteration_space
         return drawn(self.dependences(), outer, inner, sizes, at=at)
 
+    def halo(self, *arrays: str, of: str | None = None) -> tuple[tuple[int, int], ...]:
+        """How many elements of arrays a part of them needs around, so that the same part of an output is right.
+
+        For each dimension it is how many before the part and how many after it: what `dask.array.map_overlap` takes as
+        `depth`. It is exact, for all sizes: as far as reads reach beyond the element that they are for, and where the
+        kernel does other things near the edges of its arrays than inside, as far as that is. What a schedule or a pass
+        made has the halo of the kernel as it was written.
+
+        Parameters
+        ----------
+        arrays
+            The names of arguments that are arrays; of several it is as much as each of them needs.
+        of
+            The name of the output, an argument that is written or an array that is returned; by default the only one.
+
+        Raises
+        ------
+        ProgramError
+            With the line of what has no limit: an element that data decides, a transposition, a sum over a whole row, a
+            number of steps that each call gives; or what depends on where an element lies, far from the edges too.
+
+        >>> import affdsl as af
+        >>> M, N = af.symbols("M N")
+        >>> @af.kernel
+        ... def heat(A: af.f64[M, N], B: af.f64[M, N]):
+        ...     with af.for_(1, M - 1) as i, af.for_(1, N - 1) as j:
+        ...         B[i, j] = (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1]) / 4
+        >>> heat.halo("A")
+        ((1, 1), (1, 1))
+        """
+        found: Callable[..., tuple[tuple[int, int], ...]] = import_module("affdsl.halo").halo_of
+        return found((self._written or self).program, arrays, of)
+
     def __reduce__(self) -> str | tuple[object, ...]:
         """Pickled as functions are where a name of a module leads here, and otherwise by value: as MLIR text.
 
-        So another process can be handed closures, and what schedules and passes make.
+        So another process can be handed closures, kernels of a script or notebook, and what schedules and passes make.
         """
-        function, written = self._function, self._written or self
-        if self._program is None or _leads_to(function.__module__, function.__qualname__) is self:
-            return function.__qualname__
-        names = function.__name__, function.__qualname__, function.__module__, function.__doc__
-        pack = import_module("affdsl.lang.packed")
-        made = None if self._written is None else pack.packed_module(self._program)
-        return _unpickled, (names, pack.packed(written.program), made)
+        reduced: Callable[..., str | tuple[object, ...]] = import_module("affdsl.pickles").reduced
+        return reduced(self, self._function, self._program, self._written or self)
 
     def __copy__(self) -> Kernel:
         return self
@@ -647,27 +712,6 @@ class Kernel(_Called[P, R]):
 
 def _shown(p: Parameter) -> str:
     return f"{p.name}: {p.type!r}" + (f" = {p.default}" if p.default is not None else "")
-
-
-def _leads_to(module: str, qualified: str) -> object:
-    """What a name of a module that is loaded stands for, or None."""
-    found: object = sys.modules.get(module)
-    for part in qualified.split("."):
-        found = getattr(found, part, None)
-    return found
-
-
-def _unpickled(names: tuple[str, str, str, str | None], packed: object, made: str | None) -> Kernel:
-    """The kernel that a pickle holds by value."""
-
-    def function() -> None:
-        raise AssertionError("a kernel is built once")
-
-    assert isinstance(function, FunctionType), "defined with def"
-    function.__name__, function.__qualname__, function.__module__, function.__doc__ = names
-    pack = import_module("affdsl.lang.packed")
-    written = Kernel(function, {}, program=pack.unpacked(packed))
-    return written if made is None else written.with_module(pack.unpacked_module(made, written.program))
 
 
 def _rounded(program: Program, allowed: frozenset[str]) -> Program:

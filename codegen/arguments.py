@@ -11,6 +11,7 @@ from typing import Final, NoReturn, cast
 import numpy as np
 import numpy.typing as npt
 
+from affdsl.codegen.bfloat import KIND, is_bfloat16, kind_of, rounded
 from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from affdsl.codegen.foreign import with_arrays
 from affdsl.codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
@@ -25,7 +26,9 @@ Scalars = tuple[np.generic, ...]
 
 _INTEGERS: Final = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 _RANKS: Final = 32  # which every NumPy has; entry.c has room for no more
-_DTYPES: Final = frozenset(np.dtype(name) for name in ["bool", *_INTEGERS, "float16", "float32", "float64"])
+_DTYPES: Final = frozenset(
+    np.dtype(name) for name in ["bool", *_INTEGERS, "float16", "float32", "float64", "complex64", "complex128"]
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Signature:
         if len(set(names)) < len(names):
             raise InternalError(f"{self.name}: two arguments have the same name, among {', '.join(names)}")
         for part in (*self.arguments, *self.results):
-            if part.dtype not in _DTYPES:
+            if part.dtype not in _DTYPES and not is_bfloat16(part.dtype):
                 raise InternalError(f"{self.name}: a kernel cannot take or give the dtype {part.dtype}")
             if isinstance(part, ArrayArgument | ArrayResult) and not 0 <= part.rank <= _RANKS:
                 raise InternalError(f"{self.name}: an array cannot have rank {part.rank}, only 0 to {_RANKS}")
@@ -191,23 +194,25 @@ def _refuse_type(kernel: str, argument: ArrayArgument, value: object) -> NoRetur
     got = "None" if value is None else f"a {type(value).__name__}"
     if argument.written:
         raise ArgumentError(f"{what}, got {got}; it is written in place, so make an array first and pass that")
-    raise ArgumentError(f"{what}, got {got}; pass np.asarray({argument.name}, dtype=np.{_constructor(argument.dtype)})")
+    raise ArgumentError(f"{what}, got {got}; pass np.asarray({argument.name}, dtype={_constructor(argument.dtype)})")
 
 
 def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoReturn:
     name = argument.name
     what = f"{kernel}: argument {name!r} must"
     if value.dtype != argument.dtype:
-        constructor = f"np.{_constructor(argument.dtype)}"
-        if value.dtype.kind not in "biufcO":
+        constructor = _constructor(argument.dtype)
+        if kind_of(value.dtype) not in "biufcEO":
             fix = "its elements are no numbers"
-        elif value.dtype.kind == "c":
-            fix = "kernels have no complex numbers: give the real and the imaginary parts arrays of their own, as in "
-            fix += f"np.ascontiguousarray({name}.real)"
+        elif value.dtype.kind == "c" and argument.dtype.kind != "c":
+            fix = (
+                f"its elements have two parts: pass np.ascontiguousarray({name}.real), or let the kernel take complex "
+            )
+            fix += "numbers: annotate it with affdsl.c128[...], or affdsl.c64[...]"
         elif argument.written:
             fix = f"it is written in place, where a copy would be lost, so make it with dtype={constructor}"
         else:
-            loses = value.dtype.kind == "f" and argument.dtype.kind in "iu"
+            loses = kind_of(value.dtype) in "fE" and argument.dtype.kind in "iu"
             fix = f"pass {name}.astype({constructor})" + ", which drops fractions" * loses
         raise ArgumentError(f"{what} be a {argument.dtype} array, got {value.dtype}; {fix}")
     if value.ndim != argument.rank:
@@ -245,7 +250,7 @@ def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoRetu
 
 
 def _constructor(dtype: np.dtype[np.generic]) -> str:
-    return "bool_" if dtype.kind == "b" else dtype.name
+    return "ml_dtypes.bfloat16" if is_bfloat16(dtype) else "np.bool_" if dtype.kind == "b" else f"np.{dtype.name}"
 
 
 def _check_overlaps(kernel: str, arrays: list[tuple[ArrayArgument, Array]]) -> None:
@@ -266,7 +271,8 @@ def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
     what = f"{kernel}: argument {argument.name!r} must be"
     is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, np.timedelta64)
     is_float = isinstance(value, (float, np.float32, np.float16))
-    match dtype.kind:
+    is_float = is_float or (is_bfloat16(dtype) and isinstance(value, dtype.type))
+    match kind_of(dtype):
         case "b" if isinstance(value, (bool, np.bool_)):
             return np.bool_(value)
         case "i" | "u" if is_integer:
@@ -276,12 +282,12 @@ def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
             if not lower <= number <= upper:
                 raise RangeError(f"{what} between {lower} and {upper} ({dtype}), got {_shown(number)}")
             return dtype.type(number)
-        case "f" if is_float:
+        case "f" | "E" if is_float:
             stored = _rounded(dtype, float(cast("float", value)))
             if stored is None:
                 raise RangeError(f"{what} in the range of {dtype}, got {value}; pass np.inf if that is what you mean")
             return dtype.type(stored)
-        case "f" if is_integer:
+        case "f" | "E" if is_integer:
             number = operator.index(cast("int", value))
             stored = _rounded(dtype, number)
             if stored is None or stored != number:
@@ -290,20 +296,38 @@ def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
                     f"pass float({argument.name}) to have it rounded"
                 )
             return dtype.type(stored)
+        case "c" if isinstance(value, (complex, np.complex64)):
+            real, imaginary = (_rounded(_part_of(dtype), float(part)) for part in (value.real, value.imag))
+            if real is None or imaginary is None:
+                raise RangeError(f"{what} in the range of {dtype}, got {value}; pass np.inf as a part if that is meant")
+            return dtype.type(complex(real, imaginary))
+        case "c" if is_float or is_integer:
+            return dtype.type(_scalar(kernel, ScalarArgument(argument.name, _part_of(dtype)), value))
     got = "None" if value is None else f"{_shown(value)} ({type(value).__name__})"
-    wants, convert = {"b": ("a bool", "bool"), "f": ("a number", "float")}.get(dtype.kind, ("an integer", "int"))
+    wants, convert = _WANTED.get(kind_of(dtype), ("an integer", "int"))
     raise ArgumentError(f"{what} {wants} for {dtype}, got {got}; {_number_instead(argument.name, value, convert)}")
+
+
+_WANTED: Final = {
+    "b": ("a bool", "bool"), "f": ("a number", "float"), KIND: ("a number", "float"),
+    "c": ("a complex number", "complex"),
+}  # fmt: skip
+
+
+def _part_of(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The dtype of both parts of complex numbers."""
+    return np.dtype(f"f{dtype.itemsize // 2}")
 
 
 def _number_instead(name: str, value: object, convert: str) -> str:
     """What to pass instead of what is no number of the right kind."""
-    if isinstance(value, complex | np.complexfloating):
-        return f"kernels have no complex numbers: pass {name}.real and {name}.imag, each as an argument of its own"
+    if isinstance(value, complex | np.complexfloating) and convert != "complex":
+        return f"it has two parts: pass {name}.real or abs({name}), or annotate {name} as affdsl.c128"
     if getattr(value, "shape", ()) or isinstance(value, list | tuple):
         return f"pass one element of it, {name}[i], or take it as an array: annotate {name} like affdsl.f64[N]"
     if isinstance(value, Number | str | np.generic):
         with suppress(TypeError, ValueError, OverflowError):
-            {"bool": bool, "float": float, "int": int}[convert](value)
+            {"bool": bool, "float": float, "int": int, "complex": complex}[convert](value)
             return f"pass {convert}({name}) if that is what you mean"
     return "pass a number"
 
@@ -319,6 +343,9 @@ def _shown(value: object) -> str:
 def _rounded(dtype: np.dtype[np.generic], value: float) -> float | None:
     """The nearest float of a type; None if a finite value leaves its range."""
     try:
+        if is_bfloat16(dtype):
+            stored = rounded(float(value))
+            return stored if np.isfinite(stored) or not np.isfinite(value) else None
         form = f"={dtype.char}"  # without the sign, struct would make infinities
         return cast("float", struct.unpack(form, struct.pack(form, float(value)))[0])
     except OverflowError:

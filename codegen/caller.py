@@ -55,6 +55,7 @@ from affdsl.codegen.arguments import (
     check,
     is_plain,
 )
+from affdsl.codegen.bfloat import in_abi, is_bfloat16, kind_of
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from affdsl.codegen.errors import ArgumentError, ToolchainError
@@ -275,7 +276,7 @@ def _slot(part: ArrayArgument | ScalarArgument | ArrayResult | ScalarResult) -> 
     is_array = isinstance(part, ArrayArgument | ArrayResult)
     written, strided = (part.written, part.strided) if isinstance(part, ArrayArgument) else (False, False)
     rank = part.rank if isinstance(part, ArrayArgument | ArrayResult) else 0
-    return is_array, written, strided, part.dtype.num, part.dtype.kind, part.dtype.itemsize, rank
+    return is_array, written, strided, part.dtype.num, kind_of(part.dtype), part.dtype.itemsize, rank
 
 
 # The ctypes caller ----------------------------------------------------------------------------------------------------
@@ -306,7 +307,9 @@ class _CtypesCaller:
         except ArgumentError:
             return self._explain(_REFUSED, arguments, keywords)[0]
         # A scalar's place is an array of rank 0, which lives as long as `places` does.
-        places = [value if isinstance(value, np.ndarray) else np.asarray(value) for value in values]
+        places = [
+            value if isinstance(value, np.ndarray) else np.asarray(value, in_abi(value.dtype)) for value in values
+        ]
         pairs = zip(self._signature.arguments, places, strict=True)
         sizes = self._pack_sizes(*[size for argument, place in pairs for size in _sizes(argument, place)])
         addresses = [_address(place) for place in places]
@@ -320,7 +323,7 @@ class _CtypesCaller:
         if not results:
             return None
         taken = tuple(
-            result if isinstance(part, ArrayResult) else result[()]
+            result if isinstance(part, ArrayResult) else result.astype(part.dtype)[()]
             for part, result in zip(self._signature.results, results, strict=True)
         )
         return taken if len(taken) > 1 else taken[0]
@@ -337,7 +340,10 @@ class _CtypesCaller:
                 self._explain(status, arguments, keywords)
         rest = iter(dimensions)
         return [
-            np.empty([next(rest) for _ in range(rank)], result.dtype)
+            np.empty(
+                [next(rest) for _ in range(rank)],
+                result.dtype if isinstance(result, ArrayResult) else in_abi(result.dtype),
+            )
             for rank, result in zip(ranks, self._signature.results, strict=True)
         ]
 
@@ -350,7 +356,7 @@ def _sizes(argument: ArrayArgument | ScalarArgument, array: Array) -> tuple[int,
 
 def _address(array: Array) -> int:
     """Where an array's data is. NumPy's own `array.ctypes.data` takes four times as long, and takes views, too."""
-    if array.flags.carray:
+    if array.flags.carray and not is_bfloat16(array.dtype):  # which has no letter in the buffer protocol
         return ctypes.addressof(_NOTHING.from_buffer(array.data))
     return array.ctypes.data
 

@@ -36,11 +36,13 @@ typedef union {
     uint8_t u8;
     double f64;
     float f32;
+    double c128[2];
+    float c64[2];
     char f16[2];
 } Scalar;
 
 typedef struct {
-    char kind; /* NumPy's letter: b, i, u or f */
+    char kind; /* NumPy's letter: b, i, u, f or c; E is bfloat16, of which arrays hold the bits, and scalars are floats */
     char is_array;
     char written;
     char strided; /* whether its strides are passed, too, in elements */
@@ -157,9 +159,29 @@ static int read_integer(const Slot *slot, PyObject *value, Scalar *scalar)
     return good;
 }
 
+/* Store the bfloat16 nearest to a double, ties to even, as the float that has its value, and give that. */
+static double store_bfloat(double value, float *place)
+{
+    double nearest = value;
+    if (isfinite(value) && value != 0.0) {
+        int exponent;
+        frexp(value, &exponent);
+        double step = ldexp(1.0, (exponent < -125 ? -125 : exponent) - 8); /* what the last bit of it is worth */
+        nearest = nearbyint(value / step) * step;
+    }
+    *place = fabs(nearest) < ldexp(1.0, 128) ? (float)nearest : (float)copysign(HUGE_VAL, nearest);
+    if (isnan(nearest))
+        *place = (float)nearest;
+    return *place;
+}
+
 /* Store a double as the slot's type; 0 if a finite value leaves the range. Rounds; *stored is what it became. */
 static int store_float(const Slot *slot, double value, Scalar *scalar, double *stored)
 {
+    if (slot->kind == 'E') {
+        *stored = store_bfloat(value, &scalar->f32);
+        return !(isfinite(value) && isinf(*stored));
+    }
     if (slot->width == 8) {
         scalar->f64 = *stored = value;
         return 1;
@@ -178,12 +200,25 @@ static int store_float(const Slot *slot, double value, Scalar *scalar, double *s
     return 1;
 }
 
+/* Whether a scalar of NumPy has a type of this number. */
+static int is_of_type(PyObject *scalar, int type_num)
+{
+    PyArray_Descr *type = PyArray_DescrFromScalar(scalar);
+    int is_same = type != NULL && type->type_num == type_num;
+    Py_XDECREF(type);
+    return is_same;
+}
+
 static int read_float(const Slot *slot, PyObject *value, Scalar *scalar)
 {
     double stored;
     if (PyFloat_Check(value))
         return store_float(slot, PyFloat_AS_DOUBLE(value), scalar, &stored);
     if (PyArray_IsScalar(value, Float) || PyArray_IsScalar(value, Half)) {
+        double read = PyFloat_AsDouble(value);
+        return !PyErr_Occurred() && store_float(slot, read, scalar, &stored);
+    }
+    if (slot->kind == 'E' && PyArray_IsScalar(value, Generic) && is_of_type(value, slot->type_num)) {
         double read = PyFloat_AsDouble(value);
         return !PyErr_Occurred() && store_float(slot, read, scalar, &stored);
     }
@@ -211,6 +246,31 @@ static int read_float(const Slot *slot, PyObject *value, Scalar *scalar)
     return good;
 }
 
+/* A complex number, or one that a float may be: each part is rounded, and a finite one must stay finite. */
+static int read_complex(const Slot *slot, PyObject *value, Scalar *scalar)
+{
+    Slot part = *slot;
+    part.width = slot->width / 2;
+    Scalar real, imaginary = {0};
+    if (PyComplex_Check(value) || PyArray_IsScalar(value, CFloat)) {
+        double stored;
+        Py_complex read = PyComplex_AsCComplex(value);
+        if (PyErr_Occurred() || !store_float(&part, read.real, &real, &stored) ||
+            !store_float(&part, read.imag, &imaginary, &stored))
+            return 0;
+    } else if (!read_float(&part, value, &real)) {
+        return 0;
+    }
+    if (part.width == 8) {
+        scalar->c128[0] = real.f64;
+        scalar->c128[1] = imaginary.f64;
+    } else {
+        scalar->c64[0] = real.f32;
+        scalar->c64[1] = imaginary.f32;
+    }
+    return 1;
+}
+
 static int read_bool(PyObject *value, Scalar *scalar)
 {
     if (!PyBool_Check(value) && !PyArray_IsScalar(value, Bool))
@@ -222,7 +282,9 @@ static int read_bool(PyObject *value, Scalar *scalar)
 static int read_scalar(const Slot *slot, PyObject *value, Scalar *scalar)
 {
     switch (slot->kind) {
+    case 'E':
     case 'f': return read_float(slot, value, scalar);
+    case 'c': return read_complex(slot, value, scalar);
     case 'b': return read_bool(value, scalar);
     default: return read_integer(slot, value, scalar);
     }
@@ -357,6 +419,8 @@ static PyObject *take_results(const Caller *self, Frame *frame)
         PyArray_Descr *type = PyArray_DescrFromType(slot->type_num);
         if (type == NULL)
             return NULL;
+        if (slot->kind == 'E') /* the upper half of the bits of a float */
+            frame->scalars[count + i].u16 = (uint16_t)(frame->scalars[count + i].u32 >> 16);
         frame->made[i] = PyArray_Scalar(&frame->scalars[count + i], type, NULL);
         Py_DECREF(type);
         if (frame->made[i] == NULL)

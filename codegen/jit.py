@@ -20,14 +20,17 @@ from affdsl.codegen.arguments import (
     Signature,
     check,
 )
+from affdsl.codegen.bfloat import as_interpreted, as_numpy, bfloat16
 from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
-from affdsl.codegen.cache import default_cache
+from affdsl.codegen.cache import LoadedLibrary, default_cache
 from affdsl.codegen.caller import Caller, TakeOver, load, prepare
 from affdsl.codegen.errors import SizeError
 from affdsl.codegen.native import native_target
-from affdsl.codegen.toolchain import jit_flags
-from affdsl.errors import InternalError, UnsupportedError
+from affdsl.codegen.targets.target import Target
+from affdsl.codegen.toolchain import Compiler, jit_flags
+from affdsl.errors import InternalError
 from affdsl.frames import plain_traceback
 from affdsl.ir.call_range import call_range, fits
 from affdsl.ir.debugging import printed
@@ -39,7 +42,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import IndexType, VectorType
 from affdsl.ir.verifier import verify
 from affdsl.lang.annotations import ArrayType, Parameter, solves
-from affdsl.lang.dtypes import DType, index
+from affdsl.lang.dtypes import DType, bf16, index
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
 
@@ -55,27 +58,49 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     Raises ToolchainError where there is no compiler or it fails, UnsupportedError for element types without a NumPy
     type.
     """
-    module = program.module
-    verify(module)
+    verify(program.module)
     prepare()
-    against = (*bounds.against(), *_too_large(program))
-    sites, checked = Sites(), is_checked(program)
-    count, asks = len(program.sizes), bounds.needs_numbers
-    cache = default_cache()
+    cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
-    bits = native_target().width if _has_vectors(module) else None
+    source, flags = jit_source(program, bounds, compiler, sites=sites)
+    return loaded(program, bounds, cache.library(compiler, source, flags), sites, take_over)
+
+
+def jit_source(
+    program: Program,
+    bounds: Bounds,
+    compiler: Compiler,
+    *,
+    sites: Sites | None = None,
+    origins: Origins | None = None,
+    target: Target | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
+
+    `sites` and `origins` are filled, see `codegen.c.emit.emit_jit`.
+    """
+    module, checked = program.module, is_checked(program)
+    width = (native_target() if target is None else target).width if _has_vectors(module) else None
     source = emit_jit(
         module,
         program.func.symbol,
-        sizes=count,
-        against=against,
-        sites=sites,
+        sizes=len(program.sizes),
+        against=(*bounds.against(), *_too_large(program)),
+        sites=Sites() if sites is None else sites,
         checked=checked,
-        asks=asks,
-        register_bits=bits,
+        asks=bounds.needs_numbers,
+        register_bits=width,
+        origins=origins,
     )
+    flags = jit_flags(compiler) if target is None else jit_flags(compiler, target.flags)
     # What is computed for a check must not be undefined either: it may be any number that data gives.
-    library = cache.library(compiler, source, (*jit_flags(compiler), *(("-fwrapv",) if checked else ())))
+    return source, (*flags, *(("-fwrapv",) if checked else ()))
+
+
+def loaded(
+    program: Program, bounds: Bounds, library: LoadedLibrary, sites: Sites, take_over: TakeOver | None = None
+) -> Caller:
+    """A compiled program as a callable, with the errors of `compile_program`."""
 
     def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
         check_sizes(program, shapes, scalars, bounds)
@@ -86,7 +111,7 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
         return [number for number in known_arguments(program, known, scalars) if number is not None]
 
     called = load(library, signature_of(program), explain, take_over, sites, decide)
-    return _after_output(called) if any(printed(op) is not None for op in walk(module)) else called
+    return _after_output(called) if any(printed(op) is not None for op in walk(program.module)) else called
 
 
 def _after_output(called: Caller) -> Caller:
@@ -126,13 +151,16 @@ def interpret_program(
     sizes = check_sizes(program, shapes, scalars, bounds)
     module = program.module
     function = module.functions[-1]
-    results = run(function, *(sizes[s] for s in program.sizes), *values, module=module)
+    given = [as_interpreted(x) for x in values]
+    results = run(function, *(sizes[s] for s in program.sizes), *given, module=module)
     taken = [_result(x, t) for x, t in zip(results, program.results, strict=True)]
     return None if not taken else taken[0] if len(taken) == 1 else tuple(taken)
 
 
 def _result(x: object, type: ArrayType | DType) -> object:
     """A result as a compiled call gives it: the interpreter has integers as Python's, with their sign."""
+    if (type.dtype if isinstance(type, ArrayType) else type) == bf16:
+        return as_numpy(x)
     if isinstance(type, ArrayType) or not isinstance(x, int):
         return x
     return np.asarray(x, np.int64).astype(_numpy(type))[()]
@@ -360,6 +388,4 @@ def _argument(p: Parameter, written: bool) -> ArrayArgument | ScalarArgument:
 
 
 def _numpy(dtype: DType) -> np.dtype[np.generic]:
-    if dtype.numpy is None:
-        raise UnsupportedError(f"NumPy has no type for {dtype}, so such a kernel cannot be called; emit C or MLIR")
-    return dtype.numpy
+    return bfloat16() if dtype.numpy is None else dtype.numpy

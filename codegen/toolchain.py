@@ -134,13 +134,15 @@ def identify(command: Command) -> Compiler:
     return Compiler(command.path, command.arguments, identity, kind, has_openmp, has_native)
 
 
-def jit_flags(compiler: Compiler) -> tuple[str, ...]:
-    """The flags for code that runs on this machine only. See the note "Flags and floating point" below."""
+def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The flags for code that runs on this machine only. See the note "Flags and floating point" below.
+
+    `instructions` are flags that say what the code may use, in place of those for all that this machine has.
+    """
     return (
         "-std=c11",
         "-O3",
-        *(("-march=native",) if compiler.has_native else ()),
-        *(("-mprefer-vector-width=512",) if compiler.has_native and _FULL_WIDTH in _processor().split() else ()),
+        *(_of_this_machine(compiler) if instructions is None else instructions),
         "-ffp-contract=off",
         "-fno-math-errno",
         "-fno-trapping-math",
@@ -149,6 +151,25 @@ def jit_flags(compiler: Compiler) -> tuple[str, ...]:
         "-fvisibility=hidden",
         *(("-fopenmp",) if compiler.has_openmp else ()),
     )
+
+
+def _of_this_machine(compiler: Compiler) -> tuple[str, ...]:
+    """The flags that let code use all that this machine has."""
+    if not compiler.has_native:
+        return ()
+    return ("-march=native", *(("-mprefer-vector-width=512",) if _FULL_WIDTH in _processor().split() else ()))
+
+
+def assembly(compiler: Compiler, source: str, flags: Sequence[str]) -> str:
+    """The assembly of C source text, as the compiler writes it: `flags` as in `compile_shared`, and others it takes.
+
+    Raises ToolchainError if the compiler fails: with its command line and what it wrote.
+    """
+    with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
+        folder = Path(name)
+        (folder / "kernel.c").write_text(source, encoding="utf-8")
+        _run((*compiler.command, *(flag for flag in flags if flag != "-shared"), "-S", "kernel.c"), folder)
+        return (folder / "kernel.s").read_text(encoding="utf-8")
 
 
 def compile_shared(compiler: Compiler, source: str, flags: Sequence[str]) -> bytes:

@@ -9,6 +9,7 @@ are left out.
 import ast
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -45,8 +46,13 @@ DRAWINGS: dict[str, Rooms] = {
 }
 
 
-def imports() -> Iterator[tuple[str, str]]:
+@cache
+def imports() -> tuple[tuple[str, str], ...]:
     """Each module of the source, with each module, or name in one, that it imports when it is loaded."""
+    return tuple(_imports())
+
+
+def _imports() -> Iterator[tuple[str, str]]:
     for path in sorted({file for package in PACKAGES for file in package.rglob("*.py")}):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for node in ast.parse(path.read_text(encoding="utf-8")).body:

@@ -502,17 +502,6 @@ def test_every_error_of_a_call_has_the_common_root(kind):
     assert kind is af.AffdslError or issubclass(kind, RuntimeError | TypeError | ValueError)
 
 
-def test_an_element_type_without_a_numpy_type():
-    @af.kernel
-    def halve(x: af.bf16[N]):
-        with af.for_(N) as i:
-            x[i] *= 0.5
-
-    with pytest.raises(af.UnsupportedError, match="NumPy has no type for bf16"):
-        halve(np.zeros(2, "u2"))
-    assert "bf16" in halve.mlir()
-
-
 def test_passes_are_applied_to_kernels():
     tuned = matmul.apply("affine-loop-tile{tile-size=3},canonicalize,cse", validate=True)
     assert [loop.iv.hint for loop in tuned.loops()] == ["i_tile", "j_tile", "i", "j", "k"]

@@ -12,11 +12,13 @@ import pytest
 
 from affdsl.links import LINKED
 from affdsl.passes.advice.verbs import VERBS
+from tests.docs.pages import PAGES
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["affdsl", *(f"affdsl/{name}" for name in LINKED)]
 MODULES = sorted({path for package in PACKAGES for path in (ROOT / package).rglob("*.py")})
-DOCUMENTS = sorted((ROOT / "docs").rglob("*.md"))
+DOCUMENTS = sorted({*(ROOT / "docs").rglob("*.md")} - {*PAGES})
+"""Those whose outputs are not held by a test of their own, which runs them too."""
 
 # A block that opens with ```python or ```pycon and closes with ```, at any indentation of the fence.
 BLOCK = re.compile(r"^(?P<indent> *)```(?P<language>python|pycon)\n(?P<code>.*?)^ *```$", re.M | re.S)

@@ -24,6 +24,7 @@ def affdsl_optimize(
     contract: bool = False,
     reassociate: bool = False,
     reciprocal: bool = False,
+    approximate: bool = False,
     context: Module | None = None,
 ) -> Module:
     """The same program with the loops of each function tiled, packed, on vectors and on threads, where that pays.
@@ -34,7 +35,7 @@ def affdsl_optimize(
         The vector registers: "native" for those of this machine, or the name of an instruction set.
     threads
         How many threads there are; 0 is as many as this process may use, and 1 leaves loops sequential.
-    contract, reassociate, reciprocal
+    contract, reassociate, reciprocal, approximate
         What may round in another way, as `Kernel.optimize` takes it.
     context
         What the module is a part of: it shows which arguments may be one buffer, and what calls do. By default nothing
@@ -57,7 +58,8 @@ def affdsl_optimize(
     if target not in known:
         listed = f"it is one of {', '.join(known)}{nearest(target, [*known])}"
         raise OptionError(f"affdsl-optimize: option target '{target}' is unknown; {listed}")
-    options = Options(known[target], threads or available_threads(), contract, reassociate, reciprocal)
+    allowed = (contract, reassociate, reciprocal, approximate)
+    options = Options(known[target], threads or available_threads(), *allowed)
     around = module if context is None else context
     body = tuple(optimized(op, around, options) if isinstance(op, Func) else op for op in module.body)
     return module if all(a is b for a, b in zip(body, module.body, strict=True)) else with_fields(module, body=body)

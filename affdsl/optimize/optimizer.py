@@ -14,7 +14,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, jammed, outer, product, rows, sweeps, vectors
+from affdsl.optimize.recipes import blocked, jammed, outer, product, rows, short, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
@@ -33,11 +33,13 @@ def optimize(
     contract: bool = False,
     reassociate: bool = False,
     reciprocal: bool = False,
+    approximate: bool = False,
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
-    s, notes = chosen(Schedule(kernel), Options(_target(target), threads, contract, reassociate, reciprocal))
+    options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
+    s, notes = chosen(Schedule(kernel), options)
     notes = notes or [
         "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
     ]
@@ -54,8 +56,12 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
+    if options.approximate:  # before the last vector of a loop stands behind it
+        for name in [row.names[0] for row in s.loops() if row.depth == 0]:
+            with suppress(IllegalTransform):  # there may be no such function in it
+                s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        for recipe in (_with_sweeps, _with_products, _with_outer, _with_vectors):
+        for recipe in (_with_sweeps, _with_products, _with_straight, _with_outer, _with_vectors):
             s, said = recipe(s, root, options)
             notes += said
             if said:
@@ -158,6 +164,19 @@ def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
         with suppress(IllegalTransform, ScheduleError):
             s.copy(array, counters[iv])
             s.expand(str(dict(s.steps[-1].call.options)["name"]), counters[iv])
+
+
+def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        s, names = short.take(s, root)
+    except UnfitError:
+        return s, []
+    made, notes = _with_outer(s, root, options)
+    if not notes:
+        made, notes = _with_vectors(s, root, options)
+    return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
 
 
 def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

@@ -22,7 +22,7 @@ class Options:
         The vector registers and the caches.
     threads
         How many threads there are; 1 leaves all loops sequential.
-    contract, reassociate, reciprocal
+    contract, reassociate, reciprocal, approximate
         What may round in another way, as the steps of these names have it.
     """
 
@@ -31,6 +31,7 @@ class Options:
     contract: bool = False
     reassociate: bool = False
     reciprocal: bool = False
+    approximate: bool = False
 
 
 def targets() -> Mapping[str, Target]:

@@ -19,7 +19,7 @@ from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.plan import Plan, contract
 from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.prototype import Prototype
-from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
 from affdsl.codegen.c.words import Words
@@ -74,7 +74,7 @@ class Context:
         self.plans, self.unit = plans, unit
         self.failure, self.outputs = made.failure, made.outputs
         self.ranges = contract(plan)
-        self.lines = Lines(made.scope, self.ranges, unit.uncalled)
+        self.lines = Lines(made.scope, self.ranges, unit.uncalled, unit.origins)
         self.dots = dots(plan.func) if unit.has_vector_types else {}
         """The operations that are dot products of narrow integers."""
         self.powers = powers(plan.func) if unit.has_vector_types else {}
@@ -156,7 +156,9 @@ class Context:
         row = self._rows.get(type(op))
         if row is None:
             raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
+        around, self.lines.origin = self.lines.origin, (*self.lines.origin, op)
         row(self, op)
+        self.lines.origin = around
 
     def writes(self, buffer: Buffer) -> None:
         """Note that a statement which stores to a buffer comes next."""
@@ -197,7 +199,7 @@ class Context:
         for position, arg in enumerate(f.args):
             if isinstance(arg.type, MemRefType):
                 continue
-            name, kind = parameters[arg], scalar(arg.type)
+            name, kind = parameters[arg], number_type(arg.type)
             stored = Code(name)
             value = tables.load(kind, stored, self.unit, unsigned=position in f.unsigned)
             if value is stored or self.values.uses[arg] == 0:

@@ -11,6 +11,7 @@ from affdsl.codegen.c.entry import entry_points
 from affdsl.codegen.c.header import documentation, header
 from affdsl.codegen.c.names import Scope, comment, function_identifier
 from affdsl.codegen.c.operations import STRICT_C
+from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype, prototype
 from affdsl.codegen.c.rows import choice, in_rows
@@ -93,6 +94,7 @@ def emit_jit(
     asks: bool = False,
     vector_types: bool = True,
     register_bits: int | None = None,
+    origins: Origins | None = None,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see affdsl.codegen.caller.
 
@@ -100,15 +102,18 @@ def emit_jit(
     A call is refused where all constraints of one of `against` hold. With `sites`, and where it is `checked`, each
     access is checked before it is made; its check is added to them, as are assertions. Where it `asks`, it runs only
     with numbers that were allowed before.
-    `vector_types` as in `emit`; vectors of more than `register_bits` are several.
+    `vector_types` as in `emit`; vectors of more than `register_bits` are several. With `origins`, it is noted for which
+    operation each line is.
     """
     if register_bits is not None:
         module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
-    unit = Unit((Sites() if sites is None else sites) if found[entry].notes else None, has_vector_types=vector_types)
+    noted = (Sites() if sites is None else sites) if found[entry].notes else None
+    unit = Unit(noted, has_vector_types=vector_types, origins=origins)
     bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)
     last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
-    return unit.file("\n".join([*bodies, last]))
+    text = unit.file("\n".join([*bodies, last]))
+    return text if origins is None else origins.taken(text)
 
 
 def _about(sites: Sites | None) -> str:

@@ -17,13 +17,13 @@ from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.strides import passed_strides, strides_of
-from affdsl.codegen.c.types import element, scalar, stored_type
+from affdsl.codegen.c.types import element, number_type, stored_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
-from affdsl.ir.types import IndexType, MemRefType, ScalarType, Type
+from affdsl.ir.types import IndexType, MemRefType, NumberType, Type
 
 _EXPORT = """#if defined(__GNUC__)
 __attribute__((visibility("default")))
@@ -60,13 +60,13 @@ def signature(module: Module, entry: str, *, sizes: int = 0, names: Sequence[str
             strided = arg in plan.strides
             arguments.append(ArrayArgument(name, kind, arg.type.rank, position in plan.written, strided))
         else:
-            arguments.append(ScalarArgument(name, _scalar_dtype(scalar(arg.type), unsigned)))
+            arguments.append(ScalarArgument(name, _scalar_dtype(number_type(arg.type), unsigned)))
     results: list[ArrayResult | ScalarResult] = []
     for result in plan.results:
         if isinstance(result.type, MemRefType):
             results.append(ArrayResult(dtype(element(result.type), unsigned=result.unsigned), result.type.rank))
         else:
-            results.append(ScalarResult(_scalar_dtype(scalar(result.type), result.unsigned)))
+            results.append(ScalarResult(_scalar_dtype(number_type(result.type), result.unsigned)))
     return Signature(f.symbol, tuple(arguments), tuple(results))
 
 
@@ -338,5 +338,5 @@ def _results(plan: Plan, indices: Sequence[Value], unit: Unit) -> str:
     return f"{_EXPORT}{head};\n\n{head}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"
 
 
-def _scalar_dtype(type: ScalarType, unsigned: bool) -> np.dtype[np.generic]:
+def _scalar_dtype(type: NumberType, unsigned: bool) -> np.dtype[np.generic]:
     return np.dtype(np.float32) if str(type) == "bf16" else dtype(type, unsigned=unsigned)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.plan import Plan
 from affdsl.codegen.c.prototype import Prototype
@@ -18,17 +20,34 @@ def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -
     has_bool = any("bool" in text for text in (made.returns, *(p.type for p in made.all)))
     uses_restrict = any(p.is_restrict for p in made.all)
     cpp = f"#define {restrict} __restrict\n" if uses_restrict else ""
-    c = f"#else\n#define {restrict} restrict\n" if uses_restrict else ""
+    c = f"#define {restrict} restrict\n" if uses_restrict else ""
+    cpp_types, c_types, named = _complex_types(made, file)
+    otherwise = f"#else\n{c}{c_types}" if c or c_types else ""
     return (
         f"#ifndef {guard}\n#define {guard}\n\n"
         + ("#include <stdbool.h>\n" if has_bool else "")
         + "#include <stdint.h>\n\n"
-        + f'#if defined(__cplusplus)\n{cpp}extern "C" {{\n{c}#endif\n\n'
+        + f'#if defined(__cplusplus)\n{cpp_types}{cpp}extern "C" {{\n{otherwise}#endif\n\n'
         + documentation(plan, made, sites)
-        + f"{made.text(restrict)};\n\n#if defined(__cplusplus)\n}}\n#endif\n"
+        + f"{named.text(restrict)};\n\n#if defined(__cplusplus)\n}}\n#endif\n"
         + (f"#undef {restrict}\n" if uses_restrict else "")
+        + "".join(f"#undef {line.split()[1]}\n" for line in c_types.splitlines())
         + f"\n#endif /* {guard} */\n"
     )
+
+
+def _complex_types(made: Prototype, file: str) -> tuple[str, str, Prototype]:
+    """What a header has before its prototype for C++ and for C, where complex numbers have other names in C++."""
+    used = {part: f"{file.upper()}_C{bits}" for part, bits in (("float", 64), ("double", 128))
+            if any(p.type.removeprefix("const ").startswith(f"{part} _Complex") for p in made.all)}  # fmt: skip
+    if not used:
+        return "", "", made
+    cpp = "#include <complex>\n" + "".join(f"#define {name} std::complex<{part}>\n" for part, name in used.items())
+    c = "".join(f"#define {name} {part} _Complex\n" for part, name in used.items())
+    parameters = made.all
+    for part, name in used.items():
+        parameters = tuple(replace(p, type=p.type.replace(f"{part} _Complex", name)) for p in parameters)
+    return cpp, c, replace(made, all=parameters)
 
 
 def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> str:

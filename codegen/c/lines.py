@@ -9,15 +9,23 @@ from contextlib import contextmanager
 from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.layout import indent_of, wrapped
 from affdsl.codegen.c.names import Scope
+from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.ranges import Ranges
+from affdsl.ir.core import Op
 
 
 class Lines:
     """What is written so far. With each block ends what was declared in it, and what was known of index values."""
 
-    def __init__(self, scope: Scope, ranges: Ranges, uncalled: Callable[[str], None]) -> None:
+    def __init__(
+        self, scope: Scope, ranges: Ranges, uncalled: Callable[[str], None], origins: Origins | None = None
+    ) -> None:
         self.scope = scope
         """The names of the innermost open block."""
+        self.origin: tuple[Op, ...] = ()
+        """The operation that is being written, behind those in whose blocks it stands."""
+        self._origins = origins
+        self._written_for: dict[int, tuple[Op, ...]] = {}
         self._ranges, self._uncalled = ranges, uncalled
         self._lines: list[str] = []
         self._indent = 1
@@ -28,6 +36,8 @@ class Lines:
 
     def add(self, text: str) -> None:
         """One more line."""
+        if self._origins is not None:
+            self._written_for[len(self._lines)] = self.origin
         self._lines.append(f"{'    ' * self._indent}{text}" if text else "")
 
     def open(self, text: str = "") -> None:
@@ -130,7 +140,8 @@ class Lines:
         """The lines, with what nobody reads marked as such: some operations do not read all of their operands."""
         lines: list[str] = []
         for at, line in enumerate(self._lines):
-            lines += wrapped(line)
+            shown = wrapped(line)
+            lines += shown if self._origins is None else self._origins.marked(shown, self._written_for.get(at, ()))
             if at in self._declared and self._reads[at] <= 0:
                 name = self._declared[at]
                 what = name if " = " in line else f"&{name}"  # what has no value yet must not be read

@@ -17,7 +17,7 @@ from affdsl.ir.dialects import affine, arith, func, memref, scf, vector
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import IndexType, MemRefType, Type, UnrankedMemRefType
+from affdsl.ir.types import ComplexType, IndexType, MemRefType, Type, UnrankedMemRefType
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Plan:
 
     @property
     def gives_value(self) -> bool:
-        """Whether the one scalar result is what the C function returns."""
-        return not self.has_status and len(self.scalars) == 1
+        """Whether the one scalar result is what the C function returns: not a complex one, which C++ gives no C."""
+        return not self.has_status and len(self.scalars) == 1 and not isinstance(self.scalars[0].type, ComplexType)
 
     @property
     def scalars(self) -> tuple[Result, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan
-from affdsl.codegen.c.types import element, is_memref, scalar, stored_type
+from affdsl.codegen.c.types import element, is_memref, number_type, stored_type
 from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType
 
@@ -75,7 +75,7 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
         if not result.is_array and plan.gives_value:
             outputs.append("")
             continue
-        kind = element(result.type) if is_memref(result.type) else scalar(result.type)
+        kind = element(result.type) if is_memref(result.type) else number_type(result.type)
         name = scope.declare(result.hint, "out" if result.is_array else "result")
         parameters.append(Parameter(f"{stored_type(kind, result.unsigned)} *", name, True))
         outputs.append(name)

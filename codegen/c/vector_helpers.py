@@ -38,6 +38,7 @@ INLINED = """\
 # many integers as wide as T, -1 or 0 each. Vectors are handed in by pointers: gcc has notes about all others.
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
 _CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
+_ANY = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        return true;\nreturn false;"
 _FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
 _FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
 # Numbers that are equal have the same bits, or are two zeros, see `affdsl.codegen.c.helpers`.
@@ -46,6 +47,8 @@ _EXTREME = (
     "const M other = (better & {1}) | (~better & {2}), found = (same & (x {3} y)) | (~same & other);\n"
     "return (V)((none & {4}) | (~none & found));"
 )
+
+_BETTER = "const M better = (M)({0}*a {1} {0}*b);\nreturn (V)((better & (M)*a) | (~better & (M)*b));"
 
 _WIDER = {
     f"from_{kind}": ("V", "const S *a", "return __builtin_convertvector(*a, V);")
@@ -76,10 +79,19 @@ _PORTABLE = (
         "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
+        "any": (
+            "bool",
+            "const M *mask",
+            _ANY,
+        ),
         "first": ("V", "int64_t count", _FIRST),
         "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
         "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),
         "greater": ("V", "const V *a, const V *b", _CHOSEN.format(">")),
+        "mins": ("V", "const V *a, const V *b", _BETTER.format("", "<")),
+        "maxs": ("V", "const V *a, const V *b", _BETTER.format("", ">")),
+        "minu": ("V", "const V *a, const V *b", _BETTER.format("(U)", "<")),
+        "maxu": ("V", "const V *a, const V *b", _BETTER.format("(U)", ">")),
         "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
         "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
         "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),
@@ -98,7 +110,7 @@ _SHUFFLE = """\
 """Lanes by number, which must be constants."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
-_HEADERS = {"fma": ("math.h",)}
+_HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)}
 LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
 
 

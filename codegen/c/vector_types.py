@@ -30,8 +30,8 @@ _SHIFTS = {"shli": "<<", "shrsi": ">>", "shrui": ">>"}
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
-_BETTER = {"maxsi": "sgt", "minsi": "slt", "maxui": "ugt", "minui": "ult"}
-"""When the left one of two is chosen."""
+_EXTREMES = {"maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}
+"""The helpers that choose between two integers."""
 _KINDS = (*(suffix(kind) for kind in _ELEMENTS), *(f"u{bits}" for bits in (8, 16, 32, 64)))
 NAMES = tuple(f"{kind}x{lanes}{end}" for kind in _KINDS for lanes in LANES for end in ("", "_at"))
 """What vector types are called, which nothing else in a file may be."""
@@ -189,11 +189,11 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
         return _shifted(c, op)
     if kind in EXTREMES and isinstance(element, FloatType):
         return _helped(c, kind, op.result, op.left, op.right)
-    if kind in _BETTER and op.left is op.right:
+    if kind in _EXTREMES and op.left is op.right:
         return whole(c, op.left)
-    if kind in _BETTER:
-        better = _ordered(c, _BETTER[kind], op.left, whole(c, op.left), whole(c, op.right))
-        return on_vectors(c, "choose", element, lanes, Mask(better), op.left, op.right)
+    if kind in _EXTREMES:
+        _integers(c, f"u{width(element)}", lanes)
+        return _helped(c, _EXTREMES[kind], op.result, op.left, op.right)
     return None
 
 

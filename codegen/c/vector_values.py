@@ -64,6 +64,9 @@ def constant_mask(c: Context, op: vector.ConstantMask) -> None:
 def reduction(c: Context, op: vector.Reduction) -> None:
     """All lanes combined."""
     kind, lanes = lane_type(op.source), prod(vector_type(op.source).shape)
+    if op.combine == "or" and not op.acc and is_native_mask(c, op.source) and op.source not in c.values.splats:
+        c.values.codes[op.result] = on_vectors(c, "any", lane_kind(c, op.source), lanes, op.source)
+        return
     first = c.values.of(op.acc[0]) if op.acc else flat_lane(c, op.source, number(0))
     name = c.lines.declare(op.result.hint, "total", value_type(kind), first, const=False)
     c.values.codes[op.result] = Code(name)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
-from affdsl.codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
+from affdsl.codegen.targets.x86 import (
+    any_lane,
+    dots,
+    extremes,
+    float_extremes,
+    integer_extremes,
+    loaded,
+    packed,
+    register,
+    register_type,
+    widening,
+)
 
 _POINTER = {"f32": "float *", "f64": "double *", "i32": "int *", "i64": "long long *"}
 
@@ -37,8 +48,15 @@ AVX2 = Target(
         **dict(_rows()),
         **dict(extremes(128)),
         **dict(extremes(256)),
+        **dict(any_lane(128)),
+        **dict(any_lane(256)),
+        **dict(float_extremes(128)),
+        **dict(float_extremes(256)),
+        **dict(integer_extremes(128)),
+        **dict(integer_extremes(256)),
         **dict(loaded(256)),
         **dict(dots(256)),
         **dict(widening(256)),
     },
+    flags=("-mavx2", "-mfma"),
 )

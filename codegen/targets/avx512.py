@@ -6,7 +6,16 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
-from affdsl.codegen.targets.x86 import dots, extremes, loaded, packed, register, register_type, widening
+from affdsl.codegen.targets.x86 import (
+    dots,
+    extremes,
+    integer_extremes,
+    loaded,
+    packed,
+    register,
+    register_type,
+    widening,
+)
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -21,6 +30,8 @@ def _rows() -> Iterator[tuple[Row, str]]:
                 exponents = f"{mm}_cvtepi{lane}_{end}((__m{bits}i)*n)"
                 yield ("scaled", element, lanes), f"return (V){mm}_scalef_{end}(({kind})*a, {exponents});"
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
+            if element[0] == "i":
+                yield ("any", element, lanes), f"return {mask} != 0;"
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (
                 ("masked_load", element, lanes),
@@ -30,6 +41,28 @@ def _rows() -> Iterator[tuple[Row, str]]:
                 ("masked_store", element, lanes),
                 f"{mm}_mask_storeu_{end}({pointer.replace('const ', '')}at, {mask}, ({kind})*value);",
             )
+
+
+_LARGER, _SMALLER = 5, 4
+"""The larger or smaller of two numbers, and of two zeros that whose sign says so: what `range` is told."""
+_ORDERED = {
+    "maximumf": (_LARGER, "x", "y"), "minimumf": (_SMALLER, "x", "y"),
+    "maxnumf": (_LARGER, "y", "x"), "minnumf": (_SMALLER, "y", "x"),
+}  # fmt: skip
+"""The operation, and what is the result where the first operand is no number, and where the second one is none."""
+
+
+def _float_extremes(width: int) -> Iterator[tuple[Row, str]]:
+    """The smaller and the larger of two floats as the operations of arith have them."""
+    mm = register(width)
+    for element in ("f32", "f64"):
+        kind, end, lanes = register_type(element, width), packed(element), width // LANE_BITS[element]
+        for stem, (operation, first, second) in _ORDERED.items():
+            no_x, no_y = (f"{mm}_cmp_{end}_mask({v}, {v}, _CMP_UNORD_Q)" for v in "xy")
+            found = f"{mm}_range_{end}(x, y, {operation})"
+            chosen = f"{mm}_mask_mov_{end}({mm}_mask_mov_{end}(found, {no_x}, {first}), {no_y}, {second})"
+            body = f"const {kind} x = ({kind})*a, y = ({kind})*b, found = {found};\nreturn (V){chosen};"
+            yield (stem, element, lanes), body
 
 
 AVX512 = Target(
@@ -46,12 +79,22 @@ AVX512 = Target(
         **dict(extremes(128)),
         **dict(extremes(256)),
         **dict(extremes(512)),
+        **dict(_float_extremes(128)),
+        **dict(_float_extremes(256)),
+        **dict(_float_extremes(512)),
+        **dict(integer_extremes(128, most=64)),
+        **dict(integer_extremes(256, most=64)),
+        **dict(integer_extremes(512, most=64)),
         **dict(loaded(512)),
         **dict(dots(512)),
         **dict(dots(256)),
         **dict(widening(512)),
         **dict(widening(256)),
     },
+    flags=(
+        *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
+        "-mprefer-vector-width=512",
+    ),
 )
 
 
@@ -71,4 +114,10 @@ def _dots() -> Iterator[tuple[Row, str]]:
         yield ("dot_i16", "i32", bits // 32), f"{operands}return (V){mm}_dpwssd_epi32(sum, x, y);"
 
 
-AVX512VNNI = replace(AVX512, name="avx512vnni", macros=(*AVX512.macros, "__AVX512VNNI__"), rows=dict(_dots()))
+AVX512VNNI = replace(
+    AVX512,
+    name="avx512vnni",
+    macros=(*AVX512.macros, "__AVX512VNNI__"),
+    rows=dict(_dots()),
+    flags=(*AVX512.flags, "-mavx512vnni"),
+)

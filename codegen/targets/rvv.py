@@ -50,5 +50,6 @@ RVV = Target(
     has_fma=True,
     has_masks=True,
     rows=dict(_rows()),
+    flags=("-march=rv64gcv",),
     is_scalable=True,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from affdsl.codegen.targets.portable import all_or_each
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
-from affdsl.codegen.targets.x86 import extremes, widening
+from affdsl.codegen.targets.x86 import any_lane, extremes, float_extremes, integer_extremes, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -16,6 +16,9 @@ def _rows() -> Iterator[tuple[Row, str]]:
         store = "_mm_storeu_si128((__m128i *)(void *)at, (__m128i)*value);"
         yield from all_or_each(element, 128 // bits, are_set, load, store)
     yield from extremes(128)
+    yield from any_lane(128)
+    yield from float_extremes(128)
+    yield from integer_extremes(128)
     yield from widening(128)
 
 
@@ -29,4 +32,5 @@ SSE42 = Target(
     has_masks=False,
     streams=True,
     rows=dict(_rows()),
+    flags=("-msse4.2",),
 )

@@ -46,5 +46,6 @@ SVE = Target(
     has_fma=True,
     has_masks=True,
     rows=dict(_rows()),
+    flags=("-march=armv8.2-a+sve",),
     is_scalable=True,
 )

@@ -33,6 +33,8 @@ class Target:
     """Whether stores that go past the caches pay for arrays that are larger than these; False where nobody measured."""
     caches: tuple[int, ...] = ()
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
+    flags: tuple[str, ...] = ()
+    """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     is_scalable: bool = False
     """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
 

@@ -29,6 +29,53 @@ def extremes(width: int) -> Iterator[tuple[Row, str]]:
             yield (stem, element, width // LANE_BITS[element]), f"return (V){call};"
 
 
+def any_lane(width: int) -> Iterator[tuple[Row, str]]:
+    """Whether a mask is set in some lane."""
+    for element, bits in LANE_BITS.items():
+        if element[0] == "i":
+            yield ("any", element, width // bits), f"return {register(width)}_movemask_epi8((__m{width}i)*mask) != 0;"
+
+
+def integer_extremes(width: int, most: int = 32) -> Iterator[tuple[Row, str]]:
+    """The smaller and the larger of two integers of at most so many bits, with a sign and without."""
+    for element, bits in LANE_BITS.items():
+        if element[0] != "i" or bits > most:
+            continue
+        for name in ("min", "max"):
+            for sign, end in (("s", f"epi{bits}"), ("u", f"epu{bits}")):
+                call = f"{register(width)}_{name}_{end}((__m{width}i)*a, (__m{width}i)*b)"
+                yield (f"{name}{sign}", element, width // bits), f"return (V){call};"
+
+
+_NAN_WINS = {"maximumf": ("max", "and", True), "minimumf": ("min", "or", True)}
+_NAN_LOSES = {"maxnumf": ("max", "and", False), "minnumf": ("min", "or", False)}
+_ORDERED = _NAN_WINS | _NAN_LOSES
+"""Which instruction, what is done with the signs of two zeros, and whether what is no number is the result."""
+
+
+def float_extremes(width: int) -> Iterator[tuple[Row, str]]:
+    """The smaller and the larger of two floats as the operations of arith have them.
+
+    The instruction gives the second one where both are zero, and where one is no number: it is asked both ways, and
+    numbers take the places of what is none, or the other way round.
+    """
+    mm = register(width)
+    for element in ("f32", "f64"):
+        kind, end = register_type(element, width), packed(element)
+        for stem, (name, signs, nan_wins) in _ORDERED.items():
+            both = f"{mm}_{signs}_{end}({mm}_{name}_{end}(x, y), {mm}_{name}_{end}(y, x))"
+            first, second = (_unordered(mm, end, v) for v in "xy")
+            inner, outer = ("x", "y") if nan_wins else ("y", "x")
+            chosen = f"{mm}_blendv_{end}({mm}_blendv_{end}(found, {inner}, {first}), {outer}, {second})"
+            body = f"const {kind} x = ({kind})*a, y = ({kind})*b, found = {both};\nreturn (V){chosen};"
+            yield (stem, element, width // LANE_BITS[element]), body
+
+
+def _unordered(mm: str, end: str, value: str) -> str:
+    """Where a vector holds no numbers."""
+    return f"_mm_cmpunord_{end}({value}, {value})" if mm == "_mm" else f"{mm}_cmp_{end}({value}, {value}, _CMP_UNORD_Q)"
+
+
 def register(bits: int) -> str:
     """What the functions on registers of so many bits begin with."""
     return "_mm" if bits == 128 else f"_mm{bits}"

@@ -232,6 +232,34 @@ def spending(budget: int = BUDGET) -> Iterator[None]:
         context.reset_operations()
 
 
+def closure(kinds: int, steps: Iterable[tuple[int, Map, int]]) -> dict[tuple[int, int], Map]:
+    """All paths of one step or more, where each step goes from points of one kind to those of another, or the same.
+
+    Raises UnknownError where isl finds only more pairs than there are paths, and isl's errors: see `spending`.
+    """
+    spaces: dict[int, isl.Space] = {}
+    union: isl.UnionMap | None = None
+    for start, pairs, end in steps:
+        named = pairs.set_tuple_name(isl.dim_type.in_, f"k{start}").set_tuple_name(isl.dim_type.out, f"k{end}")
+        spaces[start], spaces[end] = named.get_space().domain(), named.get_space().range()
+        part = isl.UnionMap.from_map(named)
+        union = part if union is None else union.union(part)
+    if union is None:
+        return {}
+    paths, is_exact = union.transitive_closure()
+    if not is_exact:
+        raise UnknownError("isl does not find how far steps lead that are taken any number of times")
+    found = {}
+    for start in range(kinds):
+        for end in range(kinds):
+            if start in spaces and end in spaces:
+                space = spaces[start].map_from_domain_and_range(spaces[end]).align_params(paths.get_space())
+                pairs = paths.extract_map(space)
+                if not pairs.is_empty():
+                    found[start, end] = pairs.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+    return found
+
+
 def spelled_anew(pairs: Map) -> Map:
     """The same pairs, read from their text: nothing is left of how isl came to them."""
     return isl.Map(str(pairs), context=_context())

@@ -88,7 +88,10 @@ def test_it_is_a_pass_like_others(cli):
     pipeline = "builtin.module(func.func(affdsl-optimize{target=avx2 threads=1},canonicalize))"
     outcome = cli("opt", f"--pass-pipeline={pipeline}", "--dump-pass-pipeline", "--validate", text=PRODUCT)
     assert outcome.status == 0
-    assert "affdsl-optimize{contract=false reassociate=false reciprocal=false target=avx2 threads=1}" in outcome.err
+    assert (
+        "affdsl-optimize{approximate=false contract=false reassociate=false reciprocal=false target=avx2 threads=1}"
+        in outcome.err
+    )
     assert "vector<8xf32>" in outcome.out
     assert mlir_opt("-", text=outcome.out).status == 0
     assert "--affdsl-optimize" in cli("opt", "--list-passes").out
@@ -101,7 +104,10 @@ def test_it_is_a_pass_like_others(cli):
         ("target=avx-2", "did you mean 'avx2'?"),
         ("threads=-1", "for the option threads: -1 does not lie between 0 and 4294967295"),
         ("contract=maybe", "for the option contract: 'maybe'"),
-        ("recipes=all", "no such option recipes; it takes contract, reassociate, reciprocal, target, threads"),
+        (
+            "recipes=all",
+            "no such option recipes; it takes contract, reassociate, reciprocal, approximate, target, threads",
+        ),
     ],
 )
 def test_what_it_does_not_take_is_explained(cli, options, message):

@@ -198,10 +198,12 @@ CLAIMS = {
     "no name of yours can inject text": "codegen/c/test_names.py::test_hostile_arguments_loops_and_values_compile",
     "Then each access of a call is checked":
         "boundscheck/test_boundscheck.py::test_random_kernels_with_planted_accesses",
+    "`af.c64` and `af.c128` are": "complex_numbers/test_kernels.py::test_numpy_the_interpreter_and_c_agree",
     "raises `DivisorError`":
         "boundscheck/test_boundscheck.py::test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with",
     "Python 3.11 or newer": "docs/test_readme.py::test_the_version_of_python_is_that_of_the_package",
     "a dozen kernels to read": "docs/test_readme.py::test_there_are_a_dozen_examples",
+    "leads to the guides": "docs/test_links.py::test_every_page_is_in_a_table_of_contents",
     "Tracebacks show your lines": "test_frames.py::test_tracebacks_show_the_lines_of_the_user_alone",
     "the first of `$AFFDSL_CC`, `$CC`, gcc, clang and cc":
         "codegen/test_toolchain.py::test_candidates_are_tried_in_order_and_never_in_the_working_directory",

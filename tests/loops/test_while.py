@@ -101,17 +101,6 @@ def test_iterations_around_it_may_run_in_any_order():
 
 
 def test_a_refusal_says_what_is_in_the_way():
-    @af.kernel
-    def roots(a: af.f64[N]):
-        with af.for_(N) as i:
-            with af.while_(lambda x: x * x > a[i], iter_args=a[i] + 1) as x:
-                af.yield_((x + a[i] / x) / 2)
-            a[i] = x
-
-    with pytest.raises(af.IllegalTransform) as caught:
-        af.Schedule(roots).vectorize("i", 4)
-    assert str(caught.value).endswith("scf.while runs as often as data says, which may differ from lane to lane")
-    assert re.search(r"of roots, .*test_while.py:\d+", str(caught.value)), "the line of the while_"
     with pytest.raises(af.IllegalTransform) as caught:
         af.Schedule(jacobi).fuse("i#1", "i#2")
     text = str(caught.value)

@@ -10,7 +10,7 @@ from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL
 
 M, N = af.symbols("M N")
-ANY_ORDER = dict.fromkeys(("contract", "reassociate", "reciprocal"), True)
+ALL = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
 FEW = ("fir filter", "standardized columns", "tridiagonal systems", "julia set")
 SIZE = 19
 
@@ -21,7 +21,7 @@ def test_it_does_what_python_does(name):
     given = loop.arguments(np.random.default_rng(0), SIZE)
     results = []
     with np.errstate(all="ignore"):
-        for call in (loop.function, loop.kernel.optimize(threads=1), loop.kernel.optimize(threads=1, **ANY_ORDER)):
+        for call in (loop.function, loop.kernel.optimize(threads=1), loop.kernel.optimize(threads=1, **ALL)):
             results.append([np.copy(a) if isinstance(a, np.ndarray) else a for a in given])
             call(*results[-1])
     for found in results[1:]:
@@ -79,3 +79,18 @@ def test_a_loop_without_a_name_over_time_is_tiled_too():
                 A[i, j] = B[i, j]
 
     assert "its sweeps are one, and tiled in time" in smoothed.optimize("avx2", threads=1).explain()
+
+
+def test_exponentials_are_approximated_where_that_is_allowed():
+    @af.kernel
+    def decay(x: af.f64[N], y: af.f64[N]):
+        with af.for_(N) as i:
+            y[i] = af.exp(-x[i])
+
+    strict, free = decay.optimize("avx2", threads=1), decay.optimize("avx2", threads=1, approximate=True)
+    assert "math.exp" in strict.mlir()
+    assert "math.exp" not in free.mlir()
+    assert 'approximate("i' in str(free.schedule)
+    x, y = np.linspace(0, 50, 101), np.zeros(101)
+    free(x, y)
+    np.testing.assert_array_max_ulp(y, np.exp(-x), 3)

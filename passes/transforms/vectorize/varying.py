@@ -43,6 +43,8 @@ class Varying:
                     self._loop(op, masked=masked)
                 case affine.If() | scf.If():
                     self._condition(op, masked=masked)
+                case scf.While():
+                    self._while(op, masked=masked)
                 case _:
                     if self.of(op) or (masked and _may_fail(op)):
                         self._values.update(op.defines())
@@ -54,6 +56,19 @@ class Varying:
         for init, carried, value, result in zip(loop.inits, loop.carried, yielded, loop.results, strict=True):
             if differs or any(each in self._values for each in (init, carried, value)):
                 self._values.update((carried, result))
+
+    def _while(self, loop: scf.While, *, masked: bool) -> None:
+        condition, last = loop.before[-1], loop.after[-1]
+        assert isinstance(condition, scf.Condition), "the first block ends so"
+        differs = condition.condition in self._values
+        self._block(loop.before, masked=masked)
+        for arg, init, value in zip(loop.before_args, loop.inits, last.reads(), strict=True):
+            if differs or init in self._values or value in self._values:
+                self._values.add(arg)
+        for arg, result, value in zip(loop.after_args, loop.results, condition.values, strict=True):
+            if differs or value in self._values:
+                self._values.update((arg, result))
+        self._block(loop.after, masked=False)  # it runs only if some lane does
 
     def _condition(self, op: affine.If | scf.If, *, masked: bool) -> None:
         differs = self.of(op)

@@ -14,6 +14,7 @@ from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.accesses import access
 from affdsl.passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.whiles import widen_while
 
 PURE = (Lanewise, arith.Constant, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
 """The operations that stay as they are where all lanes read the same."""
@@ -37,14 +38,14 @@ def widen_op(at: Lanes, op: Op) -> None:
             _loop(at, op)
         case affine.If() | scf.If():
             _condition(at, op)
+        case scf.While():
+            widen_while(at, op, widen)
         case _ if not at.varying.of(op) and isinstance(op, PURE):
             at.emit(op)
         case affine.Min() | affine.Max():
             _per_lane(at, op)
         case _ if isinstance(op, Lanewise):
             _lanewise(at, op)
-        case scf.While():
-            raise refusal(op, at.what, f"{op_name(op)} runs as often as data says, which may differ from lane to lane")
         case _:
             raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")
 

@@ -1,0 +1,105 @@
+"""What pages of the reference say instead of lists of names: all of some modules, all errors, all in one table."""
+
+import inspect
+import re
+from collections.abc import Iterable
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import affdsl
+from affdsl import errors
+from affdsl.lang.blocks import WithBlock
+from affdsl.lang.dtypes import DType
+from affdsl.lang.traced import Arithmetic, Comparable, Traced, Wide
+from docs.site.names import named
+
+HOOKS = {name for base in (Traced, Comparable, Arithmetic, Wide) for name in vars(base)} - {"ceildiv"}
+HOOKS |= {"bind", "like", "value"}
+"""How the language works with what a kernel computes: no method of these is for users."""
+
+
+class Names(SphinxDirective):
+    """The public names of some modules with what they are: `{names} lang.control lang.whiles`."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """The entries of the reference."""
+        return _parsed(self, [line for name in named(self.arguments[0]) for line in entry(name)])
+
+
+class AllNames(SphinxDirective):
+    """All public names, in the order of the alphabet, with the first sentence of each."""
+
+    def run(self) -> list[nodes.Node]:
+        """A table."""
+        rows = [f"   * - :py:obj:`~affdsl.{name}`\n     - {summary(name)}" for name in sorted(affdsl.__all__, key=_key)]
+        return _parsed(self, [".. list-table::", "   :widths: 25 75", "", *"\n".join(rows).split("\n")])
+
+
+class ErrorTree(SphinxDirective):
+    """The tree of errors, as the docstring of their module draws it."""
+
+    def run(self) -> list[nodes.Node]:
+        """A block."""
+        drawn = [line for line in (inspect.getdoc(errors) or "").splitlines() if re.match("AffdslError|[├│└]", line)]
+        text = "\n".join(drawn)
+        return [nodes.literal_block(text, text, language="text")]
+
+
+def entry(name: str) -> Iterable[str]:
+    """What the reference says of a public name, as lines for Sphinx."""
+    thing = getattr(affdsl, name)
+    if isinstance(thing, DType):
+        held = f"``numpy.{thing.numpy}``" if thing.numpy is not None else "no type"
+        return (f".. py:data:: affdsl.{name}", "", f"   MLIR has ``{thing.type}``, NumPy {held}.", "")
+    if isinstance(thing, type):
+        # What Python calls when a with-block begins and ends is no method for users.
+        members = () if issubclass(thing, WithBlock) else ("   :members:",)
+        hidden = (f"   :exclude-members: {', '.join(sorted(HOOKS))}",) if issubclass(thing, Traced) else ()
+        return (f".. autoclass:: affdsl.{name}", *members, *hidden, "")
+    return (f".. autofunction:: affdsl.{name}", "")
+
+
+def summary(name: str) -> str:
+    """The first sentence about a public name, as reStructuredText."""
+    thing = getattr(affdsl, name)
+    if isinstance(thing, DType):
+        return f"Numbers of the type ``{thing.type}``."
+    first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    sentence = re.match(r"(?:`[^`]*`|[^`])*?[.:](?= |$)", first)
+    text = (sentence[0] if sentence else first).rstrip(":.")
+    return re.sub(r"`([^`]+)`", r"``\1``", re.sub(r"([*|\\]|_(?!\w))", r"\\\1", text)) + "."
+
+
+def _key(name: str) -> tuple[str, str]:
+    return name.lower(), name
+
+
+def _parsed(directive: SphinxDirective, lines: Iterable[str]) -> list[nodes.Node]:
+    """Lines of reStructuredText as nodes, in whatever language the page is."""
+    source = ["````{eval-rst}", *lines, "````"]
+    container = nodes.container()
+    directive.state.nested_parse(StringList(source, "the reference"), directive.content_offset, container)
+    return container.children
+
+
+def _signature(
+    _app: Sphinx, _what: str, _name: str, thing: object, _options: object, signature: str | None, _returns: str | None
+) -> tuple[str, str] | None:
+    """Types that users do not make have no signature."""
+    is_made = not isinstance(thing, type) or issubclass(thing, WithBlock) or "Parameters\n---" in (thing.__doc__ or "")
+    return None if is_made or not signature else ("", "")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Give pages these directives."""
+    app.connect("autodoc-process-signature", _signature)
+    app.add_directive("names", Names)
+    app.add_directive("error-tree", ErrorTree)
+    app.add_directive("all-names", AllNames)
+    return {"parallel_read_safe": True}

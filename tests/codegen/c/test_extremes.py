@@ -1,0 +1,69 @@
+"""Extremes on vectors are those of numbers, to the bit, by the instructions of each x86 instruction set and without."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.codegen.targets.target import LANE_BITS
+from tests.effort import TRIES_ALL
+
+N = af.symbols("N")
+FLOATS = {"f32": np.float32, "f64": np.float64}
+INTEGERS = {f"{sign}{bits}": np.dtype(f"{sign}{bits // 8}").type for sign in "iu" for bits in (8, 16, 32, 64)}
+SETS = {
+    "avx512": (512, ""), "avx2": (256, " -mno-avx512f"), "sse4.2": (128, " -mno-avx"), "portable": (128, " -mno-sse3"),
+}  # fmt: skip
+
+FEW = ("f32", "u8", "i64")
+
+
+def extremes(dtype: str) -> af.Kernel:
+    """All of two numbers of a type."""
+    kind = getattr(af, dtype)
+
+    @af.kernel
+    def both(a: kind[N], b: kind[N], out: kind[4, N]):
+        with af.for_(N) as i:
+            out[0, i] = af.max(a[i], b[i])
+            out[1, i] = af.min(a[i], b[i])
+            if dtype in FLOATS:
+                out[2, i] = af.fmax(a[i], b[i])
+                out[3, i] = af.fmin(a[i], b[i])
+
+    return both
+
+
+def pairs(dtype: str) -> list[np.ndarray]:
+    """All pairs of numbers at the ends of a type, and of those that compare in their own way."""
+    if dtype in FLOATS:
+        type = FLOATS[dtype]
+        quiet = np.array([np.nan, -np.nan], type)
+        signalling = (quiet.view(f"i{quiet.itemsize}") ^ (1 << (21 if dtype == "f32" else 50)) | 5).view(type)
+        tiny = np.finfo(type).smallest_subnormal
+        numbers = np.array([0.0, -0.0, 1.0, -1.0, 2.5, np.inf, -np.inf, tiny, -tiny, *quiet, *signalling], type)
+    else:
+        type, ends = INTEGERS[dtype], np.iinfo(dtype.replace("u", "uint") if dtype[0] == "u" else f"int{dtype[1:]}")
+        numbers = np.array(
+            [ends.min, ends.min + 1, 0, 1, 2, ends.max // 2, ends.max // 2 + 1, ends.max - 1, ends.max], type
+        )
+    return [np.ascontiguousarray(grid.ravel()) for grid in np.meshgrid(numbers, numbers)]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_all_pairs(name, monkeypatch):
+    bits, flags = SETS[name]
+    monkeypatch.setenv("AFFDSL_CC", f"gcc{flags}")
+    for dtype in (*FLOATS, *INTEGERS) if TRIES_ALL else FEW:
+        kernel = extremes(dtype)
+        lanes = bits // LANE_BITS[dtype.replace("u", "i")]
+        fast = af.Schedule(kernel).vectorize("i", lanes, tail="scalar").kernel()
+        a, b = pairs(dtype)
+        wanted, found = np.zeros((4, len(a)), a.dtype), np.zeros((4, len(a)), a.dtype)
+        kernel.interpret(a, b, wanted)
+        fast(a, b, found)
+        for k, row in enumerate(found):
+            same = row.view(f"u{row.itemsize}") == wanted[k].view(f"u{row.itemsize}")
+            wrong = np.flatnonzero(~(same | ((row != row) & (wanted[k] != wanted[k]))))
+            assert not len(wrong), (dtype, k, a[wrong], b[wrong], row[wrong], wanted[k][wrong])
