@@ -8,6 +8,8 @@ subscript them with. So to type checkers the three names are wider than the clas
     affdsl.Array     an array of NumPy in a call; in the kernel, elements by indices are numbers
     affdsl.Scalar    a number of Python or NumPy; in the kernel, operators give numbers of it
     affdsl.Index     a whole number; in the kernel, an index
+
+Of a union one of these is enough: `Annotated[affdsl.Scalar | complex, affdsl.c128]` is for numbers that have no order.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 
         def __getitem__(self, key: Subscript, /) -> scalars.Scalar: ...
 
-        def __setitem__(self, key: Subscript, value: Traced | float, /) -> None: ...
+        def __setitem__(self, key: Subscript, value: Traced | complex, /) -> None: ...
 
     Scalar: TypeAlias = scalars.Scalar | float | np.floating | np.integer
     Index: TypeAlias = indices.Index | int | np.integer
@@ -78,13 +80,12 @@ def meant(annotation: object, what: str, location: Location) -> object:
         said = "no type of affdsl" if not found else f"{len(found)} types of affdsl"
         raise problem(ProgramTypeError, f"{what} is annotated with {said}: {annotation!r}", MEANING, location=location)
     wanted = _kind_of(found[0])
-    if kind is not wanted:
+    if wanted not in (kind, *get_args(kind)):
+        shown = repr(found[0]) if isinstance(found[0], indices.Index) else f"affdsl.{found[0]!r}"
         raise problem(
             ProgramTypeError,
-            f"{what} is annotated {getattr(kind, '__name__', kind)} for type checkers, but is {found[0]!r}",
-            f"write Annotated[affdsl.{wanted.__name__}, affdsl.{found[0]!r}]"
-            if not isinstance(found[0], indices.Index)
-            else f"write Annotated[affdsl.Index, {found[0]!r}]",
+            f"{what} is {getattr(kind, '__name__', kind)} to type checkers, but {found[0]!r}",
+            f"write Annotated[affdsl.{wanted.__name__}, {shown}]",
             location=location,
         )
     return found[0]
