@@ -26,6 +26,8 @@ from affdsl.passes.mlir_opt.affine_loop_tile import affine_loop_tile
 
 NOT_PUBLIC = {
     "UsageError": "the command line catches it, and prints it",
+    "UnfollowedError": "`Kernel.halo` catches it, and says it in words of the user",
+    "NoHaloError": "so it does with this one",
     "NoArgumentsError": "validation catches it: there it means 'not run'",
     "TooLongError": "validation catches it: there it means 'not run to the end'",
 }

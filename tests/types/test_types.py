@@ -33,6 +33,20 @@ def annotated(text: str) -> str:
     return "from typing import Annotated\n" + re.sub(r"def (\w+)\((.*?)\):", header, code)
 
 
+def page_with_mistakes() -> tuple[str, dict[int, str]]:
+    """The Python of the page on type checkers with the mistakes of its table, and what it says of each, by line."""
+    page = (ROOT / "docs" / "guides" / "type-checkers.md").read_text(encoding="utf-8")
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S))
+    table = page.partition("| pyright says |\n")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| `([^`]*)`( in the kernel)? \| (.*) \|$", table, re.M)
+    assert len(rows) == 6
+    lines, says = [*code.splitlines(), "def inside(A: af.Array, i: af.Index, k: af.Index) -> None:"], {}
+    for mistake, inside, message in sorted(rows, key=lambda row: not row[1]):
+        lines.append("    " * bool(inside) + mistake + " pass" * mistake.endswith(":"))
+        says[len(lines)] = message
+    return "\n".join(lines) + "\n", says
+
+
 @pytest.fixture(scope="module", params=CHECKERS)
 def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Found]:
     """What a checker says of the files beside this one, and of the README."""
@@ -41,7 +55,9 @@ def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     readme.write_text(annotated((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")
     refused = folder / "refused.py"
     refused.write_text(REFUSED, encoding="utf-8")
-    return request.param, CHECKERS[request.param]([HERE / "accepted.py", refused, readme], folder)
+    page = folder / "page.py"
+    page.write_text(page_with_mistakes()[0], encoding="utf-8")
+    return request.param, CHECKERS[request.param]([HERE / "accepted.py", refused, readme, page], folder)
 
 
 def of(found: Found, file: str) -> dict[int, str]:
@@ -61,6 +77,13 @@ def test_mistakes_are_found(found: tuple[str, Found]) -> None:
     lines = REFUSED.splitlines()
     marks = ("# refused", f"# refused-by-{found[0]}")
     assert sorted(of(found[1], "refused.py")) == [n for n, line in enumerate(lines, 1) if line.endswith(marks)]
+
+
+def test_the_page_says_what_is_found(found: tuple[str, Found]) -> None:
+    says, finds = page_with_mistakes()[1], of(found[1], "page.py")
+    assert finds.keys() == says.keys()
+    if found[0] == "pyright":
+        assert {line: text.splitlines()[0].partition(" in function")[0] for line, text in finds.items()} == says
 
 
 def test_what_is_accepted_runs() -> None:
