@@ -67,12 +67,6 @@ def positive(A: af.f64[N]):
         af.assert_(A[i] > 0, "positive", i)  # noqa: PT009 - not of unittest
 
 
-@af.kernel
-def one(A: af.bf16[N]):
-    with af.for_(N) as i:
-        A[i] = 1.0
-
-
 def body(write: Callable[[af.Array, af.Index], object]) -> af.Kernel:
     """A kernel that does something with its array and the counter of a loop."""
 
@@ -134,7 +128,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "ParseError": lambda: af.parse("func.func @f("),
     "UnknownError": lambda: polyhedral.set_of([Constraint(FIRST * SECOND)], [FIRST, SECOND]),
     "VerificationError": lambda: verify(af.parse("func.func @f() -> f32 { func.return }")),
-    "UnsupportedError": lambda: one(np.zeros(2, "u2")),
+    "UnsupportedError": lambda: copy.with_module(chain.module),
     "ToolchainError": lambda: find_compiler({"PATH": ""}),
 }
 
