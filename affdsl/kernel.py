@@ -216,7 +216,7 @@ class Kernel(_Called[P, R]):
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        compiled = compile_program(self.program, self._guarding, self._build_call)
+        compiled = compile_program(self.program, self.guarding, self._build_call)
         self._take(compiled)
         return compiled(*arguments, **keywords)
 
@@ -575,12 +575,12 @@ class Kernel(_Called[P, R]):
         [('i', True)]
         """
         found: Callable[..., Assembly] = import_module("affdsl.seeing.assembly").assembly
-        return found(self.program, self._guarding, loop, target)
+        return found(self.program, self.guarding, loop, target)
 
     def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         given = defaulted(self.program.parameters, arguments, keywords)
-        result = interpret_program(self.program, self._guarding, arguments, keywords if given is None else given)
+        result = interpret_program(self.program, self.guarding, arguments, keywords if given is None else given)
         return cast(R, result)
 
     def check(self) -> Bounds:
@@ -601,7 +601,7 @@ class Kernel(_Called[P, R]):
         return _bounds(self.program) if self._bounds is None else self._bounds
 
     @property
-    def _guarding(self) -> Bounds:
+    def guarding(self) -> Bounds:
         """What each call checks: of IR that was transformed, what the kernel as it was written asks for."""
         return (self._written or self).check()
 

@@ -129,6 +129,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "UnknownError": lambda: polyhedral.set_of([Constraint(FIRST * SECOND)], [FIRST, SECOND]),
     "VerificationError": lambda: verify(af.parse("func.func @f() -> f32 { func.return }")),
     "UnsupportedError": lambda: copy.with_module(chain.module),
+    "BuildError": lambda: af.build(copy, "/", name="not a name"),
     "ToolchainError": lambda: find_compiler({"PATH": ""}),
 }
 
