@@ -28,6 +28,7 @@ NOT_PUBLIC = {
     "UsageError": "the command line catches it, and prints it",
     "UnfollowedError": "`Kernel.halo` catches it, and says it in words of the user",
     "NoHaloError": "so it does with this one",
+    "UncountedError": "`Kernel.profile` catches it, and leaves the count open",
     "NoArgumentsError": "validation catches it: there it means 'not run'",
     "TooLongError": "validation catches it: there it means 'not run to the end'",
 }
