@@ -62,6 +62,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_products, _with_straight, _with_outer, _with_vectors):
+            if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
+                continue
             s, said = recipe(s, root, options)
             notes += said
             if said:

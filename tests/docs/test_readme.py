@@ -174,6 +174,9 @@ CLAIMS = {
     "is the kernel for one size": "test_specialize.py::test_numbers_stand_in_c_and_in_mlir_and_are_no_arguments",
     "It can be asked for before": "test_specialize.py::test_before_and_after_schedules_passes_and_the_optimizer",
     "A kernel can be pickled": "test_pickle.py::test_another_process_runs_what_a_pickle_holds",
+    '`kernel.halo("A")` says': "halo/test_halo.py::test_it_is_enough_and_not_too_much",
+    "arrays may be larger than the memory of a machine":
+        "cluster/test_dask.py::test_the_example_on_a_cluster_of_two_processes",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":
         "passes/validation/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",

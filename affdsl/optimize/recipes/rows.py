@@ -13,9 +13,6 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-ROWS = 8
-"""How many rows run at once."""
-
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """The schedule with iterations of a loop around recurrences jammed, and what these hand on in registers.
@@ -24,7 +21,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError.
     """
-    if options.target.registers < ROWS:
+    rows = options.choices.recurrences
+    if options.target.registers < rows:
         raise UnfitError("there are too few registers for several rows")
     inside = names_in(s, root)
     found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
@@ -36,11 +34,11 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         for loop in reversed(around):
             made, name = copy(s), nest.names[loop.iv]
             with suppress(IllegalTransform, ScheduleError):
-                made.unroll_jam(name, ROWS)
+                made.unroll_jam(name, rows)
                 for each in names_in(made, name)[1:]:
                     with suppress(IllegalTransform, ScheduleError):
                         made.scalar_replace(each)
-                return made, f"{ROWS} iterations of {name} run at once, each of which waits for itself alone"
+                return made, f"{rows} iterations of {name} run at once, each of which waits for itself alone"
     raise UnfitError("no rows of it are independent")
 
 
