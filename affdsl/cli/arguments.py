@@ -32,7 +32,9 @@ from affdsl.ir.types import INDEX, ComplexType, FloatType, IndexType, IntegerTyp
 Array = NDArray[np.generic]
 Argument = int | float | complex | Array
 
-_FORM = re.compile(r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*|complex<f[0-9]+>)?=(?P<fill>.+)")
+_FORM = re.compile(
+    r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*|complex<f[0-9]+>)?=(?P<fill>.+)"
+)
 _LARGEST = 2**40  # bytes of one array
 
 
