@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.passes.validation import validate
 from tests.complex_numbers import kernels
 from tests.complex_numbers.kernels import CASES, Case
 from tests.complex_numbers.same import same_bits
@@ -129,6 +130,32 @@ def test_passes_leave_every_bit(name: str):
     case = BY_NAME[name]
     made = case.kernel.apply(PASSES, validate=True)
     agree(case, made.interpret)
+
+
+PROGRAM = """
+func.func @f(%x: memref<?xcomplex<f32>>, %a: complex<f32>, %n: index) -> complex<f32> {
+  %t = memref.alloc(%n) : memref<?xcomplex<f32>>
+  affine.for %i = 0 to %n {
+    %0 = memref.load %x[%i] : memref<?xcomplex<f32>>
+    %1 = complex.mul %0, %a : complex<f32>
+    memref.store %1, %x[%i] : memref<?xcomplex<f32>>
+  }
+  %2 = complex.conj %a : complex<f32>
+  memref.dealloc %t : memref<?xcomplex<f32>>
+  return %2 : complex<f32>
+}
+"""
+FAULTS = {
+    "complex.mul %0, %a": "complex.add %0, %a",
+    "complex.conj %a": "complex.neg %a",
+    "memref.store %1, %x[%i]": "memref.store %a, %x[%i]",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_validation_finds_what_changes_a_part(fault: str):
+    assert validate(af.parse(PROGRAM), af.parse(PROGRAM.replace("%t", "%u"))).failure is None
+    assert validate(af.parse(PROGRAM), af.parse(PROGRAM.replace(fault, FAULTS[fault]))).failure is not None
 
 
 def test_lowered_loops_are_compiled_too():

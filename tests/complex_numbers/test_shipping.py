@@ -11,30 +11,25 @@ from tests.oracles import compile_c
 
 USE = """\
 #include "combine.h"
-#include <stdio.h>
 
 int main(void)
 {
     double _Complex x[2] = {1.0, 2.0}, sum;
     const float _Complex y[2] = {0.5f, -1.0f};
     combine(2, x, y, 2.0, &sum);
-    const double *parts = (const double *)&sum;
-    printf("%g %g\\n", parts[0], parts[1]);
-    return 0;
+    return sum == 2.75 ? 0 : 1;
 }
 """
 USE_CPP = """\
 #include "combine.h"
-#include <cstdio>
-#include <vector>
 
 int main()
 {
-    std::vector<std::complex<double>> x{{1, 1}, {2, 0}};
+    std::complex<double> x[2] = {{1, 1}, {2, 0}};
     const std::complex<float> y[2] = {{0.5f, 0}, {-1, 1}};
     std::complex<double> sum;
-    combine(2, x.data(), y, {0, 2}, &sum);
-    std::printf("%g %g\\n", sum.real(), sum.imag());
+    combine(2, x, y, {0, 2}, &sum);
+    return sum == std::complex<double>(-1.25, 3.5) ? 0 : 1;
 }
 """
 
@@ -54,7 +49,7 @@ def test_c_and_cpp_call_what_is_shipped(tmp_path, compiler: str, cpp: str):
     kernel, header = ((tmp_path / f"combine.{end}").read_text() for end in ("c", "h"))
     flags = ["-std=c11", *WARNINGS, "-O1"]
     program = compile_c({"combine.c": kernel, "combine.h": header, "use.c": USE}, compiler, flags, shared=False)
-    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "2.75 0\n"
+    assert subprocess.run([program], check=False).returncode == 0
     if not cpp:
         return
     library = compile_c({"combine.c": kernel, "combine.h": header}, compiler, flags)
@@ -65,7 +60,7 @@ def test_c_and_cpp_call_what_is_shipped(tmp_path, compiler: str, cpp: str):
         ["-std=c++17", *WARNINGS, "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{library.parent}"],
         shared=False,
     )
-    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "-1.25 3.5\n"
+    assert subprocess.run([program], check=False).returncode == 0
 
 
 def test_a_variable_of_the_kernel_hides_nothing_of_complex_h():
