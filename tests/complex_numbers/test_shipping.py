@@ -7,7 +7,8 @@ import pytest
 
 import affdsl as af
 from tests.codegen.c.compare import WARNINGS
-from tests.oracles import compile_c
+from tests.complex_numbers.kernels import CASES
+from tests.oracles import compile_c, require
 
 USE = """\
 #include "combine.h"
@@ -78,3 +79,13 @@ def test_a_variable_of_the_kernel_hides_nothing_of_complex_h():
     odd.interpret(*expected)
     assert given[0] == expected[0]
     assert given[3] == expected[0].real
+
+
+def test_no_compiler_warns_of_any_kernel(tmp_path):
+    for case in CASES:
+        (tmp_path / f"{case}.c").write_text(case.kernel.c())
+    files = [f"{case}.c" for case in CASES]
+    for compiler in ("gcc", "clang-22"):
+        command = [require(compiler), "-std=c11", *WARNINGS, "-fsyntax-only", *files]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
