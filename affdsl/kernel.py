@@ -607,7 +607,7 @@ class Kernel(_Called):
         ('i', 2000, 24000, 'memory', 1.0)
         """
         found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
-        return found(self.program, self._guarding, arguments, keywords, repeats, in_place)
+        return found(self.program, self.guarding, arguments, keywords, repeats, in_place)
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
