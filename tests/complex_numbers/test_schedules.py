@@ -108,7 +108,7 @@ def test_a_loop_on_vectors_may_read_a_complex_number_that_stays():
 OPTIMIZED = {
     "gemm": "8 iterations of j run at once",
     "horner": "8 iterations of i run at once",
-    "dft": "as it was; its functions of the C library take longer than one addition waits for another",
+    "dft": "its functions of the C library take longer than one addition waits for another",
     "spectrum": "as it was; its numbers are complex, and lanes of vectors are real: the compiler of C makes",
     "hermitian": "as it was; its sum is made in the order of the text, one addition after the other;",
 }
