@@ -76,7 +76,7 @@ def emit(
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
-    bodies, prototypes = _functions(found, unit, {entry}, comments or {}, rows)
+    bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows)
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
     about = documentation(found[entry], prototypes[entry], unit.sites)
@@ -110,7 +110,7 @@ def emit_jit(
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
     unit = Unit(noted, has_vector_types=vector_types, origins=origins)
-    bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)
+    bodies, prototypes = functions_of(found, unit, set(), {}, STRICT_C)
     last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
     text = unit.file("\n".join([*bodies, last]))
     return text if origins is None else origins.taken(text)
@@ -124,15 +124,22 @@ def _about(sites: Sites | None) -> str:
     return "\n".join(["/*", " * The checks, by the number that failure[0] gets:", *lines, " */", "", ""])
 
 
-def _functions(
-    found: Mapping[str, Plan], unit: Unit, public: set[str], comments: Mapping[Op, str], rows: Rows
+def functions_of(
+    found: Mapping[str, Plan],
+    unit: Unit,
+    public: set[str],
+    comments: Mapping[Op, str],
+    rows: Rows,
+    names: Scope | None = None,
 ) -> tuple[list[str], dict[str, Prototype]]:
-    names = Scope()
-    for plan in found.values():
-        names.reserve(plan.name)
-    for symbol in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads)):
-        buffer = next(iter(found.values())).buffers[symbol]
-        names.reserve(buffer.name)
+    """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them."""
+    buffers = next(iter(found.values())).buffers
+    read = [buffers[s] for s in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads))]
+    if names is None:
+        names = Scope()
+        for name in (*(plan.name for plan in found.values()), *(buffer.name for buffer in read)):
+            names.reserve(name)
+    for buffer in read:
         unit.define(buffer.text(unit))
     for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES):
         names.reserve(name)
