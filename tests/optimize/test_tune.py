@@ -384,7 +384,7 @@ def test_sizes_that_are_no_sizes_are_refused():
         (lambda: row_sums.optimize(unfit, tune=True), f"for {unfit}: this machine has not its instructions"),
         (
             lambda: tuned(fixed, True),
-            r'sizes that are all alike: .* it assumes n - 100 >= 0, but n = 16\n    say for which: tune=\{"N": \.\.\., "n"',
+            r'sizes that are all alike: .* n - 100 >= 0, but n = 16\n    say for which: tune=\{"N": \.\.\., "n"',
         ),
         (lambda: tuned(sweeps, {"N": 9, "steps": True}), "steps is True"),
     ):
