@@ -194,19 +194,34 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     notes: Notes = []
     s = copy(s)
     for nest in nests(s):
-        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest):
+        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
-    inside = names_in(s, root)
+    inside, done = names_in(s, root), set[str]()
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        if name in done:
+            continue
+        s, said, covered = _recurrences(s, name, options)
+        if said:
+            notes += said
+            done.update(covered)
+            continue
         s, said = _first(s, name, (vectors.take, jammed.take), options)
         notes += said
-    if all("as it was" in note for note in notes):
-        row = next(row for row in s.loops() if row.names[0] == root)
-        with suppress(UnfitError):
-            made, done = rows.take(s, root, options)
-            return made, [f"{root} ({row.location}): {done}"]
     return s, notes
+
+
+def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
+    """The schedule with rows of a recurrence at once, what was done, and of which loops; no notes where it is none."""
+    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    if nest is None:
+        return s, [], ()
+    try:
+        made, loop = rows.take(s, nest, options)
+    except UnfitError:
+        return s, [], ()
+    said = f"{rows.ROWS} iterations of {loop} run at once, a recurrence each"
+    return made, [f"{nest.place}: {said}"], names_in(made, loop)
 
 
 def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options) -> tuple[Schedule, Notes]:
