@@ -61,7 +61,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        for recipe in (_with_sweeps, _with_products, _with_straight, _with_outer, _with_vectors):
+        for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
             s, said = recipe(s, root, options)
             notes += said
             if said:
