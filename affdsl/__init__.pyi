@@ -1,4 +1,5 @@
 from .codegen.errors import ArgumentError as ArgumentError
+from .codegen.errors import BuildError as BuildError
 from .codegen.errors import CacheError as CacheError
 from .codegen.errors import LayoutError as LayoutError
 from .codegen.errors import OverlapError as OverlapError
@@ -34,6 +35,9 @@ from .lang.blocks import yield_ as yield_
 from .lang.branches import elif_ as elif_
 from .lang.branches import else_ as else_
 from .lang.branches import if_ as if_
+from .lang.complex_numbers import angle as angle
+from .lang.complex_numbers import complex as complex
+from .lang.complex_numbers import conj as conj
 from .lang.constants import constant as constant
 from .lang.control import for_ as for_
 from .lang.control import parallel as parallel
@@ -46,6 +50,8 @@ from .lang.dma import dma_wait as dma_wait
 from .lang.dma import prefetch as prefetch
 from .lang.dtypes import bf16 as bf16
 from .lang.dtypes import bool_ as bool_
+from .lang.dtypes import c64 as c64
+from .lang.dtypes import c128 as c128
 from .lang.dtypes import f16 as f16
 from .lang.dtypes import f32 as f32
 from .lang.dtypes import f64 as f64
@@ -131,5 +137,6 @@ from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError
 from .schedule.validation import ValidationError as ValidationError
+from .shipping import build as build
 
 __version__: str

@@ -18,6 +18,7 @@ HERE = {
     **dict.fromkeys(("astype", "convert"), "cast"),
     **{f"float{n}": f"f{n}" for n in (16, 32, 64)},
     **{f"{long}{n}": f"{short}{n}" for n in (8, 16, 32, 64) for long, short in (("int", "i"), ("uint", "u"))},
+    "complex64": "c64", "complex128": "c128", "conjugate": "conj",
     "half": "f16", "float": "f32", "double": "f64", "bfloat16": "bf16", "intp": "index",
     "minimum": "min", "maximum": "max", "minnum": "fmin", "maxnum": "fmax", "fabs": "abs", "power": "pow",
     "arctan2": "atan2",

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from affdsl.codegen.bfloat import KIND, is_bfloat16, kind_of, rounded
 from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from affdsl.codegen.foreign import with_arrays
-from affdsl.codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
+from affdsl.codegen.overlap import LARGEST, contiguous, is_even, overlap, overlaps_itself
 from affdsl.errors import InternalError
-from affdsl.ir.layouts import row_major
 
 Array = npt.NDArray[np.generic]
 Value = Array | np.generic
@@ -26,7 +25,9 @@ Scalars = tuple[np.generic, ...]
 
 _INTEGERS: Final = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 _RANKS: Final = 32  # which every NumPy has; entry.c has room for no more
-_DTYPES: Final = frozenset(np.dtype(name) for name in ["bool", *_INTEGERS, "float16", "float32", "float64"])
+_DTYPES: Final = frozenset(
+    np.dtype(name) for name in ["bool", *_INTEGERS, "float16", "float32", "float64", "complex64", "complex128"]
+)
 
 
 @dataclass(frozen=True)
@@ -202,9 +203,11 @@ def _refuse_array(kernel: str, argument: ArrayArgument, value: Array) -> NoRetur
         constructor = _constructor(argument.dtype)
         if kind_of(value.dtype) not in "biufcEO":
             fix = "its elements are no numbers"
-        elif value.dtype.kind == "c":
-            fix = "kernels have no complex numbers: give the real and the imaginary parts arrays of their own, as in "
-            fix += f"np.ascontiguousarray({name}.real)"
+        elif value.dtype.kind == "c" and argument.dtype.kind != "c":
+            fix = (
+                f"its elements have two parts: pass np.ascontiguousarray({name}.real), or let the kernel take complex "
+            )
+            fix += "numbers: annotate it with affdsl.c128[...], or affdsl.c64[...]"
         elif argument.written:
             fix = f"it is written in place, where a copy would be lost, so make it with dtype={constructor}"
         else:
@@ -221,11 +224,10 @@ def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoRetu
     what = f"{kernel}: argument {name!r} must"
     in_place = f"it is written in place, where a copy would be lost, so pass work = COPY, then set {name}[...] = work"
     if not value.flags.c_contiguous and not argument.strided:
-        contiguous = tuple((s or 0) * value.itemsize for s in row_major(value.shape))
         copy = f"np.ascontiguousarray({name})"
         fix = in_place.replace("COPY", copy) if argument.written else f"pass {copy}"
         fix += ", or let the kernel take any strides: annotate it with affdsl.strided(...)"
-        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous}, got strides {strides}; {fix}")
+        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous(value)}, got strides {strides}; {fix}")
     fix = in_place.replace("COPY", f"np.array({name})") if argument.written else f"pass {name}.copy()"
     if not value.flags.aligned:
         address = value.__array_interface__["data"][0]
@@ -292,23 +294,38 @@ def _scalar(kernel: str, argument: ScalarArgument, value: object) -> np.generic:
                     f"pass float({argument.name}) to have it rounded"
                 )
             return dtype.type(stored)
+        case "c" if isinstance(value, (complex, np.complex64)):
+            real, imaginary = (_rounded(_part_of(dtype), float(part)) for part in (value.real, value.imag))
+            if real is None or imaginary is None:
+                raise RangeError(f"{what} in the range of {dtype}, got {value}; pass np.inf as a part if that is meant")
+            return dtype.type(complex(real, imaginary))
+        case "c" if is_float or is_integer:
+            return dtype.type(_scalar(kernel, ScalarArgument(argument.name, _part_of(dtype)), value))
     got = "None" if value is None else f"{_shown(value)} ({type(value).__name__})"
     wants, convert = _WANTED.get(kind_of(dtype), ("an integer", "int"))
     raise ArgumentError(f"{what} {wants} for {dtype}, got {got}; {_number_instead(argument.name, value, convert)}")
 
 
-_WANTED: Final = {"b": ("a bool", "bool"), "f": ("a number", "float"), KIND: ("a number", "float")}
+_WANTED: Final = {
+    "b": ("a bool", "bool"), "f": ("a number", "float"), KIND: ("a number", "float"),
+    "c": ("a complex number", "complex"),
+}  # fmt: skip
+
+
+def _part_of(dtype: np.dtype[np.generic]) -> np.dtype[np.generic]:
+    """The dtype of both parts of complex numbers."""
+    return np.dtype(f"f{dtype.itemsize // 2}")
 
 
 def _number_instead(name: str, value: object, convert: str) -> str:
     """What to pass instead of what is no number of the right kind."""
-    if isinstance(value, complex | np.complexfloating):
-        return f"kernels have no complex numbers: pass {name}.real and {name}.imag, each as an argument of its own"
+    if isinstance(value, complex | np.complexfloating) and convert != "complex":
+        return f"it has two parts: pass {name}.real or abs({name}), or annotate {name} as affdsl.c128"
     if getattr(value, "shape", ()) or isinstance(value, list | tuple):
         return f"pass one element of it, {name}[i], or take it as an array: annotate {name} like affdsl.f64[N]"
     if isinstance(value, Number | str | np.generic):
         with suppress(TypeError, ValueError, OverflowError):
-            {"bool": bool, "float": float, "int": int}[convert](value)
+            {"bool": bool, "float": float, "int": int, "complex": complex}[convert](value)
             return f"pass {convert}({name}) if that is what you mean"
     return "pass a number"
 

@@ -36,11 +36,13 @@ typedef union {
     uint8_t u8;
     double f64;
     float f32;
+    double c128[2];
+    float c64[2];
     char f16[2];
 } Scalar;
 
 typedef struct {
-    char kind; /* NumPy's letter: b, i, u or f; E is bfloat16, of which arrays hold the bits, and scalars are floats */
+    char kind; /* NumPy's letter: b, i, u, f or c; E is bfloat16, of which arrays hold the bits, and scalars are floats */
     char is_array;
     char written;
     char strided; /* whether its strides are passed, too, in elements */
@@ -244,6 +246,31 @@ static int read_float(const Slot *slot, PyObject *value, Scalar *scalar)
     return good;
 }
 
+/* A complex number, or one that a float may be: each part is rounded, and a finite one must stay finite. */
+static int read_complex(const Slot *slot, PyObject *value, Scalar *scalar)
+{
+    Slot part = *slot;
+    part.width = slot->width / 2;
+    Scalar real, imaginary = {0};
+    if (PyComplex_Check(value) || PyArray_IsScalar(value, CFloat)) {
+        double stored;
+        Py_complex read = PyComplex_AsCComplex(value);
+        if (PyErr_Occurred() || !store_float(&part, read.real, &real, &stored) ||
+            !store_float(&part, read.imag, &imaginary, &stored))
+            return 0;
+    } else if (!read_float(&part, value, &real)) {
+        return 0;
+    }
+    if (part.width == 8) {
+        scalar->c128[0] = real.f64;
+        scalar->c128[1] = imaginary.f64;
+    } else {
+        scalar->c64[0] = real.f32;
+        scalar->c64[1] = imaginary.f32;
+    }
+    return 1;
+}
+
 static int read_bool(PyObject *value, Scalar *scalar)
 {
     if (!PyBool_Check(value) && !PyArray_IsScalar(value, Bool))
@@ -257,6 +284,7 @@ static int read_scalar(const Slot *slot, PyObject *value, Scalar *scalar)
     switch (slot->kind) {
     case 'E':
     case 'f': return read_float(slot, value, scalar);
+    case 'c': return read_complex(slot, value, scalar);
     case 'b': return read_bool(value, scalar);
     default: return read_integer(slot, value, scalar);
     }

@@ -34,6 +34,7 @@ class Type:
     def dtype(self) -> np.dtype:
         """The NumPy type with the same bits; bf16, which NumPy lacks, travels as uint16."""
         floats = {"f16": "f2", "bf16": "u2", "f32": "f4", "f64": "f8", "index": "i8", "i1": "?"}
+        floats |= {"complex<f32>": "c8", "complex<f64>": "c16"}
         return np.dtype(floats.get(self.element) or f"i{int(self.element[1:]) // 8}")
 
     @property
@@ -115,9 +116,9 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _type(text: str) -> Type:
-    memref = re.fullmatch(r"memref<((?:(?:\?|\d+)x)*)(\w+)(?:, .*)?>", text)
+    memref = re.fullmatch(r"memref<((?:(?:\?|\d+)x)*)(\w+|complex<\w+>)(?:, .*)?>", text)
     element = memref[2] if memref else text
-    if not re.fullmatch(r"index|i1|i8|i16|i32|i64|f16|bf16|f32|f64", element):
+    if not re.fullmatch(r"index|i1|i8|i16|i32|i64|f16|bf16|f32|f64|complex<f32>|complex<f64>", element):
         raise TypeError(f"a call from Python has no way to pass the type {text}")
     if memref is None:
         return Type(element)

@@ -29,14 +29,14 @@ def copied(array: np.ndarray, k: object = 1) -> None:
 
 Z = np.ones(3, complex)
 CALLS = {
-    "complex for floats": (lambda: copied(Z), "as in np.ascontiguousarray(A.real)",
+    "complex for floats": (lambda: copied(Z), "pass np.ascontiguousarray(A.real), or let",
                            lambda: copied(np.ascontiguousarray(Z.real))),
     "single for double": (lambda: copied(np.ones(3, "f4")), "pass A.astype(np.float64)",
                           lambda: copied(np.ones(3, "f4").astype(np.float64))),
     "words": (lambda: copied(np.array(["a"])), "its elements are no numbers", None),
     "a fraction for an integer": (lambda: copied(W, 2.5), "pass int(k) if", lambda: copied(W, int(2.5))),
     "None": (lambda: filled(np.ones(2), None), "got None; pass a number", lambda: filled(np.ones(2), 1.0)),
-    "2j": (lambda: filled(np.ones(2), 2j), "pass s.real and s.imag", lambda: filled(np.ones(2), (2j).real)),
+    "2j": (lambda: filled(np.ones(2), 2j), "pass s.real or abs(s)", lambda: filled(np.ones(2), (2j).real)),
     "a numeral": (lambda: filled(np.ones(2), "1.5"), "pass float(s)", lambda: filled(np.ones(2), float("1.5"))),
     "a word": (lambda: filled(np.ones(2), "x"), "got 'x' (str); pass a number", None),
     "a list": (lambda: filled(np.ones(2), [1]), "pass one element of it, s[i]", lambda: filled(np.ones(2), [1][0])),
@@ -88,13 +88,17 @@ def imaginary(A, i):
     A[i] = A[i] * 2j
 
 
+def imaginary_by_advice(A, i):
+    A[i] = af.i32((af.c128(A[i]) * 2j).imag)
+
+
 KERNELS = {
     "half": (half, "write a whole number, or compute with floats and convert the result: affdsl.i32(affdsl",
              half_by_advice),
     "twice": (twice, "write 2, or compute with floats", twice_by_advice),
     "a captured array": (captured, "as w = affdsl.constant(w) in the kernel", captured_by_advice),
     "a captured array as a number": (whole_array, "as w = affdsl.constant(w) in the kernel", captured_by_advice),
-    "an imaginary number": (imaginary, "kernels have no complex numbers", None),
+    "an imaginary number": (imaginary, "compute with complex numbers: affdsl.c128(x)", imaginary_by_advice),
 }  # fmt: skip
 
 

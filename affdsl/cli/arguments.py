@@ -1,10 +1,10 @@
 """Arguments of `affdsl run` as words: numbers, and arrays by shape and content or from files.
 
-    3  -0x10  2.5  1e-3  inf  true        a number
+    3  -0x10  2.5  1e-3  inf  true  1-2j  a number
     4x4xf32=zeros                         an array: sizes and elements, = and what is in it
     4x4=random:7                          the elements are those that the function takes anyway
     zeros                                 the sizes too, where the function's type has them all
-    [[1, 2], [3, 4]]                      the elements themselves
+    [[1, 2], [3, 4]]                      the elements themselves; complex ones may be pairs
     @a.npy  @a.npz:name                   from a NumPy file
 
 What is in an array: `zeros`, `ones`, `iota` (0, 1, 2, ... in the order of memory), `random` or `random:SEED` (floats
@@ -27,12 +27,14 @@ from affdsl.ir.dialects.func import Func
 from affdsl.ir.messages import shown
 from affdsl.ir.numeric import dtype, number_of, to_bits
 from affdsl.ir.spelling import spell
-from affdsl.ir.types import INDEX, FloatType, IndexType, IntegerType, MemRefType, ScalarType
+from affdsl.ir.types import INDEX, ComplexType, FloatType, IndexType, IntegerType, MemRefType, NumberType
 
 Array = NDArray[np.generic]
-Argument = int | float | Array
+Argument = int | float | complex | Array
 
-_FORM = re.compile(r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*)?=(?P<fill>.+)")
+_FORM = re.compile(
+    r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*|complex<f[0-9]+>)?=(?P<fill>.+)"
+)
 _LARGEST = 2**40  # bytes of one array
 
 
@@ -100,25 +102,32 @@ def _argument(function: Func, position: int, word: str) -> Argument:
     what = f"affdsl run: argument {shown(value)} of @{function.symbol}, a {value.type}:"
     unsigned = position in function.unsigned
     match value.type:
-        case MemRefType(element=IndexType() | IntegerType() | FloatType() as element) as type:
+        case MemRefType(element=IndexType() | IntegerType() | FloatType() | ComplexType() as element) as type:
             return _array(what, word, type, element, unsigned=unsigned)
-        case IndexType() | IntegerType() | FloatType() as type:
+        case IndexType() | IntegerType() | FloatType() | ComplexType() as type:
             return _number(what, word, type)
         case _:
             raise UsageError(f"{what} a value of this type cannot be given on the command line")
 
 
-def _number(what: str, word: str, type: ScalarType) -> int | float:
+def _number(what: str, word: str, type: NumberType) -> int | float | complex:
     if word in ("true", "false") and type == IntegerType(1):
         return int(word == "true")
     try:
-        return float(word) if isinstance(type, FloatType) else int(word, 0)
+        return _read(word, type)
     except ValueError:
-        example = "2.5" if isinstance(type, FloatType) else "3"
+        example = {FloatType: "2.5", ComplexType: "1.5-2j"}.get(type.__class__, "3")
         raise UsageError(f"{what} needs a number like {example}, got '{word}'") from None
 
 
-def _array(what: str, word: str, type: MemRefType, element: ScalarType, *, unsigned: bool) -> Array:
+def _read(word: str, type: NumberType) -> int | float | complex:
+    """A number of a type, as Python writes it. Raises ValueError."""
+    if isinstance(type, ComplexType):
+        return complex(word)
+    return float(word) if isinstance(type, FloatType) else int(word, 0)
+
+
+def _array(what: str, word: str, type: MemRefType, element: NumberType, *, unsigned: bool) -> Array:
     stored = dtype(element, unsigned=unsigned)
     if word.startswith("@"):
         array = _from_file(what, word[1:])
@@ -126,7 +135,7 @@ def _array(what: str, word: str, type: MemRefType, element: ScalarType, *, unsig
             raise UsageError(f"{what} needs elements of {stored}, but {word[1:]} has {array.dtype}")
         array = np.asarray(array, order="C")
     elif word.startswith("["):
-        array = _literal(what, word, element, stored)
+        array = _literal(what, word, type, element, stored)
     else:
         array = _filled(what, word, type, element, stored)
     sizes = "x".join(map(str, array.shape)) or "one element"
@@ -156,9 +165,11 @@ def _from_file(what: str, name: str) -> Array:
         raise UsageError(f"{what} '{path}' is no NumPy file of numbers: {error}") from None
 
 
-def _literal(what: str, word: str, element: ScalarType, stored: np.dtype[np.generic]) -> Array:
+def _literal(what: str, word: str, type: MemRefType, element: NumberType, stored: np.dtype[np.generic]) -> Array:
     try:
         numbers = np.array(json.loads(word), dtype=object)
+        if isinstance(element, ComplexType) and numbers.ndim == type.rank + 1 and numbers.shape[-1] == 2:
+            return _pairs(what, numbers, element, stored)
         if any(isinstance(x, list) for x in numbers.ravel().tolist()):
             raise ValueError("its rows differ in length")
         flat = [_element(what, x, element, stored) for x in numbers.ravel().tolist()]
@@ -167,10 +178,20 @@ def _literal(what: str, word: str, element: ScalarType, stored: np.dtype[np.gene
     return np.array(flat, dtype=stored).reshape(numbers.shape)
 
 
-def _element(what: str, number: object, element: ScalarType, stored: np.dtype[np.generic]) -> int | float | np.generic:
-    whole = not isinstance(element, FloatType)
+def _pairs(what: str, numbers: Array, element: ComplexType, stored: np.dtype[np.generic]) -> Array:
+    """Complex numbers, of which each is a list of two."""
+    flat = [_element(what, x, element.part, np.dtype(np.float64)) for x in numbers.ravel().tolist()]
+    return np.array(list(map(complex, flat[::2], flat[1::2])), stored).reshape(numbers.shape[:-1])
+
+
+def _element(
+    what: str, number: object, element: NumberType, stored: np.dtype[np.generic]
+) -> int | float | complex | np.generic:
+    whole = not isinstance(element, FloatType | ComplexType)
     if not isinstance(number, int | float) or (whole and not isinstance(number, int)):
         raise UsageError(f"{what} needs {'whole numbers' if whole else 'numbers'}, got {json.dumps(number)}")
+    if isinstance(element, ComplexType):
+        return complex(number)
     if isinstance(element, FloatType):
         rounded = number_of(number, element)
         return to_bits(rounded, element) if element.name == "bf16" else rounded
@@ -180,7 +201,7 @@ def _element(what: str, number: object, element: ScalarType, stored: np.dtype[np
     return number
 
 
-def _filled(what: str, word: str, type: MemRefType, element: ScalarType, stored: np.dtype[np.generic]) -> Array:
+def _filled(what: str, word: str, type: MemRefType, element: NumberType, stored: np.dtype[np.generic]) -> Array:
     form = _FORM.fullmatch(word)
     fill = word if form is None else form["fill"]
     named = form["element"] if form is not None else None
@@ -205,7 +226,7 @@ def _filled(what: str, word: str, type: MemRefType, element: ScalarType, stored:
     return numbers.astype(stored, order="C")
 
 
-def _content(what: str, fill: str, shape: tuple[int, ...], element: ScalarType, stored: np.dtype[np.generic]) -> Array:
+def _content(what: str, fill: str, shape: tuple[int, ...], element: NumberType, stored: np.dtype[np.generic]) -> Array:
     kind, _, seed = fill.partition(":")
     count = int(np.prod(shape, dtype=np.int64))
     match kind:
@@ -215,11 +236,13 @@ def _content(what: str, fill: str, shape: tuple[int, ...], element: ScalarType, 
             return np.arange(count).reshape(shape)
         case "random" if not seed or seed.isdigit():
             random = np.random.default_rng(int(seed or 0))
+            if isinstance(element, ComplexType):
+                return random.random(shape) + 1j * random.random(shape)
             if isinstance(element, FloatType):
                 return random.random(shape)
             return random.integers(0, 2 if element == IntegerType(1) else 100, shape)
     try:
-        number = float(fill) if isinstance(element, FloatType) else int(fill, 0)
+        number = _read(fill, element)
     except ValueError:
         raise UsageError(
             f"{what} '{fill}' is nothing to fill an array with: write zeros, ones, iota, random:SEED, a number, "
@@ -227,7 +250,7 @@ def _content(what: str, fill: str, shape: tuple[int, ...], element: ScalarType, 
         ) from None
     if isinstance(number, int):
         _element(what, number, element, stored)
-    return np.full(shape, number, None if isinstance(number, float) else stored)
+    return np.full(shape, number, None if isinstance(number, float | complex) else stored)
 
 
 def _range(stored: np.dtype[np.generic]) -> tuple[int, int]:

@@ -4,6 +4,7 @@ index, iN      a Python int in signed two's complement, e.g. -128 .. 127 for i8;
 i1             0 or 1; as a signed number, true is -1 (`signed`)
 f16, f32, f64  a NumPy scalar of the type
 bf16           a np.float32 whose lower 16 bits are zero
+complex        a NumPy scalar, np.complex64 or np.complex128
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from math import isfinite
-from typing import TypeAlias
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -20,15 +21,17 @@ from affdsl.ir.integers import signed as signed
 from affdsl.ir.integers import unsigned as unsigned
 from affdsl.ir.integers import width as width
 from affdsl.ir.integers import wrap as wrap
-from affdsl.ir.types import FloatType, IntegerType, ScalarType
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, NumberType, ScalarType
 
-Number: TypeAlias = int | np.floating
+Real: TypeAlias = int | np.floating
+Number: TypeAlias = Real | np.complexfloating
 Rounder: TypeAlias = Callable[[float | np.floating], np.floating]
 
 quiet = partial(np.errstate, all="ignore")
 """`with quiet(): ...` around float arithmetic: overflow and NaN are results here, not warnings."""
 
 _FLOATS: dict[str, type[np.floating]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "bf16": np.float32}
+_COMPLEX: dict[str, type[np.complexfloating]] = {"f32": np.complex64, "f64": np.complex128}
 
 
 def rounder(type: FloatType) -> Rounder:
@@ -85,22 +88,40 @@ def _beside(number: np.floating, type: FloatType, away: int) -> np.floating:
     return found
 
 
-def number_of(value: int | float, type: ScalarType) -> Number:
-    """A Python number as one of a type: integers wrap, floats are rounded once."""
+@overload
+def number_of(value: int | float, type: ScalarType) -> Real: ...
+@overload
+def number_of(value: int | float | complex, type: NumberType) -> Number: ...
+def number_of(value: int | float | complex, type: NumberType) -> Number:
+    """A Python number as one of a type: integers wrap; floats, and each part of a complex number, are rounded once."""
+    if isinstance(type, ComplexType):
+        to_part = rounder(type.part)
+        return complex_of(to_part(value.real), to_part(value.imag), type)
+    if isinstance(value, complex):
+        raise TypeError(f"{value} is no number of type {type}")
     if isinstance(type, FloatType):
         return nearest(Fraction(value), type) if isinstance(value, int) else rounder(type)(np.float64(value))
     return wrap(int(value), width(type))
 
 
-def to_bits(number: Number, type: ScalarType) -> int:
-    """The bits of a number, as an unsigned integer."""
+def complex_of(real: np.floating, imaginary: np.floating, type: ComplexType) -> np.complexfloating:
+    """The number of two parts of its type. (real + imaginary * 1j would be another one beside infinities.)"""
+    return _COMPLEX[type.part.name](complex(real, imaginary))
+
+
+def to_bits(number: Number, type: NumberType) -> int:
+    """The bits of a number, as an unsigned integer; of a complex one, those of the real part below the others."""
+    if isinstance(type, ComplexType):
+        real, imaginary = (to_bits(part, type.part) for part in (number.real, number.imag))
+        return imaginary << type.part.width | real
+    assert not isinstance(number, np.complexfloating), "a complex number has a complex type"
     if not isinstance(type, FloatType):
         return unsigned(int(number), width(type))
     bits = int(_FLOATS[type.name](number).view(f"u{_FLOATS[type.name]().itemsize}"))
     return bits >> 16 if type.name == "bf16" else bits
 
 
-def from_bits(bits: int, type: ScalarType) -> Number:
+def from_bits(bits: int, type: ScalarType) -> Real:
     """The number of a type that has the given bits."""
     match type:
         case FloatType(name="bf16"):
@@ -111,13 +132,15 @@ def from_bits(bits: int, type: ScalarType) -> Number:
             return wrap(bits, width(type))
 
 
-def dtype(type: ScalarType, *, unsigned: bool = False) -> np.dtype[np.generic]:
+def dtype(type: NumberType, *, unsigned: bool = False) -> np.dtype[np.generic]:
     """The dtype of NumPy arrays of a type: bool for i1, uint16 (the bits) for bf16, wide enough for odd widths."""
     match type:
         case FloatType(name="bf16"):
             return np.dtype(np.uint16)
         case FloatType():
             return np.dtype(_FLOATS[type.name])
+        case ComplexType():
+            return np.dtype(_COMPLEX[type.part.name])
         case IntegerType(width=1):
             return np.dtype(np.bool_)
         case _:

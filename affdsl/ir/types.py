@@ -1,4 +1,4 @@
-"""The types of values: index, integers, floats, vectors, memrefs, functions, and what has no class here."""
+"""The types of values: index, integers, floats, complex numbers, vectors, memrefs, functions, and what has no class."""
 
 from __future__ import annotations
 
@@ -52,7 +52,28 @@ class FloatType(FrozenValue):
         return self.name
 
 
+class ComplexType(FrozenValue):
+    """A complex number of two floats, the real and the imaginary part: f32 or f64, as C and NumPy have them."""
+
+    part: FloatType
+
+    def __post_init__(self) -> None:
+        if self.part.name not in ("f32", "f64"):
+            raise ValueError(f"the parts of a complex number are f32 or f64, not {self.part}")
+
+    @property
+    def width(self) -> int:
+        """Bits of both parts."""
+        return 2 * self.part.width
+
+    def __str__(self) -> str:
+        return f"complex<{self.part}>"
+
+
 ScalarType: TypeAlias = IndexType | IntegerType | FloatType
+"""What a lane of a vector may be."""
+NumberType: TypeAlias = ScalarType | ComplexType
+"""What a number that a program computes with may be."""
 
 
 class OpaqueType(FrozenValue):
@@ -148,14 +169,13 @@ class FunctionType(FrozenValue):
         return f"({', '.join(map(str, self.inputs))}) -> {shown}"
 
 
-ElementType: TypeAlias = IndexType | IntegerType | FloatType | VectorType | MemRefType | UnrankedMemRefType | OpaqueType
-Type: TypeAlias = (
-    IndexType | IntegerType | FloatType | VectorType | MemRefType | UnrankedMemRefType | FunctionType | OpaqueType
-)
+ElementType: TypeAlias = NumberType | VectorType | MemRefType | UnrankedMemRefType | OpaqueType
+Type: TypeAlias = NumberType | VectorType | MemRefType | UnrankedMemRefType | FunctionType | OpaqueType
 
 INDEX = IndexType()
 I1, I8, I16, I32, I64 = (IntegerType(w) for w in (1, 8, 16, 32, 64))
 F16, BF16, F32, F64 = FloatType("f16"), FloatType("bf16"), FloatType("f32"), FloatType("f64")
+C64, C128 = ComplexType(F32), ComplexType(F64)
 
 
 def _number(n: int | None) -> str:

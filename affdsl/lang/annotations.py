@@ -87,7 +87,7 @@ class Parameter:
 
     name: str
     type: ArrayType | DType | Index
-    default: int | float | None = None
+    default: int | float | complex | None = None
     """The number that it is where a call does not give it."""
 
     @property

@@ -14,6 +14,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import spell
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.builder import current
+from affdsl.lang.dtypes import NUMBERS
 from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
@@ -71,7 +72,7 @@ class Array:
                 f"store its elements one by one, or all with affdsl.copy({x.name}, {self.name})",
             )
         if not isinstance(x, Traced):
-            if not isinstance(x, int | float | np.generic):
+            if not isinstance(x, NUMBERS):
                 raise problem(
                     ProgramTypeError,
                     f"{self.name} holds {dtype} and cannot store {x!r}",
@@ -236,7 +237,8 @@ class Array:
 
 
 _OF_ELEMENTS = (
-    "sum prod mean min max any all dot astype ceildiv floordiv flatten ravel reshape sort argmax argmin".split()
+    "sum prod mean min max any all dot astype ceildiv floordiv flatten ravel reshape sort argmax argmin "
+    "real imag conj conjugate".split()
 )
 _ATTRIBUTES = {
     "T": "exchange the indices instead: A[j, i]", "transpose": "exchange the indices instead: A[j, i]",

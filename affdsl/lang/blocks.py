@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import NoReturn
 
-import numpy as np
-
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, scf
@@ -16,7 +14,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, OpenBlock, current
-from affdsl.lang.dtypes import DType
+from affdsl.lang.dtypes import NUMBERS, DType
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
@@ -157,7 +155,7 @@ def yield_(*values: Operand | Sequence[Operand]) -> None:
 def _converted(x: object, dtype: DType | Vector, block: OpenBlock) -> Value:
     if isinstance(dtype, Vector):
         return same_lanes(dtype, x, "yield_").value
-    if isinstance(x, int | float | np.generic):
+    if isinstance(x, NUMBERS):
         return constant(x, dtype).value
     scalar = x.scalar() if isinstance(x, Traced) else None
     if scalar is None or scalar.dtype != dtype:

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-import numpy as np
-
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Term, Value
@@ -15,7 +13,7 @@ from affdsl.ir.spelling import spell, spell_constraint
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, Number
+from affdsl.lang.dtypes import NUMBERS, DType, Number
 from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import assigned_names, here, problem, user_frame
@@ -112,7 +110,7 @@ def _argument(symbol: str, p: Parameter, x: object, bound: dict[Value, Term]) ->
 
 
 def _number(symbol: str, p: Parameter, x: object) -> Number:
-    if isinstance(x, int | float | np.generic):
+    if isinstance(x, NUMBERS):
         return x
     raise problem(ProgramTypeError, f"argument {p.name} of {symbol} is {p.type!r}, got {x!r}")
 

@@ -8,13 +8,14 @@ from affdsl.errors import ProgramTypeError
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.numeric import from_bits
+from affdsl.ir.types import ComplexType
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, bf16, bool_, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
+from affdsl.lang.dtypes import DType, bf16, bool_, c64, c128, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from affdsl.lang.source import assigned_name, here, problem
 
-_DTYPES = {d.numpy: d for d in (f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, bool_)}
+_DTYPES = {d.numpy: d for d in (f16, f32, f64, c64, c128, i8, i16, i32, i64, u8, u16, u32, u64, bool_)}
 
 
 def constant(array: object) -> Array:
@@ -53,10 +54,12 @@ def constant(array: object) -> Array:
     return Array(result, type)
 
 
-def _numbers(array: np.ndarray, dtype: DType) -> tuple[int | float | bool, ...]:
+def _numbers(array: np.ndarray, dtype: DType) -> tuple[int | float | complex | bool, ...]:
     """The elements as the IR holds them, in row-major order."""
     if dtype.kind == "bool":
         return tuple(bool(x) for x in array.reshape(-1))
+    if isinstance(dtype.type, ComplexType):
+        return tuple(complex(x) for x in array.reshape(-1))
     if dtype.kind == "float":
         return tuple(float(x) for x in array.reshape(-1))
     return tuple(int(from_bits(int(x) & (1 << array.itemsize * 8) - 1, dtype.type)) for x in array.reshape(-1))

@@ -15,7 +15,7 @@ from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
 from affdsl.lang.blocks import WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, index, require_index
+from affdsl.lang.dtypes import DType, index, parts_of, require_index
 from affdsl.lang.indices import Index, bounds_of
 from affdsl.lang.scalars import Scalar, constant
 from affdsl.lang.source import here, problem, user_frame
@@ -226,7 +226,7 @@ def initial(iter_args: object) -> tuple[Carried, ...]:
                 ProgramTypeError,
                 f"iter_args needs typed values, got {x!r}",
                 f"give it a type: affdsl.f32({x!r})"
-                if isinstance(x, int | float)
+                if isinstance(x, int | float | complex)
                 else "carry numbers; an array is changed in place by what the loop stores",
             )
         carried = x if isinstance(x, Vector) else x.scalar()
@@ -266,6 +266,13 @@ def _reduction(pair: object) -> tuple[str, DType]:
     if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[1], DType)):
         raise problem(ProgramTypeError, f'reduce takes pairs like ("addf", affdsl.f32), got {pair!r}')
     kind, dtype = pair
+    if dtype.kind == "complex":
+        part = parts_of(dtype)
+        raise problem(
+            ProgramTypeError,
+            f"a parallel reduction of {dtype} cannot be {kind!r}: reductions combine real numbers and integers",
+            f'for a sum reduce both parts, ("addf", affdsl.{part}) twice; for others use affdsl.for_ with iter_args',
+        )
     allowed = kinds.get(dtype.kind, ())
     if kind not in allowed:
         raise problem(

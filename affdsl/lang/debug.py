@@ -23,7 +23,8 @@ from affdsl.lang.vectors import Vector
 def print_(*values: str | Operand) -> None:
     """Print a line when the kernel runs: texts and numbers, with spaces between them.
 
-    Floats are printed with as few digits as tell them from all others, and truth values as 1 and 0. Lines of iterations
+    Floats are printed with as few digits as tell them from all others, truth values as 1 and 0, and complex numbers as
+    their parts, (1.5, -2). Lines of iterations
     that run at once may mix. Nothing moves past it: steps of a schedule that would change the order are refused.
 
     Raises ProgramTypeError for what cannot be printed.
@@ -42,7 +43,7 @@ def print_(*values: str | Operand) -> None:
     """
     pieces: list[str | Scalar] = []
     for position, value in enumerate(values):
-        pieces += [*([" "] if position else []), _printable("print_", value)]
+        pieces += [*([" "] if position else []), *_printable("print_", value)]
     _print(pieces)
 
 
@@ -87,7 +88,7 @@ def assert_(
     builder.emit(arith.Constant(never, False))
     pieces: list[str | Scalar] = []
     for position, (name, x) in enumerate(shown):
-        pieces += [f"{', ' * (position > 0)}{name} = ", x]
+        pieces += [f"{', ' * (position > 0)}{name} = ", *x]
     _print(pieces)
     builder.emit(Opaque("cf.assert", (never,), (), message))
     builder.emit(scf.If(fails.value, builder.close(), location=location))
@@ -116,23 +117,25 @@ def _mark(name: str) -> tuple[str, Attribute]:
     return "punctuation", OpaqueAttr(f"#vector.punctuation<{name}>")
 
 
-def _printable(what: str, x: object) -> str | Scalar:
-    """A text, or a number of a type that prints as what it is."""
+def _printable(what: str, x: object) -> list[str | Scalar]:
+    """A text, or a number of a type that prints as what it is; a complex one as its parts."""
     if isinstance(x, Array | Vector):
         advice = f"take elements of it: {x.name}[i]" if isinstance(x, Array) else "store it to an array first"
         raise problem(ProgramTypeError, f"{what} takes texts and numbers, got {x!r}", advice)
     if not isinstance(x, Traced):
-        return str(x)
+        return [str(x)]
     number = x.scalar()
     match number.dtype.kind, number.dtype.name:
         case _, "u64":
             advice = "convert it: affdsl.f64(x), or affdsl.i64(x) where it is small enough"
             raise problem(ProgramTypeError, f"{what} cannot print {number.describe()}", advice)
         case "index", _:
-            return number
+            return [number]
         case "float", name:
-            return cast(number, f32, "") if name in ("f16", "bf16") else number
-    return cast(number, i32 if number.dtype == bool_ else i64, "")
+            return [cast(number, f32, "") if name in ("f16", "bf16") else number]
+        case "complex", _:
+            return ["(", number.real, ", ", number.imag, ")"]
+    return [cast(number, i32 if number.dtype == bool_ else i64, "")]
 
 
 def _called(x: object) -> str:

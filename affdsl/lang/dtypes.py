@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, Union
 import numpy as np
 
 from affdsl.errors import ProgramTypeError
-from affdsl.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, INDEX, ScalarType
+from affdsl.ir.types import BF16, C64, C128, F16, F32, F64, I1, I8, I16, I32, I64, INDEX, NumberType
 from affdsl.lang.source import problem
 
 if TYPE_CHECKING:
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from affdsl.lang.scalars import Scalar
     from affdsl.lang.traced import Operand
 
-Kind: TypeAlias = Literal["float", "signed", "unsigned", "bool", "index"]
-Number: TypeAlias = Union[int, float, bool, "np.generic"]
+Kind: TypeAlias = Literal["float", "complex", "signed", "unsigned", "bool", "index"]
+Number: TypeAlias = Union[int, float, complex, bool, "np.generic"]
+NUMBERS = (int, float, complex, np.generic)
+"""The classes of Number."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class DType:
     """
 
     name: str
-    type: ScalarType
+    type: NumberType
     kind: Kind
     numpy: np.dtype[np.generic] | None
 
@@ -47,28 +49,38 @@ class DType:
         return self.name
 
 
-def _dtype(name: str, type: ScalarType, kind: Kind) -> DType:
+def _dtype(name: str, type: NumberType, kind: Kind) -> DType:
     numpy = None if name == "bf16" else np.dtype(_NUMPY.get(name, name))
     return DType(name, type, kind, numpy)
 
 
-_NUMPY = {"bool_": "bool", "index": "int64"} | {
+_NUMPY = {"bool_": "bool", "index": "int64", "c64": "complex64", "c128": "complex128"} | {
     f"{short}{bits}": f"{long}{bits}" for short, long in (("i", "int"), ("u", "uint"), ("f", "float"))
     for bits in (8, 16, 32, 64)
 }  # fmt: skip
 
 f16, bf16 = _dtype("f16", F16, "float"), _dtype("bf16", BF16, "float")
 f32, f64 = _dtype("f32", F32, "float"), _dtype("f64", F64, "float")
+c64, c128 = _dtype("c64", C64, "complex"), _dtype("c128", C128, "complex")
 i8, i16, i32, i64 = (_dtype(f"i{t.width}", t, "signed") for t in (I8, I16, I32, I64))
 u8, u16, u32, u64 = (_dtype(f"u{t.width}", t, "unsigned") for t in (I8, I16, I32, I64))
 bool_, index = _dtype("bool_", I1, "bool"), _dtype("index", INDEX, "index")
 
 
-def literal(number: Number, dtype: DType) -> int | float | bool:
+def literal(number: Number, dtype: DType) -> int | float | complex | bool:
     """A Python number as the IR holds one of the given type. Raises ProgramTypeError where the type cannot hold it."""
     plain = number.item() if isinstance(number, np.generic) else number
-    if isinstance(plain, np.floating):  # long double stays one
-        plain = float(plain)
+    if isinstance(plain, np.floating | np.complexfloating):  # long double stays one
+        plain = complex(plain) if isinstance(plain, np.complexfloating) else float(plain)
+    if dtype.kind == "complex" and isinstance(plain, int | float | complex) and not isinstance(plain, bool):
+        real, imaginary = (plain.real, plain.imag) if isinstance(plain, complex) else (plain, 0.0)
+        return complex(_rounded(real, parts_of(dtype)), _rounded(imaginary, parts_of(dtype)))
+    if isinstance(plain, complex):
+        raise problem(
+            ProgramTypeError,
+            f"{dtype} cannot be made of {number!r}, which is complex",
+            f"compute with complex numbers: affdsl.{'c64' if dtype.name == 'f32' else 'c128'}(x)",
+        )
     if not isinstance(plain, int | float):
         raise problem(
             ProgramTypeError,
@@ -93,6 +105,11 @@ def literal(number: Number, dtype: DType) -> int | float | bool:
             else "",
         )
     return _wrapped(plain, dtype)
+
+
+def parts_of(dtype: DType) -> DType:
+    """The type of both parts of a complex number."""
+    return f32 if dtype == c64 else f64
 
 
 _LARGEST = {"f16": 65520.0, "bf16": 2.0**128 - 2.0**119, "f32": 2.0**128 - 2.0**103, "f64": float("inf")}

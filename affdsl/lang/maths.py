@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
+from affdsl.ir.dialects import complex as complex_
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, bool_
+from affdsl.lang.dtypes import NUMBERS, DType, bool_
 from affdsl.lang.indices import Condition, Extremum, affine_extremum
-from affdsl.lang.scalars import Scalar, cast, emit_scalar, operands
+from affdsl.lang.scalars import Scalar, cast, emit_scalar, no_order, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced, wide
@@ -22,6 +21,8 @@ def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -
 
     def function(x: Operand) -> Scalar:
         scalar = _typed(name, x)
+        if scalar.dtype.kind == "complex":
+            return _of_complex(name, scalar)
         kind = float_kind if scalar.dtype.kind == "float" else integer_kind
         if kind is None or scalar.dtype.kind == "bool":
             wanted = "a float" if integer_kind is None else "an integer"
@@ -37,6 +38,20 @@ def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name}(x), of a number of the same type (`math.{float_kind or integer_kind}`)."
     return function
+
+
+def _of_complex(name: str, x: Scalar) -> Scalar:
+    """The function called `name` of a complex number. Raises ProgramTypeError where it has none."""
+    if name == "abs":
+        return x.__abs__()
+    if name not in complex_.UNARY:
+        raise _needs_real(name, x)
+    return emit_scalar(x.dtype, lambda r: complex_.Unary(r, name, x.value))
+
+
+def _needs_real(name: str, x: Scalar) -> ProgramError:
+    advice = "give it a real number: x.real, x.imag or affdsl.abs(x)"
+    return problem(ProgramTypeError, f"{name} of {x.describe()} is not there for complex numbers", advice)
 
 
 abs = _unary("abs", "absf", "absi")
@@ -167,6 +182,9 @@ def bitcast(x: Operand, dtype: DType) -> Scalar:
         )
     if scalar.dtype.type == dtype.type:
         return Scalar(scalar.value, dtype)
+    if "complex" in (scalar.dtype.kind, dtype.kind):
+        advice = "take the bits of its parts: affdsl.bitcast(x.real, affdsl.i64)"
+        raise problem(ProgramTypeError, f"bitcast of {scalar.describe()} to {dtype}: complex numbers have none", advice)
     return emit_scalar(dtype, lambda r: arith.Cast(r, "bitcast", scalar.value))
 
 
@@ -216,6 +234,8 @@ def _extremum(name: str, kind: type[affine.Min] | type[affine.Max], xs: tuple[Op
             result = several.extreme(name, result, x)  # type: ignore[assignment]
             continue
         a, b = operands(name, result, x)
+        if a.dtype.kind == "complex":
+            raise no_order(name, a)
         result = _pairwise(_KINDS[a.dtype.kind].format(name), a, b)
     return result  # type: ignore[return-value]
 
@@ -241,13 +261,16 @@ def _pairwise(kind: str, a: Scalar, b: Scalar) -> Scalar:
 def _typed(name: str, x: Operand) -> Scalar:
     if isinstance(x, Traced):
         return x.scalar()
-    if not isinstance(x, int | float | np.generic):
+    if not isinstance(x, NUMBERS):
         raise problem(ProgramTypeError, f"{name} works on one number, got {x!r}", "write a loop over the elements")
-    raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.f64({x!r})")
+    dtype = "c128" if isinstance(x, complex) else "f64"
+    raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.{dtype}({x!r})")
 
 
 def _float(name: str, x: Operand) -> Scalar:
     scalar = _typed(name, x)
+    if scalar.dtype.kind == "complex":
+        raise _needs_real(name, scalar)
     if scalar.dtype.kind != "float":
         raise problem(ProgramTypeError, f"{name} needs a float, got {scalar.describe()}", "convert it: affdsl.f64(x)")
     return scalar

@@ -29,7 +29,12 @@ Word: TypeAlias = tuple[str, str]
 PackedModule: TypeAlias = tuple[str, tuple[str, ...]]
 """MLIR text, and what its values were called: text has to number those of one name."""
 Packed: TypeAlias = tuple[
-    PackedModule, int, tuple[tuple[str, Word, int | float | None], ...], tuple[Word, ...], tuple[int, ...], bool
+    PackedModule,
+    int,
+    tuple[tuple[str, Word, int | float | complex | None], ...],
+    tuple[Word, ...],
+    tuple[int, ...],
+    bool,
 ]
 """The IR; how many sizes come before the arguments; the arguments and results; which arguments are written; whether
 each access is to be checked."""

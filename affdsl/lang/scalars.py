@@ -9,9 +9,24 @@ import numpy as np
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Value
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, Number, bool_, f32, i32, i64, index, literal, u64
+from affdsl.lang.dtypes import (
+    NUMBERS,
+    DType,
+    Number,
+    bool_,
+    c128,
+    f32,
+    f64,
+    i32,
+    i64,
+    index,
+    literal,
+    parts_of,
+    u64,
+)
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Arithmetic, Operand, Traced, wide
 
@@ -65,7 +80,8 @@ class Scalar(Arithmetic["Scalar"]):
             return several.combine(symbol, left, right)  # type: ignore[return-value]
         a, b = operands(symbol, left, right)
         kind = kind_of(symbol, a.dtype)
-        return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
+        operation = complex_.Binary if a.dtype.kind == "complex" else arith.Binary
+        return emit_scalar(a.dtype, lambda r: operation(r, kind, a.value, b.value))
 
     def compared(self, symbol: str, left: Operand, right: Operand) -> Scalar:
         """left <symbol> right as a bool_"""
@@ -91,7 +107,30 @@ class Scalar(Arithmetic["Scalar"]):
             ones = 2**self.dtype.type.width - 1  # type: ignore[union-attr]
         return self.combine("^", self, ones)
 
+    @property
+    def real(self) -> Scalar:
+        """The real part of a complex number."""
+        return self._part("re", "real")
+
+    @property
+    def imag(self) -> Scalar:
+        """The imaginary part of a complex number."""
+        return self._part("im", "imag")
+
+    def conj(self) -> Scalar:
+        """The complex number with the other sign of its imaginary part."""
+        require_complex("conj", self, "a real number is its own: leave conj out")
+        return emit_scalar(self.dtype, lambda r: complex_.Unary(r, "conj", self.value))
+
+    conjugate = conj
+
+    def _part(self, kind: str, name: str) -> Scalar:
+        require_complex(name, self, "a real number has no parts")
+        return emit_scalar(parts_of(self.dtype), lambda r: complex_.Part(r, kind, self.value))
+
     def __neg__(self) -> Scalar:
+        if self.dtype.kind == "complex":
+            return emit_scalar(self.dtype, lambda r: complex_.Unary(r, "neg", self.value))
         if self.dtype.kind == "float":
             return emit_scalar(self.dtype, lambda r: arith.Negate(r, self.value))
         return self.combine("-", 0, self)
@@ -102,6 +141,8 @@ class Scalar(Arithmetic["Scalar"]):
     def __abs__(self) -> Scalar:
         if self.dtype.kind in ("unsigned", "bool"):
             return self
+        if self.dtype.kind == "complex":
+            return self._part("abs", "abs")
         kind = "absf" if self.dtype.kind == "float" else "absi"
         return emit_scalar(self.dtype, lambda r: math.Unary(r, kind, self.value))
 
@@ -119,7 +160,15 @@ def emit_scalar(dtype: DType, make: Callable[[Value], Op], hint: str | None = No
 def constant(number: Number, dtype: DType, hint: str | None = "") -> Scalar:
     """A Python number as a scalar of the given type. Raises ProgramTypeError where the type cannot hold it."""
     value = literal(number, dtype)
+    if isinstance(value, complex):
+        return emit_scalar(dtype, lambda r: complex_.Constant(r, value), hint)
     return emit_scalar(dtype, lambda r: arith.Constant(r, value), hint)
+
+
+def require_complex(what: str, x: Scalar, advice: str) -> None:
+    """Raise ProgramTypeError where x is no complex number."""
+    if x.dtype.kind != "complex":
+        raise problem(ProgramTypeError, f"{what} needs a complex number, got {x.describe()}", advice)
 
 
 def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
@@ -129,7 +178,7 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
     """
     given: tuple[object, ...] = (left, right)
     for x in given:
-        if not isinstance(x, Traced | int | float | np.generic):
+        if not isinstance(x, (Traced, *NUMBERS)):
             raise problem(ProgramTypeError, f"{what} needs numbers, got {type(x).__name__}", _number_of(x))
     if not isinstance(left, Traced):
         if not isinstance(right, Traced):
@@ -146,6 +195,14 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
     if "index" in kinds and kinds <= {"index", "signed", "unsigned"}:
         return cast(a, index, ""), cast(b, index, "")
     other = next((x.dtype for x in (a, b) if x.dtype != index), index)
+    found = next((x.dtype for x in (a, b) if x.dtype.kind == "complex"), None)
+    if found is not None and kinds != {"complex"}:
+        wanted = c128 if {a.dtype, b.dtype} & {f64, i64, u64} else found
+        raise problem(
+            ProgramTypeError,
+            f"{what} of {a.describe()} and {b.describe()}: the types differ",
+            f"convert to the same complex type: affdsl.{wanted}(...)",
+        )
     raise problem(
         ProgramTypeError,
         f"{what} of {a.describe()} and {b.describe()}: the types differ",
@@ -157,8 +214,6 @@ def operands(what: str, left: Operand, right: Operand) -> tuple[Scalar, Scalar]:
 
 def _number_of(x: object) -> str:
     """What to compute with instead of what is no number."""
-    if isinstance(x, complex):
-        return "kernels have no complex numbers: compute with the real and the imaginary part"
     if isinstance(x, np.ndarray | list | tuple):
         return (
             "take one element, w[i], of an argument, or of an array of numbers as w = affdsl.constant(w) in the kernel"
@@ -171,9 +226,17 @@ _INTEGER = {
     "+": "addi", "-": "subi", "*": "muli", "//": "floordivsi", "&": "andi", "|": "ori", "^": "xori",
     "<<": "shli", ">>": "shrsi", "ceildiv": "ceildivsi",
 }  # fmt: skip
+_COMPLEX = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _UNSIGNED = _INTEGER | {"//": "divui", ">>": "shrui", "ceildiv": "ceildivui"}
 _BOOL = {"&": "andi", "|": "ori", "^": "xori"}
-_TABLES = {"float": _FLOAT, "signed": _INTEGER, "index": _INTEGER, "unsigned": _UNSIGNED, "bool": _BOOL}
+_TABLES = {
+    "float": _FLOAT,
+    "complex": _COMPLEX,
+    "signed": _INTEGER,
+    "index": _INTEGER,
+    "unsigned": _UNSIGNED,
+    "bool": _BOOL,
+}
 
 
 def kind_of(symbol: str, dtype: DType) -> str:
@@ -201,6 +264,8 @@ def _refuse_literal(symbol: str, left: Operand, right: Operand) -> None:
 
 
 def _advice(symbol: str, dtype: DType) -> str:
+    if dtype.kind == "complex":
+        return "complex numbers have + - * / and ==; take x.real or x.imag for what real numbers have"
     if symbol == "ceildiv" and dtype.kind == "float":
         return "use affdsl.ceil(a / b)"
     if symbol == "/":
@@ -253,13 +318,31 @@ def compare(symbol: str, left: Operand, right: Operand) -> Scalar:
     if (several := wide(left, right)) is not None:
         return several.compared(symbol, left, right)  # type: ignore[return-value]
     a, b = operands(symbol, left, right)
+    if a.dtype.kind == "complex":
+        return _same_or_not(symbol, a, b)
     kind, predicate = predicate_of(symbol, a.dtype)
     return emit_scalar(bool_, lambda r: arith.Compare(r, kind, predicate, a.value, b.value))
+
+
+def _same_or_not(symbol: str, a: Scalar, b: Scalar) -> Scalar:
+    """== or != of complex numbers. Raises ProgramTypeError for others."""
+    if symbol not in ("==", "!="):
+        raise no_order(symbol, a)
+    kind = "eq" if symbol == "==" else "neq"
+    return emit_scalar(bool_, lambda r: complex_.Compare(r, kind, a.value, b.value))
+
+
+def no_order(what: str, x: Scalar) -> ProgramError:
+    """The error where complex numbers are asked which of them is larger."""
+    advice = "compare affdsl.abs(x) with affdsl.abs(y), or x.real with y.real; == and != compare both parts"
+    return problem(ProgramTypeError, f"{what} of {x.describe()}: complex numbers have no order", advice)
 
 
 def power(base: Operand, exponent: Operand) -> Scalar:
     """base to the power of exponent; a whole exponent written as a number is exact repeated multiplication."""
     if isinstance(base, Scalar) and isinstance(exponent, int | np.integer) and not isinstance(exponent, bool):
+        if base.dtype.kind == "complex":
+            return _whole_power(base, int(exponent))
         if base.dtype.kind not in ("float", "signed"):
             raise problem(ProgramTypeError, f"{base.dtype} has no operator **", _advice("**", base.dtype))
         if exponent < 0 and base.dtype.kind == "signed":
@@ -274,10 +357,21 @@ def power(base: Operand, exponent: Operand) -> Scalar:
         kind = "fpowi" if base.dtype.kind == "float" else "ipowi"
         return emit_scalar(base.dtype, lambda r: math.Binary(r, kind, base.value, whole.value))
     a, b = operands("**", base, exponent)
+    if a.dtype.kind == "complex":
+        return emit_scalar(a.dtype, lambda r: complex_.Binary(r, "pow", a.value, b.value))
     if a.dtype.kind != "float":
         raise problem(ProgramTypeError, f"{a.dtype} has no operator ** with an exponent that varies",
                       "convert both to affdsl.f64 first")  # fmt: skip
     return emit_scalar(a.dtype, lambda r: math.Binary(r, "powf", a.value, b.value))
+
+
+def _whole_power(base: Scalar, exponent: int) -> Scalar:
+    """base to a whole power, by squaring."""
+    if exponent <= 0:
+        return constant(1, base.dtype) / _whole_power(base, -exponent) if exponent else constant(1, base.dtype)
+    half = base if exponent < 4 else _whole_power(base, exponent // 2)
+    square = half * half if exponent > 1 else base
+    return square * base if exponent % 2 and exponent > 1 else square
 
 
 def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
@@ -297,6 +391,8 @@ def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
         return a
     if source.type == target.type:
         return Scalar(a.value, target)
+    if "complex" in (source.kind, target.kind):
+        return _cast_complex(a, target, hint)
     if target.kind == "bool":
         return compare("!=", a, 0 if source.kind != "float" else 0.0)
     kind = _cast_kind(source, target)
@@ -304,6 +400,23 @@ def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
         middle = f32 if {source.kind, target.kind} == {"float"} else (u64 if "unsigned" in (source.kind,) else i64)
         return cast(cast(a, middle, ""), target, hint)
     return emit_scalar(target, lambda r: arith.Cast(r, kind, a.value), hint)
+
+
+def _cast_complex(a: Scalar, target: DType, hint: str | None) -> Scalar:
+    """A number as a complex one; a complex one as one of the other type, or whether it is not 0."""
+    if target.kind == "bool":
+        return compare("!=", a, 0)
+    if target.kind != "complex":
+        raise problem(
+            ProgramTypeError,
+            f"{target} cannot hold {a.describe()}, which has two parts",
+            f"convert one: affdsl.{target}(x.real), or affdsl.abs(x)",
+        )
+    part = parts_of(target)
+    is_complex = a.dtype.kind == "complex"
+    real = cast(a._part("re", "real") if is_complex else a, part, "")
+    imaginary = cast(a._part("im", "imag"), part, "") if is_complex else constant(0, part)
+    return emit_scalar(target, lambda r: complex_.Create(r, real.value, imaginary.value), hint)
 
 
 def _cast_kind(source: DType, target: DType) -> str | None:

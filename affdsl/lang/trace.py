@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import FunctionType
 
-import numpy as np
-
 from affdsl.errors import ProgramError, ProgramNameError, ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module, Return
@@ -21,7 +19,7 @@ from affdsl.ir.types import INDEX
 from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
-from affdsl.lang.dtypes import DType, index, literal
+from affdsl.lang.dtypes import NUMBERS, DType, index, literal
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
 from affdsl.lang.scalars import Scalar
@@ -189,13 +187,13 @@ def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, obje
 
 def _default(
     kernel: str, p: inspect.Parameter, type: ArrayType | DType | Index, location: Location
-) -> int | float | None:
+) -> int | float | complex | None:
     """The number that an argument is where a call does not give it."""
     what = f"argument {p.name} of kernel {kernel} has the default {p.default!r}"
     if isinstance(type, ArrayType):
         advice = "pass an array at each call: a kernel may change it"
         raise problem(ProgramTypeError, f"{what}, and is an array", advice, location=location)
-    if not isinstance(p.default, int | float | np.generic):
+    if not isinstance(p.default, NUMBERS):
         raise problem(ProgramTypeError, f"{what}, which is no number", "write a number", location=location)
     with located(location):
         return literal(p.default, index if isinstance(type, Index) else type)

@@ -11,10 +11,10 @@ from affdsl.errors import ProgramTypeError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
-from affdsl.ir.types import VectorType
+from affdsl.ir.types import ComplexType, VectorType
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import DType, bool_, literal
+from affdsl.lang.dtypes import NUMBERS, DType, bool_, literal
 from affdsl.lang.indices import Index, as_value
 from affdsl.lang.scalars import Scalar, emit_scalar, kind_of, predicate_of
 from affdsl.lang.source import assigned_name, here, problem
@@ -167,6 +167,7 @@ def broadcast(x: Scalar, lanes: int | tuple[int, ...]) -> Vector:
     """
     if not isinstance(x, Scalar):
         raise problem(ProgramTypeError, f"broadcast needs a typed number, got {x!r}", "give it a type: affdsl.f32(0)")
+    _require_lanes("broadcast", x.dtype)
     return _splat(x.value, x.dtype, _counts(lanes, "broadcast"))
 
 
@@ -195,10 +196,20 @@ def vector_store(value: Vector, target: Array, index: object) -> None:
         current().emit(vector.Store(value.value, target.value, tuple(as_value(x) for x in place)))
 
 
+def _require_lanes(what: str, dtype: DType) -> None:
+    if dtype.kind == "complex":
+        raise problem(
+            ProgramTypeError,
+            f"{what} of {dtype}: the lanes of a vector are real numbers",
+            "keep the real and the imaginary parts in arrays of their own, or compute with one number at a time",
+        )
+
+
 def _lanes(array: object, lanes: object, what: str) -> tuple[int, ...]:
     """The numbers of lanes, checked against the array."""
     if not isinstance(array, Array):
         raise problem(ProgramTypeError, f"{what} takes an array, got {array!r}")
+    _require_lanes(what, array.type.dtype)
     found = _counts(lanes, what)
     if len(found) > array.ndim:
         raise problem(
@@ -223,14 +234,19 @@ def _counts(lanes: object, what: str) -> tuple[int, ...]:
     return found
 
 
+def _type(lanes: tuple[int, ...], dtype: DType) -> VectorType:
+    assert not isinstance(dtype.type, ComplexType), "no lane of a vector is complex"
+    return VectorType(lanes, dtype.type)
+
+
 def _vector(dtype: DType, lanes: tuple[int, ...], make: Callable[[Value], Op]) -> Vector:
-    result = Value(VectorType(lanes, dtype.type), assigned_name(), here())
+    result = Value(_type(lanes, dtype), assigned_name(), here())
     current().emit(make(result))
     return Vector(result, dtype, lanes)
 
 
 def _splat(value: Value, dtype: DType, lanes: tuple[int, ...]) -> Vector:
-    result = Value(VectorType(lanes, dtype.type), "", here())
+    result = Value(_type(lanes, dtype), "", here())
     current().emit(vector.Broadcast(result, value))
     return Vector(result, dtype, lanes)
 
@@ -251,9 +267,10 @@ def same_lanes(like: Vector, x: object, what: str) -> Vector:
                 "both need the same element type and as many lanes",
             )
         return x
-    if isinstance(x, int | float | np.generic):
+    if isinstance(x, NUMBERS):
         number = literal(x, like.dtype)
-        result = Value(VectorType(like.lanes, like.dtype.type), "", here())
+        assert not isinstance(number, complex), "no lane of a vector is complex"
+        result = Value(_type(like.lanes, like.dtype), "", here())
         current().emit(arith.Constant(result, number))
         return Vector(result, like.dtype, like.lanes)
     if isinstance(x, Scalar | Index):

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 from affdsl.ir.attributes import Attribute, Attributes, DenseAttr, FloatAttr, IntegerAttr, OpaqueAttr
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.types import I1, FloatType, IndexType, IntegerType, MemRefType, OpaqueType, ScalarType, Type, VectorType
+from affdsl.ir.types import (
+    I1,
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NumberType,
+    OpaqueType,
+    ScalarType,
+    Type,
+    VectorType,
+)
 from affdsl.mlir.elements import NotNumbersError as NotNumbersError
 from affdsl.mlir.elements import check_number, elements, value_of
 from affdsl.mlir.literals import constant_name, from_bits, literal, nearest
 from affdsl.mlir.parser import Head, Parser
 
-Numbers = int | float | bool | tuple[int | float | bool, ...]
+Real = int | float | bool
+Number = Real | complex
+Numbers = Number | tuple[Number, ...]
+Reals = Real | tuple[Real, ...]
 """One number, for all elements, or one for each element, the last dimension fastest."""
 
 
@@ -23,7 +39,7 @@ def constant(
 ) -> Op:
     """An arith.constant; one whose value has no class here is kept as an opaque operation."""
     try:
-        number = numbers_of(value, type)
+        number = reals_of(value, type)
     except NotNumbersError as problem:
         if not problem.opaque:
             p.scanner.fail(str(problem), place)
@@ -46,7 +62,7 @@ def numbers_of(attribute: Attribute, type: Type) -> Numbers:
             if isinstance(type, VectorType) and type.scalable and text.startswith("["):
                 raise NotNumbersError("the elements of a scalable vector are all equal: dense<number>")
             shape = tuple([0 if size is None else size for size in type.shape])
-            if not isinstance(type.element, ScalarType):
+            if not isinstance(type.element, NumberType):
                 raise NotNumbersError(f"constants of type {type} have no numbers here", opaque=True)
             return _elements(text, shape, type.element)
         case OpaqueAttr(), _:
@@ -56,7 +72,15 @@ def numbers_of(attribute: Attribute, type: Type) -> Numbers:
     raise NotNumbersError(f"this is no constant of type {type}")
 
 
-def number(text: str, type: ScalarType) -> int | float | bool:
+def reals_of(attribute: Attribute, type: Type) -> Reals:
+    """What an attribute of arith says, which has no complex numbers. Raises NotNumbersError."""
+    found = numbers_of(attribute, type)
+    if isinstance(type, MemRefType) and isinstance(type.element, ComplexType):
+        raise NotNumbersError(f"this is no constant of type {type}")
+    return cast("Reals", found)
+
+
+def number(text: str, type: ScalarType) -> Real:
     """One number of a type. Raises NotNumbersError."""
     text = "".join(text.split())
     check_number(text, str(type))
@@ -71,17 +95,22 @@ def number(text: str, type: ScalarType) -> int | float | bool:
     return bool(value) if type == I1 else int(literal(value, type))
 
 
-def _elements(text: str, shape: tuple[int, ...], type: ScalarType) -> Numbers:
+def _elements(text: str, shape: tuple[int, ...], type: NumberType) -> Numbers:
     """The elements of dense<...>: one for all, a nested list, or their bytes in hexadecimal."""
     if text.startswith('"'):
         raise NotNumbersError("elements as hexadecimal bytes are kept, but not read", opaque=True)
-    found = tuple([number(item, type) for item in elements(text, shape)])
+    found: tuple[Number, ...]
+    if isinstance(type, ComplexType):
+        parts = [float(number(item, type.part)) for item in elements(text, shape, pairs=True)]
+        found = tuple(map(complex, parts[::2], parts[1::2]))
+    else:
+        found = tuple([number(item, type) for item in elements(text, shape)])
     return found if not text or text.startswith("[") else found[0]
 
 
 def dense_text(value: Numbers, type: VectorType | MemRefType) -> str:
     """The numbers of a vector or buffer as they stand between the brackets of dense<...>."""
-    assert isinstance(type.element, ScalarType), "numbers are those of a scalar type"
+    assert isinstance(type.element, NumberType), "numbers are those of a scalar or complex type"
     if not isinstance(value, tuple):
         return literal(value, type.element)
     texts = [literal(v, type.element) for v in value]

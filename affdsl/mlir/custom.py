@@ -10,7 +10,7 @@ from affdsl.frozen import Frozen
 from affdsl.ir.attributes import Attribute, DenseArrayAttr
 from affdsl.ir.core import Block, Op
 from affdsl.ir.opaque_types import shaped, truth_text
-from affdsl.ir.types import I1, I32, INDEX, MemRefType, OpaqueType, Type, VectorType
+from affdsl.ir.types import I1, I32, INDEX, ComplexType, MemRefType, OpaqueType, Type, VectorType
 from affdsl.ir.verifier.types import truth
 from affdsl.mlir.attributes import AttributeReader
 from affdsl.mlir.enumerations import PROPERTIES
@@ -92,6 +92,8 @@ def _truth(type: Type) -> Type:
 def _element(found: Found, type: Type) -> Type:
     if isinstance(type, MemRefType | VectorType):
         return type.element
+    if isinstance(type, ComplexType):
+        return type.part
     of = shaped(type)
     text = str(type)
     if of is not None:

@@ -6,6 +6,7 @@ import re
 
 from affdsl.ir.attributes import Attribute, IntegerAttr, OpaqueAttr, UnitAttr
 from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.types import IntegerType
 
 _FASTMATH = "none reassoc nnan ninf nsz arcp contract afn fast"
@@ -62,6 +63,7 @@ def problem_of_type(text: str) -> str | None:
 _FLOATS = (
     *[f"arith.{kind}" for kind in (*arith.FLOAT_BINARY, "negf", "cmpf", "extf", "truncf")],
     *[f"math.{kind}" for kind in (*math.FLOAT_UNARY, *math.FLOAT_BINARY, "fma", "fpowi", "clampf", "sincos")],
+    *[f"complex.{kind}" for kind in (*complex_.PARTS, *complex_.UNARY, *complex_.BINARY)],
     "arith.scaling_extf", "arith.scaling_truncf",
 )  # fmt: skip
 FLAGS: dict[str, tuple[str, ...]] = {

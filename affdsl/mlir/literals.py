@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from affdsl.ir.types import F32, FloatName, FloatType, IndexType, IntegerType, Type, VectorType
+from affdsl.ir.types import F32, ComplexType, FloatName, FloatType, IndexType, IntegerType, Type, VectorType
 
 # Bits of the significand with the hidden one, the exponent of the smallest number, bits of the exponent.
 _FORMATS: dict[FloatName, tuple[int, int, int]] = {
@@ -16,13 +16,17 @@ _LETTERS = {"f16": "<e", "f32": "<f", "f64": "<d"}
 """What the struct module calls the formats of IEEE 754."""
 
 
-def literal(value: int | float | bool, type: Type) -> str:
-    """A constant of a type, without the type.
+def literal(value: int | float | complex | bool, type: Type) -> str:
+    """A constant of a type, without the type; a complex one as it stands among the elements of dense<...>.
 
     >>> from affdsl.ir.types import F32, I1, I8
     >>> literal(0.1, F32), literal(True, I1), literal(255, I8), literal(float("inf"), F32)
     ('1.000000e-01', 'true', '-1', '0x7F800000')
     """
+    if isinstance(type, ComplexType):
+        return f"({float_literal(value.real, type.part)},{float_literal(value.imag, type.part)})"
+    if isinstance(value, complex):
+        raise TypeError(f"{value} is no constant of type {type}")
     match type:
         case FloatType():
             return float_literal(float(value), type)
@@ -38,7 +42,7 @@ def literal(value: int | float | bool, type: Type) -> str:
             raise TypeError(f"there are no constants of type {type}")
 
 
-def constant_name(value: int | float | bool, type: Type) -> str:
+def constant_name(value: int | float | complex | bool, type: Type) -> str:
     """What mlir-opt calls a constant: c4, c4_i32, true, cst."""
     match type:
         case IndexType():

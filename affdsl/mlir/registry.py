@@ -13,6 +13,8 @@ OPERATIONS: dict[str, frozenset[str]] = {
             "scaling_truncf select shli shrsi shrui sitofp subf subi truncf trunci uitofp xori",
         "builtin": "module unrealized_conversion_cast",
         "cf": "assert br cond_br switch",
+        "complex": "abs add angle atan2 bitcast conj constant cos create div eq exp expm1 im log log1p mul neg neq pow "
+            "powi re rsqrt sign sin sqrt sub tan tanh",
         "func": "call call_indirect constant func return",
         "math": "absf absi acos acosh asin asinh atan atan2 atanh cbrt ceil clampf copysign cos cosh ctlz ctpop cttz "
             "erf erfc exp exp2 expm1 floor fma fpowi ipowi isfinite isinf isnan isnormal log log10 log1p log2 "
@@ -35,7 +37,7 @@ OPERATIONS: dict[str, frozenset[str]] = {
 
 OTHERS = frozenset(
     (
-        "acc amdgpu amx arm_neon arm_sme arm_sve async bufferization complex dlti emitc gpu index irdl linalg "
+        "acc amdgpu amx arm_neon arm_sme arm_sve async bufferization dlti emitc gpu index irdl linalg "
         "llvm ml_program mpi nvgpu nvvm omp pdl pdl_interp ptr quant rocdl shape shard smt sparse_tensor "
         "spirv tensor test test_dyn test_irdl_to_cpp tosa transform wasmssa x86vector xegpu xevm"
     ).split()

@@ -13,11 +13,13 @@ from affdsl.ir.opaque_types import scalar
 from affdsl.ir.types import (
     FLOAT_WIDTHS,
     INDEX,
+    ComplexType,
     FloatName,
     FloatType,
     FunctionType,
     IntegerType,
     MemRefType,
+    NumberType,
     OpaqueType,
     ScalarType,
     StridedLayout,
@@ -197,7 +199,7 @@ class Types:
         self._scalars[s.advance()] = type
         return type
 
-    def _opaque(self) -> OpaqueType:
+    def _opaque(self) -> OpaqueType | ComplexType:
         """tensor, complex and tuple types, aliases inside replaced by what they stand for."""
         s = self.scanner
         word = s.advance()
@@ -208,7 +210,9 @@ class Types:
             case "tensor":
                 self._tensor()
             case "complex":
-                self._complex()
+                part = self._complex()
+                if isinstance(part, FloatType) and part.name in ("f32", "f64"):
+                    return ComplexType(part)
             case _:
                 self.listed(self.type, "<", ">")
         s.go_to(place)
@@ -232,8 +236,8 @@ class Types:
                 s.fail("a tensor without a rank has no encoding", place)
         s.expect(">")
 
-    def _complex(self) -> None:
-        """`<f32>`"""
+    def _complex(self) -> Type:
+        """`<f32>`: the type of both parts"""
         s = self.scanner
         s.expect("<")
         place, element = s.start, self.type()
@@ -241,6 +245,7 @@ class Types:
         if found is None or found.kind not in ("integer", "float"):
             s.fail(f"the parts of a complex number are integers or floats, not {element}", place)
         s.expect(">")
+        return element
 
     def _star(self) -> None:
         """`<*x`; the element type becomes the current token."""
@@ -334,7 +339,7 @@ class Types:
             shape = s.dimensions()
         place = s.start
         element = self.type()
-        if not isinstance(element, ScalarType | VectorType | OpaqueType | MemRefType | UnrankedMemRefType):
+        if not isinstance(element, NumberType | VectorType | OpaqueType | MemRefType | UnrankedMemRefType):
             s.fail("a memref cannot have such elements", place)
         if isinstance(element, OpaqueType) and (_is_aggregate(element) or _is_foreign(element)):
             s.fail(f"the elements of a memref are numbers, vectors or memrefs, not {element}", place)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from affdsl.ir.expr import Affine
-from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -56,7 +56,7 @@ def _arrays(s: Schedule, root: str) -> list[Shaped] | None:
     found: list[Shaped] = []
     for buffer in buffers.values():
         shape, element = shapes.get(buffer.root) or _known(buffer), buffer.type.element
-        if shape is None or not isinstance(element, FloatType | IntegerType):
+        if shape is None or not isinstance(element, FloatType | IntegerType | ComplexType):
             return None
         found.append((shape, element.width))
     return found

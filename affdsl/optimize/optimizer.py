@@ -14,7 +14,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, jammed, outer, product, rows, short, sweeps, vectors
+from affdsl.optimize.recipes import blocked, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
@@ -62,6 +62,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
+            if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
+                continue
             s, said = recipe(s, root, options)
             notes += said
             if said:
@@ -206,21 +208,24 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        s, said = _first(s, name, (vectors.take, jammed.take), options)
+        s, said = _first(s, name, (lines.take_carried, vectors.take, lines.take, strips.take, jammed.take), options)
         notes += said
     return s, notes
 
 
 def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
-    """The schedule with rows of a recurrence at once, what was done, and of which loops; no notes where it is none."""
+    """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
     nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
-    if nest is None:
+    if nest is None or not rows.may_be_jammed(s, nest, options):
         return s, [], ()
+    with suppress(UnfitError):
+        made, said = lines.take(s, nest, options)
+        return made, [f"{nest.place}: {said}"], ()
     try:
         made, loop = rows.take(s, nest, options)
     except UnfitError:
         return s, [], ()
-    said = f"{rows.ROWS} iterations of {loop} run at once, a recurrence each"
+    said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
     return made, [f"{nest.place}: {said}"], names_in(made, loop)
 
 
@@ -234,7 +239,7 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
         try:
             made, said = recipe(s, nest, options)
         except UnfitError as error:
-            why.append(str(error))
+            why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
     return s, [f"{nest.place}: as it was; {'; '.join(why)}"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.codegen.targets.target import Target
+from affdsl.optimize.choices import Choices
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Options:
         How many threads there are; 1 leaves all loops sequential.
     contract, reassociate, reciprocal, approximate
         What may round in another way, as the steps of these names have it.
+    choices
+        The numbers that recipes choose.
     """
 
     target: Target
@@ -32,6 +35,7 @@ class Options:
     reassociate: bool = False
     reciprocal: bool = False
     approximate: bool = False
+    choices: Choices = field(default_factory=Choices)
 
 
 def targets() -> Mapping[str, Target]:

@@ -8,7 +8,7 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
-from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.codegen.c.vector_types import computed
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
@@ -16,7 +16,7 @@ from affdsl.ir.dialects import arith, math, ub
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.interpreter.lanes import has_vectors
 from affdsl.ir.messages import op_name
-from affdsl.ir.types import IndexType, ScalarType, VectorType
+from affdsl.ir.types import ComplexType, IndexType, VectorType
 
 
 def constant(c: Context, op: arith.Constant) -> None:
@@ -73,7 +73,8 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
             source, target = lane_type(op.operand), lane_type(op.result)
             return tables.convert(op.kind, source, target, value(op.operand), unit, op.rounding)
         case arith.Select():
-            return tables.select(lane_type(op.result), value(op.condition), value(op.if_true), value(op.if_false))
+            of = op.result.type if isinstance(op.result.type, ComplexType) else lane_type(op.result)
+            return tables.select(of, value(op.condition), value(op.if_true), value(op.if_false))
     raise UnsupportedError(f"C output does not know the operation {op_name(op)} yet")
 
 
@@ -129,8 +130,8 @@ def _extended_lanes(c: Context, op: arith.Extended) -> None:
 
 def no_value(c: Context, op: ub.Poison) -> None:
     """What is poison may be any number."""
-    kind: ScalarType = scalar(op.result.type)
+    kind = number_type(op.result.type)
     if isinstance(kind, IndexType):
         c.values.affine[op.result] = Affine.of(0)
     else:
-        c.values.codes[op.result] = tables.literal(0, kind)
+        c.values.codes[op.result] = tables.headers_of(tables.literal(0, kind), c.unit)

@@ -13,7 +13,7 @@ from affdsl.codegen.c.expressions import ADD, Code, number
 from affdsl.codegen.c.loops import only_forward
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.plan import effects, is_small
-from affdsl.codegen.c.types import is_memref, scalar, suffix, value_type
+from affdsl.codegen.c.types import is_memref, number_type, scalar, suffix, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir import semantics
 from affdsl.ir.core import Op
@@ -70,7 +70,7 @@ def scf_band(c: Context, op: scf.Parallel) -> None:
     """Loops whose iterations threads share, where that can be."""
     written = effects(op, c.plan, c.plans)
     kinds = _kinds(op)
-    types = [scalar(r.type) for r in op.results]
+    types = [number_type(r.type) for r in op.results]
     names = tuple(
         c.lines.declare(result.hint, "total", value_type(type), c.values.of(init), const=False)
         for result, init, type in zip(op.results, op.inits, types, strict=True)
@@ -89,7 +89,8 @@ def scf_band(c: Context, op: scf.Parallel) -> None:
     c.values.name_readers(written)
     status = _status(c) if shared and c.notes else ""
     if shared:
-        c.lines.directive(f"#pragma omp parallel for{_clauses(c, [kind or '' for kind in kinds], types, names)}")
+        reals = [scalar(r.type) for r in op.results]  # no kind combines complex numbers
+        c.lines.directive(f"#pragma omp parallel for{_clauses(c, [kind or '' for kind in kinds], reals, names)}")
     for iv, lower, upper, low, high, by in loops:
         _open(c, iv, low, high, by)
         c.ranges.know_loop(iv, [c.values.resolve(lower)], [c.values.resolve(upper)])

@@ -14,7 +14,7 @@ from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.memory import strides_in
 from affdsl.codegen.c.plan import Plan, global_effects, root_of
 from affdsl.codegen.c.strides import strides_of
-from affdsl.codegen.c.types import element, scalar, stored_type, value_type
+from affdsl.codegen.c.types import element, number_type, stored_type, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Value
@@ -33,7 +33,7 @@ def call_function(c: Context, op: func.Call) -> None:
         if isinstance(value.type, MemRefType):
             shown += _pass_array(c, value, parameter, f, position)
             continue
-        kind = scalar(value.type)
+        kind = number_type(value.type)
         if isinstance(kind, IndexType):
             kept = c.is_checked or any(r.is_array for r in callee.results)
             values[parameter] = c.values.fixed(value) if kept else Affine.of(value)
@@ -71,7 +71,7 @@ def call_function(c: Context, op: func.Call) -> None:
     for value, name, unsigned in scalars:
         if c.values.uses[value] == 0:
             continue
-        loaded = tables.load(scalar(value.type), Code(name), c.unit, unsigned=unsigned)
+        loaded = tables.load(number_type(value.type), Code(name), c.unit, unsigned=unsigned)
         if loaded.text == name:
             c.values.codes[value] = loaded
         else:
@@ -93,7 +93,7 @@ def _take_result(c: Context, op: func.Call, callee: Plan, text: str) -> None:
     if c.values.uses[value] == 0:
         c.lines.add(f"(void){text};")
     else:
-        c.values.name(value, tables.load(scalar(value.type), Code(text), c.unit, unsigned=result.unsigned))
+        c.values.name(value, tables.load(number_type(value.type), Code(text), c.unit, unsigned=result.unsigned))
 
 
 def _pass_array(c: Context, value: Value, parameter: Value, f: func.Func, position: int) -> list[str]:
@@ -140,7 +140,7 @@ def _receive(c: Context, value: Value, unsigned: bool, shape: tuple[Affine, ...]
 def return_values(c: Context, op: func.Return) -> None:
     """Hand the results to the caller, free what is left, and leave."""
     values = [(v, r) for v, r in zip(op.values, c.plan.results, strict=True) if not r.is_array]
-    codes = [tables.store(scalar(v.type), c.values.of(v), c.unit, unsigned=r.unsigned) for v, r in values]
+    codes = [tables.store(number_type(v.type), c.values.of(v), c.unit, unsigned=r.unsigned) for v, r in values]
     for result, name in zip(c.plan.results, c.outputs, strict=True):
         if result.is_array or not name:
             continue

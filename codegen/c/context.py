@@ -19,7 +19,7 @@ from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.plan import Plan, contract
 from affdsl.codegen.c.powers import powers
 from affdsl.codegen.c.prototype import Prototype
-from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
 from affdsl.codegen.c.words import Words
@@ -199,7 +199,7 @@ class Context:
         for position, arg in enumerate(f.args):
             if isinstance(arg.type, MemRefType):
                 continue
-            name, kind = parameters[arg], scalar(arg.type)
+            name, kind = parameters[arg], number_type(arg.type)
             stored = Code(name)
             value = tables.load(kind, stored, self.unit, unsigned=position in f.unsigned)
             if value is stored or self.values.uses[arg] == 0:

@@ -13,17 +13,18 @@ import numpy as np
 from affdsl.codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
 from affdsl.codegen.c.allowed import allowed
 from affdsl.codegen.c.expressions import Code, call, number
+from affdsl.codegen.c.instruments import BEGIN, END
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.strides import passed_strides, strides_of
-from affdsl.codegen.c.types import element, scalar, stored_type
+from affdsl.codegen.c.types import element, number_type, stored_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.numeric import dtype
-from affdsl.ir.types import IndexType, MemRefType, ScalarType, Type
+from affdsl.ir.types import IndexType, MemRefType, NumberType, Type
 
 _EXPORT = """#if defined(__GNUC__)
 __attribute__((visibility("default")))
@@ -60,13 +61,13 @@ def signature(module: Module, entry: str, *, sizes: int = 0, names: Sequence[str
             strided = arg in plan.strides
             arguments.append(ArrayArgument(name, kind, arg.type.rank, position in plan.written, strided))
         else:
-            arguments.append(ScalarArgument(name, _scalar_dtype(scalar(arg.type), unsigned)))
+            arguments.append(ScalarArgument(name, _scalar_dtype(number_type(arg.type), unsigned)))
     results: list[ArrayResult | ScalarResult] = []
     for result in plan.results:
         if isinstance(result.type, MemRefType):
             results.append(ArrayResult(dtype(element(result.type), unsigned=result.unsigned), result.type.rank))
         else:
-            results.append(ScalarResult(_scalar_dtype(scalar(result.type), result.unsigned)))
+            results.append(ScalarResult(_scalar_dtype(number_type(result.type), result.unsigned)))
     return Signature(f.symbol, tuple(arguments), tuple(results))
 
 
@@ -78,10 +79,12 @@ def entry_points(
     against: Sequence[Sequence[Constraint]] = (),
     *,
     asks: bool = False,
+    is_timed: bool = False,
 ) -> str:
     """The text of the entry points of a planned function; they refuse sizes for which all of one of `against` holds.
 
-    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched.
+    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched. The call of
+    the function is timed by clock 0 if it `is_timed`.
     """
     f = plan.func
     _refuse(f, sizes)
@@ -122,6 +125,9 @@ def entry_points(
         arguments.append("failure")
         lines += [f"    int64_t failure[{unit.sites.room}] = {{0}};"]
     text = f"{made.name}({', '.join(arguments)})"
+    if is_timed:
+        lines.append(f"    {BEGIN}(0);")
+        after.insert(0, f"    {END}(0);")
     if unit.sites is not None:
         unit.header("string.h")
         lines += [f"    const int32_t status = {text};", "    if (status != 0) {"]
@@ -338,5 +344,5 @@ def _results(plan: Plan, indices: Sequence[Value], unit: Unit) -> str:
     return f"{_EXPORT}{head};\n\n{head}\n{{\n" + "".join(f"{line}\n" for line in lines) + "}\n"
 
 
-def _scalar_dtype(type: ScalarType, unsigned: bool) -> np.dtype[np.generic]:
+def _scalar_dtype(type: NumberType, unsigned: bool) -> np.dtype[np.generic]:
     return np.dtype(np.float32) if str(type) == "bf16" else dtype(type, unsigned=unsigned)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
+import numpy as np
+
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.names import Scope, function_identifier
 from affdsl.codegen.c.types import element, stored_type
@@ -17,7 +19,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.messages import where
 from affdsl.ir.numeric import dtype, number_of, quiet, to_bits
 from affdsl.ir.traverse import rewrite, walk
-from affdsl.ir.types import FloatType, ScalarType
+from affdsl.ir.types import FloatType, NumberType
 
 _A_LINE = 12
 LONGEST_LIST = 2**20
@@ -115,15 +117,15 @@ def used(ops: Iterable[object], buffers: Mapping[str, GlobalBuffer]) -> set[str]
     return found
 
 
-def _is_zero(number: int | float | bool, type: ScalarType) -> bool:
+def _is_zero(number: memref.Number, type: NumberType) -> bool:
     with quiet():
         return to_bits(number_of(number, type), type) == 0
 
 
-def _number(number: int | float | bool, type: ScalarType, unit: Unit) -> str:
+def _number(number: memref.Number, type: NumberType, unit: Unit) -> str:
     with quiet():
         held = number_of(number, type)
     if isinstance(type, FloatType) and type.name in ("f16", "bf16"):
         return f"{to_bits(held, type):#06x}"
-    shown = tables.literal(float(held) if isinstance(type, FloatType) else int(held), type)
+    shown = tables.literal(held.item() if isinstance(held, np.generic) else held, type)
     return tables.headers_of(shown, unit).text

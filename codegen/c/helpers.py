@@ -355,6 +355,40 @@ def _power(name: str, type: str, before: str, after: str) -> Helper:
     return Helper(_function(type, name, f"{type} x, int64_t n", body), needs)
 
 
+def _complex(name: str, part: str, suffix: str) -> dict[str, Helper]:
+    """Products and quotients of complex numbers, whose parts are of a type and have functions with a suffix."""
+    type, made = f"{part} _Complex", f"CMPLX{suffix.upper()}"
+    parts = (
+        f"const {part} a = creal{suffix}(x), b = cimag{suffix}(x);\n"
+        f"const {part} c = creal{suffix}(y), d = cimag{suffix}(y);\n"
+    )
+    product = f"const {part} e = -b;\nreturn {made}(a * c + e * d, a * d + b * c);"
+    fabs = f"fabs{suffix}"
+    quotient = (
+        f"if ({fabs}(c) >= {fabs}(d)) {{\n"
+        f"    if (c == 0)\n        return {made}(a / {fabs}(c), b / {fabs}(c));\n"
+        f"    const {part} ratio = d / c, divisor = c + d * ratio;\n"
+        f"    return {made}((a + b * ratio) / divisor, (b - a * ratio) / divisor);\n"
+        "}\n"
+        f"const {part} ratio = c / d, divisor = c * ratio + d;\n"
+        f"return {made}((a * ratio + b) / divisor, (b * ratio - a) / divisor);"
+    )
+    return {
+        f"mul_{name}": Helper(
+            "/* a * c - b * d without that minus: gcc 12 fuses one with a product where there is a sum beside it */\n"
+            + _function(type, f"mul_{name}", f"{type} x, {type} y", parts + product),
+            ("CMPLX",),
+            headers=("complex.h",),
+        ),
+        f"div_{name}": Helper(
+            "/* by the formula of R. L. Smith, which does not overflow where y is large */\n"
+            + _function(type, f"div_{name}", f"{type} x, {type} y", parts + quotient),
+            ("CMPLX",),
+            headers=("complex.h", "math.h"),
+        ),
+    }
+
+
 def _directed(name: str) -> dict[str, Helper]:
     """Roundings from double to a narrower float that are not to nearest, ties to even."""
     nearest, after = {
@@ -468,6 +502,28 @@ _FIXED: dict[str, Helper] = {
             "uint64_t a",
             "return (double)(a >> 53 != 0 ? (a >> 12 | ((a & 0xfffu) != 0 ? 1u : 0u)) << 12 : a);",
         )
+    ),
+    "CMPLX": Helper(
+        "#if !defined(CMPLX) /* clang, with a C library that defines it for gcc alone */\n"
+        "#define CMPLX(re, im) __builtin_complex(re, im)\n"
+        "#define CMPLXF(re, im) __builtin_complex(re, im)\n"
+        "#endif",
+        headers=("complex.h",),
+    ),
+    **_complex("c64", "float", "f"),
+    **_complex("c128", "double", ""),
+    "pow_c128": Helper(
+        "/* exp(y * log(x)); 1 where y is 0, and 0 where only x is 0, and y positive */\n"
+        + _function(
+            "double _Complex",
+            "pow_c128",
+            "double _Complex x, double _Complex y",
+            "if (y == 0) return CMPLX(1.0, 0.0);\n"
+            "if (x == 0) return creal(y) > 0 && cimag(y) == 0 ? CMPLX(0.0, 0.0) : CMPLX(NAN, NAN);\n"
+            "return cexp(mul_c128(y, clog(x)));",
+        ),
+        ("CMPLX", "mul_c128"),
+        headers=("complex.h", "math.h"),
     ),
     "fpowi_f16": _power("fpowi_f16", "float", "round_f16(", ")"),
     "fpowi_bf16": _power("fpowi_bf16", "float", "round_bf16(", ")"),

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from affdsl.codegen.c.fallible import may_fail
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, ub, vector
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 
 PURE = (
     arith.Constant, arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary,
-    math.Binary, math.Fma, memref.Load, memref.Dim, memref.Cast, affine.Load, affine.Apply, affine.Min, affine.Max,
+    math.Binary, math.Fma, complex_.ComplexOp, memref.Load, memref.Dim, memref.Cast, affine.Load, affine.Apply,
+    affine.Min, affine.Max,
     memref.Rank, memref.SubView, memref.ReinterpretCast, memref.ExpandShape, memref.CollapseShape, memref.View,
     memref.Reshape, memref.ExtractStridedMetadata, memref.GetGlobal, affine.DelinearizeIndex, affine.LinearizeIndex,
     affine.VectorLoad, ub.Poison,

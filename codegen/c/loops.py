@@ -12,7 +12,7 @@ from affdsl.codegen.c.expressions import ADD, Code, choose, infix, invert, numbe
 from affdsl.codegen.c.lanes import assign_lanes, new_vector
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.plan import effects
-from affdsl.codegen.c.types import scalar, value_type
+from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
@@ -154,7 +154,7 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
         return
     pairs = list(zip(targets, op.values, strict=True))
     vectors = [(t, v) for t, v in pairs if isinstance(v.type, VectorType)]
-    left = [(t, c.values.of(v), scalar(v.type)) for t, v in pairs if not isinstance(v.type, VectorType)]
+    left = [(t, c.values.of(v), number_type(v.type)) for t, v in pairs if not isinstance(v.type, VectorType)]
     for target, shown, _ in left:
         if shown.text == target:
             c.lines.unread(target)
@@ -167,8 +167,8 @@ def yield_values(c: Context, op: affine.Yield | scf.Yield) -> None:
                 c.lines.unread(ready[0][0])
             continue
         k = next(k for k, part in enumerate(left) if part[1].variables)  # it keeps others waiting
-        target, shown, type = left[k]
-        left[k] = target, c.lines.keep(f"next_{target}", "next", value_type(type), shown), type
+        target, shown, of = left[k]
+        left[k] = target, c.lines.keep(f"next_{target}", "next", value_type(of), shown), of
     yield_vectors(c, vectors)
 
 

@@ -15,7 +15,7 @@ from affdsl.codegen.c.unit import Unit
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.types import FloatType, ScalarType
+from affdsl.ir.types import ComplexType, FloatType, NumberType
 
 
 def load(c: Context, op: affine.Load | memref.Load) -> None:
@@ -92,7 +92,7 @@ def strides_in(c: Context, buffer: Buffer) -> tuple[Affine, ...]:
 
 
 def assign(
-    c: Context, target: str, value: Code, kind: ScalarType, stored: Code | None = None, *, unsigned: bool = False
+    c: Context, target: str, value: Code, kind: NumberType, stored: Code | None = None, *, unsigned: bool = False
 ) -> bool:
     """target = value; `stored` is what memory gets. Whether it is written `target op= operand`, which does not read."""
     shown = None if value.binary is None else _compound(target, value, kind, unsigned=unsigned)
@@ -102,15 +102,17 @@ def assign(
     return shown is not None
 
 
-def _compound(target: str, value: Code, kind: ScalarType, *, unsigned: bool) -> str | None:
+def _compound(target: str, value: Code, kind: NumberType, *, unsigned: bool) -> str | None:
     assert value.binary is not None
     operator, left, right = value.binary
-    bits = 0 if isinstance(kind, FloatType) else width(kind)
+    bits = 0 if isinstance(kind, FloatType | ComplexType) else width(kind)
     wraps = operator.startswith("wrap")
     operator = operator.removeprefix("wrap")
     if isinstance(kind, FloatType):
         fits = operator in ("+", "-", "*", "/") and kind.name in ("f32", "f64")
         read = target
+    elif isinstance(kind, ComplexType):
+        fits, read = operator in ("+", "-"), target
     elif unsigned and bits in (32, 64):
         fits = operator in ("+", "-", "*", "&", "|", "^")
         read = f"(int{bits}_t){target}"

@@ -25,9 +25,9 @@ MACROS = frozenset(
     NULL EOF NAN INFINITY HUGE_VAL HUGE_VALF I I8 DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS HUGE RAND_MAX EXIT_SUCCESS
     EXIT_FAILURE CHAR_BIT SIZE_MAX PTRDIFF_MAX PTRDIFF_MIN WCHAR_MAX WCHAR_MIN WINT_MAX WINT_MIN BUFSIZ EDOM ERANGE
     EILSEQ FLT_EVAL_METHOD M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2
-    M_SQRT1_2 complex imaginary noreturn assert errno stdin stdout stderr linux unix i386 major minor makedev near far
-    isfinite isinf isnan isnormal signbit fpclassify isgreater isgreaterequal isless islessequal islessgreater
-    isunordered math_errhandling offsetof main environ signgam timezone daylight
+    M_SQRT1_2 complex imaginary CMPLX CMPLXF noreturn assert errno stdin stdout stderr linux unix i386 major minor
+    makedev near far isfinite isinf isnan isnormal signbit fpclassify isgreater isgreaterequal isless islessequal
+    islessgreater isunordered math_errhandling offsetof main environ signgam timezone daylight
     size_t ssize_t ptrdiff_t time_t div_t ldiv_t lldiv_t float_t double_t max_align_t va_list FILE
     """.split()
 ) | frozenset(
@@ -44,7 +44,8 @@ MACROS = frozenset(
 CALLED = frozenset(
     f"{stem}{suffix}"
     for stem in """fabs acos acosh asin asinh atan atanh cbrt ceil cos cosh erf erfc exp exp2 expm1 floor log log10
-        log1p log2 round sin sinh sqrt tan tanh trunc atan2 copysign pow fma fmod""".split()
+        log1p log2 round sin sinh sqrt tan tanh trunc atan2 copysign pow fma fmod creal
+        cimag cabs carg conj cexp clog csqrt csin ccos ctan ctanh""".split()
     for suffix in ("", "f")
 ) | {
     "malloc", "free", "memcpy", "aligned_alloc", "printf", "snprintf", "fputs", "fflush", "stdout", "strtod", "strtof",
@@ -55,8 +56,8 @@ LIBRARY = frozenset(
     f"{stem}{suffix}"
     for stem in """drem fdim fmax fmin fpclassify frexp gamma hypot ilogb j0 j1 jn ldexp lgamma llrint llround logb
         lrint lround modf nan nearbyint nextafter nexttoward remainder remquo rint roundeven scalb scalbln scalbn
-        significand sincos tgamma y0 y1 yn pow10 exp10 creal cimag cabs carg conj cproj cexp clog cpow csqrt csin ccos
-        ctan casin cacos catan csinh ccosh ctanh casinh cacosh catanh""".split()
+        significand sincos tgamma y0 y1 yn pow10 exp10 cproj cpow casin cacos catan csinh ccosh casinh cacosh
+        catanh""".split()
     for suffix in ("", "f", "l")
 ) | frozenset(f"{name}l" for name in CALLED) | frozenset(
     """

@@ -9,6 +9,7 @@ from affdsl.codegen.c import (
     bands,
     branches,
     calls,
+    complex_numbers,
     debugging,
     loops,
     memory,
@@ -20,6 +21,7 @@ from affdsl.codegen.c import (
 )
 from affdsl.codegen.c.context import Rows
 from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
+from affdsl.ir.dialects import complex as complex_
 
 AFFINE: Rows = {
     affine.For: loops.for_loop,
@@ -123,10 +125,21 @@ ARITH_AND_MATH: Rows = {
     ub.Poison: arithmetic.no_value,
 }
 
+COMPLEX: Rows = {
+    complex_.Constant: complex_numbers.constant,
+    complex_.Create: complex_numbers.create,
+    complex_.Part: complex_numbers.compute,
+    complex_.Unary: complex_numbers.compute,
+    complex_.Binary: complex_numbers.compute,
+    complex_.Compare: complex_numbers.compute,
+}
+
 FUNC: Rows = {
     func.Call: calls.call_function,
     func.Return: calls.return_values,
 }
 
-STRICT_C: Rows = {**AFFINE, **SCF, **MEMREF, **VECTOR, **ARITH_AND_MATH, **FUNC, opaque.Opaque: debugging.known}
+STRICT_C: Rows = {
+    **AFFINE, **SCF, **MEMREF, **VECTOR, **ARITH_AND_MATH, **COMPLEX, **FUNC, opaque.Opaque: debugging.known,
+}  # fmt: skip
 """Plain C11 of every operation that C output knows."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan
-from affdsl.codegen.c.types import element, is_memref, scalar, stored_type
+from affdsl.codegen.c.types import element, is_memref, number_type, stored_type
 from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType
 
@@ -36,9 +36,13 @@ class Prototype:
     failure: str = ""
     """The pointer to where a check that fails is noted, the last parameter; empty where nothing is."""
 
-    def text(self, restrict: str, *, static: bool = False) -> str:
-        """The prototype, with `restrict` spelled as given; broken into lines where it is long."""
-        start = f"{'static ' if static else ''}{self.returns} {self.name}("
+    def renamed(self, name: str) -> Prototype:
+        """The same function under another name."""
+        return replace(self, name=name)
+
+    def text(self, restrict: str, *, static: bool = False, before: str = "") -> str:
+        """The prototype, with `restrict` spelled as given, after a word; broken into lines where it is long."""
+        start = f"{f'{before} ' if before else ''}{'static ' if static else ''}{self.returns} {self.name}("
         shown = [_shown(p, restrict) for p in self.all] or ["void"]
         lines = [start]
         for k, part in enumerate(shown):
@@ -75,7 +79,7 @@ def prototype(plan: Plan, scope: Scope) -> Prototype:
         if not result.is_array and plan.gives_value:
             outputs.append("")
             continue
-        kind = element(result.type) if is_memref(result.type) else scalar(result.type)
+        kind = element(result.type) if is_memref(result.type) else number_type(result.type)
         name = scope.declare(result.hint, "out" if result.is_array else "result")
         parameters.append(Parameter(f"{stored_type(kind, result.unsigned)} *", name, True))
         outputs.append(name)

@@ -20,7 +20,7 @@ from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects.arith import ROUNDING
 from affdsl.ir.dialects.math import FLOAT_UNARY
-from affdsl.ir.types import FloatType, IntegerType, ScalarType
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, NumberType, ScalarType
 
 HELPER_OF = {
     "addi": "add", "subi": "sub", "muli": "mul", "divsi": "div", "divui": "divu", "remsi": "rem", "remui": "remu",
@@ -58,8 +58,12 @@ REDUCTION_KIND = {
 }  # fmt: skip
 
 
-def literal(value: int | float, type: ScalarType) -> Code:
-    """A constant."""
+def literal(value: int | float | complex, type: NumberType) -> Code:
+    """A constant, whose headers `headers_of` includes."""
+    if isinstance(type, ComplexType):
+        real, imaginary = (float_literal(part, type.part) for part in (value.real, value.imag))
+        return Code(f"CMPLX{'F' if type.part.name == 'f32' else ''}({real}, {imaginary})", function="CMPLX")
+    assert not isinstance(value, complex), "a complex number has a complex type"
     if isinstance(type, FloatType):
         text, number = float_literal(float(value), type), None
     else:
@@ -70,7 +74,9 @@ def literal(value: int | float, type: ScalarType) -> Code:
 
 def headers_of(shown: Code, unit: Unit) -> Code:
     """shown, with the headers included that its macros come from."""
-    if shown.text.lstrip("-") in ("INFINITY", "NAN"):
+    if shown.text.startswith("CMPLX"):
+        unit.helper("CMPLX")
+    if any(macro in shown.text for macro in ("INFINITY", "NAN")):
         unit.header("math.h")
     if shown.text in ("true", "false"):
         unit.header("stdbool.h")
@@ -171,7 +177,7 @@ def compare(predicate: str, type: ScalarType, left: Code, right: Code, unit: Uni
     return infix(INTEGER_COMPARISON[predicate], left, right)
 
 
-def select(type: ScalarType, condition: Code, yes: Code, no: Code) -> Code:
+def select(type: NumberType, condition: Code, yes: Code, no: Code) -> Code:
     """condition ? yes : no"""
     chosen = choose(condition, yes, no)
     narrow = isinstance(type, IntegerType) and 1 < type.width <= 16
@@ -216,7 +222,7 @@ def extended_high(kind: str, type: ScalarType, left: Code, right: Code, unit: Un
     return call(unit.helper(f"{stem}_{suffix(type)}"), left, right)
 
 
-def load_element(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
+def load_element(type: NumberType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
     """The value of an element in memory. Arrays from elsewhere may hold any byte: of a bool, each that is not 0 is
     true; of an odd width, the lower bits count."""
     if isinstance(type, IntegerType) and type.width == 1:
@@ -229,7 +235,7 @@ def load_element(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool 
     return value
 
 
-def load(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
+def load(type: NumberType, element: Code, unit: Unit, *, unsigned: bool = False) -> Code:
     """The value of an argument or a result of a call, or of an element that is no bool."""
     if isinstance(type, FloatType) and type.name in ("f16", "bf16"):
         return call(unit.helper(f"{type.name}_value"), element)
@@ -238,18 +244,19 @@ def load(type: ScalarType, element: Code, unit: Unit, *, unsigned: bool = False)
     return code(f"({value_type(type)}){element.at(UNARY)}", UNARY, element, binary=("unsigned", element, element))
 
 
-def store(type: ScalarType, value: Code, unit: Unit, *, unsigned: bool = False) -> Code:
+def store(type: NumberType, value: Code, unit: Unit, *, unsigned: bool = False) -> Code:
     """What to put into memory, or to pass, for a value."""
     if isinstance(type, FloatType) and type.name in ("f16", "bf16"):
         return call(unit.helper(f"{type.name}_bits"), value)
     if not _reads_unsigned(type, unsigned):
         return value
+    assert isinstance(type, IntegerType), "nothing else is unsigned"
     if value.number is not None and value.number >= 0:
         return Code(f"{value.text}u")
     return cast(f"uint{container(width(type))}_t", value)
 
 
-def _reads_unsigned(type: ScalarType, unsigned: bool) -> bool:
+def _reads_unsigned(type: NumberType, unsigned: bool) -> bool:
     return unsigned and isinstance(type, IntegerType) and type.width > 1
 
 

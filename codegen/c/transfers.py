@@ -15,7 +15,7 @@ from affdsl.codegen.c.view_checks import count_of
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import ComplexType, MemRefType
 
 
 def copy(c: Context, op: memref.Copy) -> None:
@@ -128,6 +128,7 @@ def atomic_rmw(c: Context, op: memref.AtomicRMW) -> None:
     name = c.lines.without_value(op.result.hint, "old", value_type(op.result.type))
     new = value
     if op.combine != "assign":
+        assert not isinstance(kind, ComplexType), "the verifier refuses it"
         how = tables.REDUCTION_KIND.get(op.combine, op.combine)
         new = tables.binary(how, kind, Code(name), value, c.unit)
     c.lines.directive("#pragma omp critical(affdsl_atomic)")

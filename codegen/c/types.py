@@ -8,7 +8,7 @@ import numpy as np
 
 from affdsl.errors import UnsupportedError
 from affdsl.ir.numeric import quiet, rounder
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type
+from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, MemRefType, NumberType, ScalarType, Type
 
 
 def scalar(type: Type) -> ScalarType:
@@ -16,6 +16,11 @@ def scalar(type: Type) -> ScalarType:
     if isinstance(type, IndexType | IntegerType | FloatType):
         return type
     raise UnsupportedError(f"C output has no value of type {type} here yet; only scalars and memrefs of scalars")
+
+
+def number_type(type: Type) -> NumberType:
+    """type, which must be that of a number: a scalar or complex."""
+    return type if isinstance(type, ComplexType) else scalar(type)
 
 
 def width(type: ScalarType) -> int:
@@ -30,7 +35,9 @@ def container(bits: int) -> int:
 
 def value_type(type: Type) -> str:
     """The C type in which a value is computed with: narrow floats are floats there."""
-    match scalar(type):
+    match number_type(type):
+        case ComplexType(part):
+            return f"{value_type(part)} _Complex"
         case IndexType():
             return "int64_t"
         case IntegerType(1):
@@ -45,7 +52,7 @@ def value_type(type: Type) -> str:
 
 def stored_type(type: Type, unsigned: bool = False) -> str:
     """The C type of an element in memory, an argument or a result: narrow floats are their bits there."""
-    match scalar(type):
+    match number_type(type):
         case FloatType("f16" | "bf16"):
             return "uint16_t"
         case IntegerType(bits) if bits > 1 and unsigned:
@@ -59,10 +66,10 @@ def suffix(type: ScalarType) -> str:
     return "i64" if isinstance(type, IndexType) else str(type)
 
 
-def element(type: Type) -> ScalarType:
+def element(type: Type) -> NumberType:
     """The element type of a memref."""
     assert isinstance(type, MemRefType)
-    return scalar(type.element)
+    return number_type(type.element)
 
 
 def is_memref(type: Type) -> bool:

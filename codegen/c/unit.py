@@ -11,7 +11,7 @@ from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
 
-_ORDER = ("math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h")
+_ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
 
 UNROUNDED = """\
 #elif defined(__GNUC__)
@@ -108,7 +108,7 @@ class Unit:
         parts += [f"#if {guard}\n#include <{name}>\n#endif\n" for name, guard in GUARDED.items() if name in headers]
         parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n")
         everything = "".join((text, *(h.text for h in (plain | combining).values())))
-        parts += [UNROUNDED] if all(type in everything for type in ("(float)", "(double)")) else []
+        parts += [UNROUNDED] if _narrows_and_widens(everything) else []
         parts.append("#endif\n\n")
         parts += ["".join(self._types), "\n" * bool(self._types)]
         parts += [INLINED] if self._vector_helpers & plain.keys() else []
@@ -126,3 +126,8 @@ class Unit:
             if name in names:
                 names.update(found.needs)
         return {name: found for name, found in self._helpers.items() if name in names}
+
+
+def _narrows_and_widens(text: str) -> bool:
+    """Whether a float may be made of a double, and a double of that: functions of complex.h take doubles."""
+    return "(float _Complex)" in text or ("(float)" in text and ("(double)" in text or "_Complex" in text))

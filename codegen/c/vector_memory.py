@@ -81,8 +81,8 @@ def _kept_start(c: Context, start: Sequence[Code]) -> list[Code]:
 def _memory_of(c: Context, memref: Value, value: Value) -> tuple[Buffer, ScalarType]:
     """The buffer of a memref whose elements are the lanes of a vector, and their type."""
     buffer = c.buffers[memref]
-    kind = element(buffer.type)
-    if vector_type(value).element != kind:
+    kind = vector_type(value).element
+    if kind != element(buffer.type):
         raise UnsupportedError(f"C output has no access to {buffer.type} as {value.type}")
     return buffer, kind
 

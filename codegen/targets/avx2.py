@@ -62,4 +62,5 @@ AVX2 = Target(
         **dict(truncating(256)),
     },
     flags=("-mavx2", "-mfma"),
+    machine="__x86_64__",
 )

@@ -48,7 +48,7 @@ def svg(text: str) -> str:
     return _drawn(graph)
 
 
-def _drawn(graph: networkx.DiGraph) -> str:
+def _drawn(graph: "networkx.DiGraph[str]") -> str:
     # From the bottom, so that each stands right above what it leads to.
     layers = [sorted(layer) for layer in networkx.topological_generations(graph.reverse())][::-1]
     for above, layer in pairwise(layers):

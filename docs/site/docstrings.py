@@ -24,7 +24,7 @@ def restructured(lines: Sequence[str]) -> list[str]:
     """
     made: list[str] = []
     section = ""
-    for paragraph in _paragraphs(_one_by_one(lines)):
+    for paragraph in _paragraphs([*_one_by_one(lines)]):
         headed = len(paragraph) > 1 and UNDERLINE.match(paragraph[1])
         first = paragraph[0]
         section = first if headed else section

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
-from affdsl.ir.types import ElementType, FloatType, IndexType, IntegerType, VectorType
+from affdsl.ir.types import ComplexType, ElementType, FloatType, IndexType, IntegerType, VectorType
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.passes.analysis.polyhedral import Dim, Map, Set, UnknownError, expr_of, name_of, set_of, spending
 from affdsl.passes.analysis.relations import ends, iterator
@@ -117,7 +117,8 @@ def width_of(element: ElementType) -> int | None:
     match element:
         case IndexType():
             return 8
-        case IntegerType(width=width) | FloatType(width=width):
+        case IntegerType(width=width) | FloatType(width=width) | ComplexType(part=FloatType(width=width)):
+            width *= 2 if isinstance(element, ComplexType) else 1
             return (width + 7) // 8
         case VectorType(shape=shape, element=scalar, scalable=scalable) if not any(scalable):
             lane = width_of(scalar)

@@ -12,7 +12,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.maps import dim
 from affdsl.ir.mixed import Mixed
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType, StridedLayout, UnrankedMemRefType
 from affdsl.passes.analysis.aliases import ANY_GLOBAL, Aliases
 from affdsl.passes.analysis.domain import Domain, Scope
 from affdsl.passes.analysis.polyhedral import is_empty
@@ -248,7 +248,7 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
     type = result.type
     assert isinstance(type, MemRefType)
     position = linear(index, type.shape)
-    if position is None or not isinstance(type.element, IntegerType | FloatType):
+    if position is None or not isinstance(type.element, IntegerType | FloatType | ComplexType):
         return None, domain
     byte, domain = domain.some("byte")
     size = max(1, (type.element.width + 7) // 8)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, memref, vector
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell, spell_constraint
 
@@ -101,6 +102,24 @@ class Expressions:
                 return (f"{self._inside(left, binds, depth)} {operator} {self._inside(right, binds + 1, depth)}", binds)
             case arith.Binary(kind=kind, left=left, right=right) | math.Binary(kind=kind, left=left, right=right):
                 return (self._call(FUNCTIONS.get(kind, kind), (left, right), depth), 9)
+            case complex_.Constant(value=number):
+                return (str(number).strip("()") if 0 in (number.real, number.imag) else str(number), 9)
+            case complex_.Binary(kind=kind, left=left, right=right) if f"{kind}f" in OPERATORS:
+                operator, binds = OPERATORS[f"{kind}f"]
+                return (f"{self._inside(left, binds, depth)} {operator} {self._inside(right, binds + 1, depth)}", binds)
+            case complex_.Binary(kind=kind, left=left, right=right):
+                return (self._call(kind, (left, right), depth), 9)
+            case complex_.Create(real=real, imaginary=imaginary):
+                return (self._call("complex", (real, imaginary), depth), 9)
+            case complex_.Part(kind="re" | "im" as kind, operand=operand):
+                return (f"{self._inside(operand, 9, depth)}.{'real' if kind == 're' else 'imag'}", 9)
+            case complex_.Unary(kind="neg", operand=operand):
+                return (f"-{self._inside(operand, 2, depth)}", 1)
+            case complex_.Part(kind=kind, operand=operand) | complex_.Unary(kind=kind, operand=operand):
+                return (self._call(kind, (operand,), depth), 9)
+            case complex_.Compare(kind=kind, left=left, right=right):
+                sign = "==" if kind == "eq" else "!="
+                return (f"{self._inside(left, 1, depth)} {sign} {self._inside(right, 1, depth)}", 0)
             case math.Unary(kind=kind, operand=operand):
                 return (self._call(FUNCTIONS.get(kind, kind), (operand,), depth), 9)
             case math.Fma(a=a, b=b, c=c):

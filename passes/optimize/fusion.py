@@ -13,6 +13,7 @@ from itertools import accumulate, islice, product
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, memref
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
@@ -339,11 +340,16 @@ class _Choice:
 def _operations(loop: Op) -> int:
     """What an iteration of an innermost loop computes, in additions."""
     computed = (op for op in walk(loop) if op is not loop and not op.is_terminator)
-    return sum(SLOW if _is_slow(op) else 1 for op in computed if not isinstance(op, arith.Constant | affine.Store))
+    return sum(
+        SLOW if _is_slow(op) else 1
+        for op in computed
+        if not isinstance(op, arith.Constant | complex_.Constant | affine.Store)
+    )
 
 
 def _is_slow(op: Op) -> bool:
-    return isinstance(op, math.Unary) or (isinstance(op, arith.Binary) and op.kind in ("divf", "remf"))
+    is_function = isinstance(op, math.Unary) or (isinstance(op, complex_.Unary) and op.kind not in ("neg", "conj"))
+    return is_function or (isinstance(op, arith.Binary | complex_.Binary) and op.kind in ("divf", "remf", "div", "pow"))
 
 
 def _left(buffer: Value | None, before: Program, after: Program) -> Value | None:

@@ -12,7 +12,7 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import definitions, fresh, rewrite, users, walk, with_fields
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType
+from affdsl.ir.types import MemRefType, NumberType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.legality.refusal import refusal
@@ -82,7 +82,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
         made = _Demotion(function, module)
         top = made.outermost(loop)
         others = [v for op in walk(top) if isinstance(op, Loop) for v in op.carried]
-        odd = next((v for v in others if not isinstance(v.type, FloatType | IntegerType | IndexType)), None)
+        odd = next((v for v in others if not isinstance(v.type, NumberType)), None)
         if odd is not None:
             raise refusal(loop, what, f"{shown(odd)} is a {odd.type}, and a buffer of one element holds a number")
         block = made.block_of[top]
@@ -134,7 +134,7 @@ class _Demotion:
             store = self._store_of(result, loop, block)
             cell = _Cell(store.memref, store.index) if store is not None else self._overwritten(init, loop, block)
             if cell is None:
-                assert isinstance(carried.type, FloatType | IntegerType | IndexType)
+                assert isinstance(carried.type, NumberType)
                 buffer = Value(MemRefType((), carried.type), carried.hint or result.hint, carried.location)
                 before.append(memref.Alloca(buffer, location=at))
                 cell = _Cell(buffer)

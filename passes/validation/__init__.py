@@ -13,7 +13,7 @@ from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.dialects.opaque import Opaque, symbol_of
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IndexType, IntegerType
+from affdsl.ir.types import NumberType
 from affdsl.passes.proof.claims import NOT_ASKED
 from affdsl.passes.proof.polyhedral import Reference, race_of
 from affdsl.passes.validation.execution import FIRST_RUN, MOST_ITERATIONS, Original, Trial
@@ -241,5 +241,5 @@ def _common_buffers(before: Module, after: Module) -> tuple[memref.Global, ...]:
         if isinstance(op, memref.Global)
         and not (op.constant or op.external)
         and kept.get(op.symbol) == op.type
-        and isinstance(op.type.element, IndexType | IntegerType | FloatType)
+        and isinstance(op.type.element, NumberType)
     )

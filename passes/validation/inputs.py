@@ -21,7 +21,15 @@ from affdsl.ir.layouts import row_major
 from affdsl.ir.numeric import dtype, number_of, to_bits
 from affdsl.ir.spelling import hint
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, StridedLayout
+from affdsl.ir.types import (
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NumberType,
+    StridedLayout,
+)
 
 Array: TypeAlias = NDArray[Any]
 Elements: TypeAlias = Literal["plain", "whole", "special"]
@@ -228,6 +236,8 @@ def _scalar(of: Value, number: int, recipe: Recipe, random: Random, position: in
             return min(max(random.choice(choices), low), high)
         case FloatType() as type:
             return number_of(_floats(1, recipe, random, start=recipe.seed // 3 + 3 * position)[0], type)
+        case ComplexType() as type:
+            return number_of(complex(*_floats(2, recipe, random, start=recipe.seed // 3 + 3 * position)), type)
     raise NoArgumentsError(f"{hint(of)} is a {of.type}, which the interpreter cannot be given")
 
 
@@ -237,7 +247,7 @@ def _array(
     type = value.type
     assert isinstance(type, MemRefType)
     element = type.element
-    if not isinstance(element, IndexType | IntegerType | FloatType):
+    if not isinstance(element, NumberType):
         raise NoArgumentsError(f"{hint(value)} is a {type}, which the interpreter cannot be given")
     unsigned |= isinstance(element, IntegerType) and element.sign == "u"
     array = _placed(shape, type, dtype(element, unsigned=unsigned))
@@ -257,7 +267,7 @@ def _placed(shape: tuple[int, ...], type: MemRefType, of: np.dtype[Any]) -> Arra
     return np.lib.stride_tricks.as_strided(cells[first:], shape, [s * of.itemsize for s in strides])
 
 
-def _elements(element: ScalarType, array: Array, recipe: Recipe, limit: int, random: Random) -> Array:
+def _elements(element: NumberType, array: Array, recipe: Recipe, limit: int, random: Random) -> Array:
     count = array.size
     numbers: Sequence[Any]
     match element:
@@ -265,6 +275,9 @@ def _elements(element: ScalarType, array: Array, recipe: Recipe, limit: int, ran
             numbers = [to_bits(number_of(x, element), element) for x in _floats(count, recipe, random)]
         case FloatType():
             numbers = _floats(count, recipe, random)
+        case ComplexType():
+            parts = _floats(2 * count, recipe, random)
+            numbers = list(map(complex, parts[::2], parts[1::2]))
         case IndexType():
             numbers = [random.randrange(limit) for _ in range(count)]
         case IntegerType(1):

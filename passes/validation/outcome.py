@@ -19,7 +19,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import Argument, InterpreterError, Order, Prepared, Result
 from affdsl.ir.interpreter.externals import STANDARD
 from affdsl.ir.traverse import rewrite, walk, with_fields
-from affdsl.ir.types import BF16, FloatType, IndexType, IntegerType, MemRefType, Type
+from affdsl.ir.types import BF16, ComplexType, FloatType, IntegerType, MemRefType, NumberType, Type
 from affdsl.passes.validation.inputs import Array, names_of
 
 Named: TypeAlias = tuple[tuple[str, Type, Array], ...]
@@ -220,6 +220,9 @@ def _pairs(first: Outcome, second: Outcome) -> Iterator[tuple[Any, Any]]:
 
 
 def _unequal(before: Array, after: Array, type: object, *, exact: bool) -> NDArray[np.bool_]:
+    if isinstance(type, ComplexType):
+        parts = [_unequal(_parts(before, type)[k], _parts(after, type)[k], type.part, exact=exact) for k in (0, 1)]
+        return np.asarray(parts[0] | parts[1])
     if not isinstance(type, FloatType):
         return np.asarray(before != after)
     same_bits = _bits(before) == _bits(after)
@@ -230,6 +233,12 @@ def _unequal(before: Array, after: Array, type: object, *, exact: bool) -> NDArr
         with np.errstate(all="ignore"):
             same |= (a == b) | (np.abs(a - b) <= TOLERANCE[type.name] * largest)
     return np.asarray(~same)
+
+
+def _parts(array: Array, type: ComplexType) -> tuple[Array, Array]:
+    """The real and the imaginary parts of an array."""
+    numbers = np.asarray(array, f"c{type.width // 8}")
+    return numbers.real, numbers.imag
 
 
 def _bits(array: Array) -> Array:
@@ -274,7 +283,7 @@ def _rounds(op: Op) -> bool:
         case affine.Parallel():
             return any(kind in ("addf", "mulf") for kind in op.reductions)
         case scf.Parallel():
-            return any(isinstance(result.type, FloatType) for result in op.results)
+            return any(isinstance(result.type, FloatType | ComplexType) for result in op.results)
     return False
 
 
@@ -290,7 +299,8 @@ def _stand_in(function: Func, calls_of: Callable[[], list[tuple[object, ...]]]) 
         if not prints:
             for a, type in zip(given, types, strict=True):
                 element = getattr(type, "element", None)
-                is_number = isinstance(element, FloatType) or (isinstance(element, IntegerType) and element.width > 1)
+                is_float = isinstance(element, FloatType | ComplexType)
+                is_number = is_float or (isinstance(element, IntegerType) and element.width > 1)
                 if isinstance(a, np.ndarray) and is_number and element != BF16:
                     a += a.dtype.type(1)
         results = tuple(len(calls) % 4 for _ in function.result_types)
@@ -319,13 +329,13 @@ def _metered(module: Module) -> Module:
 
 def _filled(op: memref.Allocation) -> tuple[Op, ...] | None:
     type = op.result.type
-    is_plain = isinstance(type, MemRefType) and isinstance(type.element, IndexType | IntegerType | FloatType)
+    is_plain = isinstance(type, MemRefType) and isinstance(type.element, NumberType)
     return (op, func.Call((), FILL, (op.result,))) if is_plain else None
 
 
 def _fill(fresh: Fresh, array: Array) -> None:
     if fresh in ("low", "high") and array.size:
-        is_float = array.dtype.kind == "f"
+        is_float = array.dtype.kind in "fc"
         array[...] = (1.25 if is_float else 0) if fresh == "low" else (-3.5 if is_float else 1)
 
 

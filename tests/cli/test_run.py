@@ -284,7 +284,7 @@ def test_a_compiler_that_is_not_there_is_no_error_of_the_text(cli, monkeypatch):
 
 def test_every_error_of_every_command_names_the_file_and_where_it_can_the_place(cli, monkeypatch):
     """Those that isl, C or the interpreter raise know no place: it is that of the function."""
-    complex = "\n\n  func.func @f(%z: complex<f64>) {\n  return\n}\n"
+    complex = "\n\n  func.func @f(%z: complex<f16>) {\n  return\n}\n"
     for command in (["translate", "--to=c", "-"], ["run", "-", "1"]):
         error = cli(*command, text=complex).err
         assert error.startswith(("<stdin>:3:3: error: ", "affdsl run: argument %z of @f"))

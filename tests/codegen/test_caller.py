@@ -310,7 +310,7 @@ def test_integers_to_the_ends_of_their_range(build: Build, dtype: np.dtype[np.ge
     for value in (1.0, np.float64(1), "1", None, np.timedelta64(1), np.bool_(1), np.array(1), 1j):
         with pytest.raises(
             ArgumentError,
-            match=r"echo: argument 'x' must be an integer for .*, got .*; (pass int\(x\)|pass a number|kernels)",
+            match=r"echo: argument 'x' must be an integer for .*, got .*; (pass int\(x\)|pass a number|it has two)",
         ):
             call(value)
 
@@ -336,7 +336,34 @@ def test_floats_are_rounded_and_integers_are_not(build: Build, dtype: np.dtype[n
     for value in ("1.0", None, 1j, np.timedelta64(1), np.bool_(1), np.array(1.0), np.longdouble(1)):
         with pytest.raises(
             ArgumentError,
-            match=r"echo: argument 'x' must be a number for .*, got .*; (pass float\(x\)|pass a number|kernels)",
+            match=r"echo: argument 'x' must be a number for .*, got .*; (pass float\(x\)|pass a number|it has two)",
+        ):
+            call(value)
+
+
+@pytest.mark.parametrize("dtype", [np.dtype("complex64"), np.dtype("complex128")], ids=str)
+def test_complex_numbers_are_rounded_and_real_ones_are_taken(build: Build, dtype: np.dtype[np.generic]) -> None:
+    call = echo(build, dtype)
+    parts = (0.1, -0.0, np.inf, -np.inf, 1e-3)
+    for value in (*(complex(a, b) for a in parts for b in parts), np.complex64(0.1 - 2j), np.complex128(3j), -0.5, 3):
+        result = call(value)
+        assert type(result) is dtype.type
+        assert result.tobytes() == dtype.type(value).tobytes()
+    assert np.isnan(call(complex("nan")))
+    for value in (np.float32(0.7), np.float16(1.1), np.int32(-2), True):
+        assert call(value) == dtype.type(value)
+    with pytest.raises(RangeError, match=rf"'x' must be exact as float{4 * dtype.itemsize}, got the integer"):
+        call(2**70 + 1)
+    if dtype.itemsize < 16:
+        for value in (1e200j, 1e200 + 0j, np.complex128(1 - 1e200j)):
+            with pytest.raises(
+                RangeError, match=r"'x' must be in the range of complex64, got .*; pass np.inf as a part"
+            ):
+                call(value)
+    for value in ("1j", None, np.timedelta64(1), np.bool_(1), np.array(1j), np.clongdouble(1j)):
+        with pytest.raises(
+            ArgumentError,
+            match=r"echo: argument 'x' must be a complex number for .*, got .*; (pass complex\(x\)|pass a number)",
         ):
             call(value)
 
@@ -350,7 +377,7 @@ def test_bools_are_bools(build: Build) -> None:
     for wrong in (1, 0.0, None, np.int8(1)):
         with pytest.raises(
             ArgumentError,
-            match=r"echo: argument 'x' must be a bool for bool, got .*; (pass bool\(x\)|pass a number|kernels)",
+            match=r"echo: argument 'x' must be a bool for bool, got .*; (pass bool\(x\)|pass a number|it has two)",
         ):
             call(wrong)
 
@@ -607,7 +634,7 @@ def test_a_library_without_the_abi_is_our_bug(cache: Cache) -> None:
 def test_a_signature_is_checked() -> None:
     with pytest.raises(InternalError, match="twice: two arguments have the same name, among x, x"):
         Signature("twice", (ScalarArgument("x", f64), ScalarArgument("x", f64)))
-    for dtype in (np.dtype(">f8"), np.dtype("complex64"), np.dtype(object)):
+    for dtype in (np.dtype(">f8"), np.dtype("clongdouble"), np.dtype(object)):
         with pytest.raises(InternalError, match=f"odd: a kernel cannot take or give the dtype {dtype}"):
             Signature("odd", (), (ScalarResult(dtype),))
     for rank in (-1, 33):

@@ -21,7 +21,7 @@ from affdsl.codegen.toolchain import find_compiler
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
 PAGES = [
-    *(DOCS / name for name in ("index.md", "fusion.md", "gauss-seidel.md", "optimize.md")),
+    *(DOCS / name for name in ("index.md", "cluster.md", "fusion.md", "gauss-seidel.md", "optimize.md")),
     *sorted((DOCS / "guides").glob("*.md")),
 ]
 """The pages whose outputs are shown and held."""

@@ -67,6 +67,7 @@ LISTED = [line for language, text in BLOCKS if language == "sh" for line in text
 INLINE = {
     "affdsl graph my_module:matmul -o graph.svg": "",
     "cc -O2 -fopenmp -c row_sums.c": "",
+    "pip install affdsl[zig]": "codegen/test_toolchain.py::test_the_compiler_of_the_package_ziglang_comes_last",
     "affdsl opt": "cli/test_opt.py::test_prints_and_fails_as_mlir_opt_does",
     "affdsl opt --validate": "cli/test_validate.py::test_a_wrong_pass",
     "affdsl opt --validate --validate-report":
@@ -174,9 +175,23 @@ CLAIMS = {
     "is the kernel for one size": "test_specialize.py::test_numbers_stand_in_c_and_in_mlir_and_are_no_arguments",
     "It can be asked for before": "test_specialize.py::test_before_and_after_schedules_passes_and_the_optimizer",
     "A kernel can be pickled": "test_pickle.py::test_another_process_runs_what_a_pickle_holds",
+    '`kernel.halo("A")` says': "halo/test_halo.py::test_it_is_enough_and_not_too_much",
+    "arrays may be larger than the memory of a machine":
+        "cluster/test_dask.py::test_the_example_on_a_cluster_of_two_processes",
+    "says where the time goes, by loop nest": "seeing/test_profile.py::test_each_nest_of_a_call_is_measured",
+    "below the lines that they are of":
+        "seeing/test_assembly.py::test_instructions_are_of_the_line_that_asks_for_them",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":
         "passes/validation/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",
+    "writes the C of kernels and its header": "docs/test_shipping.py::test_its_commands_build_and_run_what_it_says",
+    "checks its arguments as a kernel does":
+        "shipping/test_wheel.py::test_it_refuses_what_kernels_refuse_in_the_same_words",
+    "chooses at its first call what the CPU has":
+        "shipping/test_c.py::test_the_best_target_that_the_cpu_has_is_chosen_or_one_that_is_asked_for",
+    "a compiler for another machine": "shipping/test_c.py::test_a_library_for_another_machine_runs_there",
+    "the one that `pip install affdsl[zig]` brings":
+        "codegen/test_toolchain.py::test_the_compiler_of_the_package_ziglang_comes_last",
     "MLIR text comes back in": "mlir/test_round_trip.py::test_a_program_that_is_read_back_computes_the_same",
     "the spellings of 2019": "mlir/test_legacy.py::test_whole_programs",
     "does not know are kept and printed":
@@ -198,6 +213,7 @@ CLAIMS = {
     "no name of yours can inject text": "codegen/c/test_names.py::test_hostile_arguments_loops_and_values_compile",
     "Then each access of a call is checked":
         "boundscheck/test_boundscheck.py::test_random_kernels_with_planted_accesses",
+    "`af.c64` and `af.c128` are": "complex_numbers/test_kernels.py::test_numpy_the_interpreter_and_c_agree",
     "raises `DivisorError`":
         "boundscheck/test_boundscheck.py::test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with",
     "Python 3.11 or newer": "docs/test_readme.py::test_the_version_of_python_is_that_of_the_package",

@@ -260,6 +260,8 @@ def test_what_steps_and_passes_made_has_the_halo_of_what_was_written():
     assert heat.halo("A") == heat.optimize("avx2").halo("A") == heat.specialize(N=50).halo("A") == wanted
     assert heat.apply("affine-loop-tile").halo("A") == wanted
     assert by_way_of_an_array.fuse().halo("A") == ((2, 2),)
+    steps = next(kernel for kernel, _ in REFUSED if kernel.name == "any_number_of_steps")
+    assert steps.specialize(steps=3).halo("A", of="A") == ((3, 3),)
 
 
 REFUSED: list[tuple[af.Kernel, str]] = []

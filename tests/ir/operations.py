@@ -2,8 +2,9 @@
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, opaque, scf, ub, vector
+from affdsl.ir.dialects import complex as complex_
 
-DIALECTS = (affine, arith, func, math, memref, opaque, scf, ub, vector)
+DIALECTS = (affine, arith, complex_, func, math, memref, opaque, scf, ub, vector)
 OPERATIONS = tuple(
     cls
     for dialect in DIALECTS

@@ -186,7 +186,7 @@ def _mistakes(A, B, C, i, x):
         (lambda: af.linearize_index((i, i), (1, 2, 3)), "linearize_index has 2 digits, but 3 numbers in its basis"),
         (lambda: af.linearize_index(i, (4,)), "indices and numbers of a basis stand in parentheses, got i"),
         (lambda: af.constant([1.0, 2.0]), "constant takes a NumPy array, got [1.0, 2.0]"),
-        (lambda: af.constant(np.zeros(2, np.complex64)), "constant takes an array of a type that kernels know"),
+        (lambda: af.constant(np.zeros(2, np.clongdouble)), "constant takes an array of a type that kernels know"),
         (lambda: af.constant(np.zeros(2)).__setitem__(0, 1.0), "is declared const and cannot be stored to"),
     ]  # fmt: skip
 

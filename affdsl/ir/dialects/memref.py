@@ -8,7 +8,7 @@ from affdsl.ir.core import READS, WRITES, KeptInPlace, Memory, Op, Operand, Oper
 from affdsl.ir.mixed import Mixed, Static, mixed
 from affdsl.ir.types import MemRefType
 
-Number: TypeAlias = int | float | bool
+Number: TypeAlias = int | float | complex | bool
 Elements: TypeAlias = Number | tuple[Number, ...]
 """One number for all elements, or one for each."""
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from affdsl.ir.interpreter.lanes import vector_of
 from affdsl.ir.layouts import row_major
 from affdsl.ir.numeric import Number, dtype, from_bits, number_of, to_bits, wrap
-from affdsl.ir.types import FloatType, IntegerType, MemRefType, ScalarType, StridedLayout, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType, NumberType, StridedLayout, VectorType
 
 Index = tuple[int, ...]
 Array = NDArray[np.generic]
@@ -100,7 +100,7 @@ class BufferView:
         """Other elements of the same cells."""
         return BufferView(self.storage, self.cells, self.marks, shape, strides, place, start=self.start, per=self.per)
 
-    def bytes_as(self, element: ScalarType | VectorType, shape: Index, shift: int) -> BufferView:
+    def bytes_as(self, element: NumberType | VectorType, shape: Index, shift: int) -> BufferView:
         """The bytes from number `shift` on as elements of another type, contiguous; the buffer is one of i8."""
         size = stored(element).itemsize
         first, count = self.place + shift, prod(shape)
@@ -146,7 +146,7 @@ class BufferView:
         return self.address(0) + positions * self.cells.itemsize
 
 
-def wrap_array(array: Array, type: ScalarType, offset: int | None) -> BufferView | None:
+def wrap_array(array: Array, type: NumberType, offset: int | None) -> BufferView | None:
     """A caller's array as a buffer: a view, so that what is stored is seen in it. None if no strides describe it."""
     held = array.view(stored(type))
     size = held.itemsize
@@ -168,13 +168,13 @@ def wrap_array(array: Array, type: ScalarType, offset: int | None) -> BufferView
     return BufferView(Allocation("an argument"), cells, None, held.shape, strides, -low, start=start, is_view=False)
 
 
-def unwrap_array(buffer: BufferView, type: ScalarType, *, unsigned: bool) -> Array:
+def unwrap_array(buffer: BufferView, type: NumberType, *, unsigned: bool) -> Array:
     """The array of a buffer as the caller sees it."""
     return buffer.array.view(dtype(type, unsigned=unsigned))
 
 
 def allocate(
-    shape: Index, type: ScalarType | VectorType, origin: str, layout: StridedLayout | None, *, tracked: bool
+    shape: Index, type: NumberType | VectorType, origin: str, layout: StridedLayout | None, *, tracked: bool
 ) -> BufferView:
     """A new buffer full of poison: NaN, or integers with the bit pattern 0xA5A5...
 
@@ -189,21 +189,21 @@ def allocate(
     span = 0 if 0 in shape else place + sum(e for e in ends if e > 0) + 1
     cells: NDArray[Any] = np.empty(span, stored(type))
     scalar = type.element if isinstance(type, VectorType) else type
-    poison = number_of(np.nan if isinstance(scalar, FloatType) else 0xA5A5A5A5A5A5A5A5, scalar)
+    poison = number_of(np.nan if isinstance(scalar, FloatType | ComplexType) else 0xA5A5A5A5A5A5A5A5, scalar)
     numbers = cells["lanes"] if isinstance(type, VectorType) else cells
     numbers[...] = to_bits(poison, scalar) if _is_bf16(scalar) else poison
     marks = np.zeros(span, np.bool_) if tracked else None
     return BufferView(Allocation(origin), cells, marks, shape, strides, place, is_view=False)
 
 
-def reader(type: ScalarType | VectorType) -> Callable[..., Any]:
+def reader(type: NumberType | VectorType) -> Callable[..., Any]:
     """What reads an element of an array of buffers of a type."""
     if isinstance(type, VectorType):
         read_lane, places = reader(type.element), list(np.ndindex(*type.shape))
         return lambda array, index: vector_of(type.shape, [read_lane(array["lanes"], (*index, *p)) for p in places])
-    if _is_bf16(type):
+    if isinstance(type, FloatType) and _is_bf16(type):
         return lambda array, index: from_bits(int(array.item(index)), type)
-    if isinstance(type, FloatType):
+    if isinstance(type, FloatType | ComplexType):
         return operator.getitem
     if type == IntegerType(1):  # an array from elsewhere may hold any byte
         return lambda array, index: int(array.item(index) != 0)
@@ -213,7 +213,7 @@ def reader(type: ScalarType | VectorType) -> Callable[..., Any]:
     return read
 
 
-def writer(type: ScalarType | VectorType) -> Callable[..., None]:
+def writer(type: NumberType | VectorType) -> Callable[..., None]:
     """What writes an element of an array of buffers of a type."""
     if isinstance(type, VectorType):
         write_lane, places = writer(type.element), list(np.ndindex(*type.shape))
@@ -245,7 +245,7 @@ def layout_mismatch(buffer: BufferView, type: MemRefType) -> str:
     return ""
 
 
-def stored(type: ScalarType | VectorType) -> np.dtype[Any]:
+def stored(type: NumberType | VectorType) -> np.dtype[Any]:
     """The dtype in which the elements of a buffer are held: of vectors, a record of their lanes in row-major order."""
     if isinstance(type, VectorType):
         return np.dtype([("lanes", stored(type.element), type.shape)])
@@ -266,5 +266,5 @@ def _numbers(parts: Sequence[int | None]) -> Index:
     return tuple(p for p in parts if p is not None)
 
 
-def _is_bf16(type: ScalarType) -> bool:
+def _is_bf16(type: NumberType) -> bool:
     return isinstance(type, FloatType) and type.name == "bf16"

@@ -15,19 +15,19 @@ from affdsl.ir.numeric import Number, dtype, number_of, width
 from affdsl.ir.numeric import unsigned as as_unsigned
 from affdsl.ir.spelling import hint, spell_constraint
 from affdsl.ir.types import (
+    ComplexType,
     FloatType,
-    IndexType,
     IntegerType,
     MemRefType,
-    ScalarType,
+    NumberType,
     StridedLayout,
     Type,
     UnrankedMemRefType,
     VectorType,
 )
 
-Argument: TypeAlias = int | float | np.generic | Array
-Result: TypeAlias = int | float | np.generic | Array
+Argument: TypeAlias = int | float | complex | np.generic | Array
+Result: TypeAlias = int | float | complex | np.generic | Array
 
 
 def argument(function: func.Func, position: int, given: Argument) -> Number | BufferView:
@@ -51,12 +51,16 @@ def argument(function: func.Func, position: int, given: Argument) -> Number | Bu
         if buffer is None:
             raise InterpreterError(f"{what} has strides ({listed(given.strides)}) that its elements do not divide")
         return buffer
-    if not isinstance(type, IndexType | IntegerType | FloatType):
+    if not isinstance(type, NumberType):
         raise InterpreterError(f"{what} is a {type}, which cannot be passed to the interpreter")
     return _scalar_argument(what, given, type, is_unsigned=is_unsigned)
 
 
-def _scalar_argument(what: str, given: Argument, type: ScalarType, *, is_unsigned: bool) -> Number:
+def _scalar_argument(what: str, given: Argument, type: NumberType, *, is_unsigned: bool) -> Number:
+    if isinstance(type, ComplexType):
+        if not isinstance(given, int | float | complex | np.number) or isinstance(given, bool | np.timedelta64):
+            raise InterpreterError(f"{what} must be a complex number, got {given!r}")
+        return number_of(complex(given), type)
     if isinstance(type, FloatType):
         if not isinstance(given, int | float | np.floating | np.integer) or isinstance(given, bool):
             raise InterpreterError(f"{what} must be a number, got {given!r}")
@@ -77,7 +81,7 @@ def result_of(type: Type, result: Number | BufferView, what: str, *, unsigned: b
         if result.dead:
             raise InterpreterError(f"{what} is a buffer that cannot be used: {result.dead}")
         element = type.element if isinstance(type, MemRefType | UnrankedMemRefType) else None
-        if not isinstance(element, IndexType | IntegerType | FloatType):
+        if not isinstance(element, NumberType):
             raise InterpreterError(f"{what} is a {type}, which cannot be handed out")
         return unwrap_array(result, element, unsigned=unsigned or has_unsigned(element))
     if isinstance(type, VectorType):
@@ -92,14 +96,14 @@ def result_of(type: Type, result: Number | BufferView, what: str, *, unsigned: b
 def given_back(value: Value, given: object, function: func.Func) -> Number:
     """What an external function gave, as its caller sees it."""
     what = f"@{function.symbol}: result {shown(value)}"
-    if not isinstance(value.type, IndexType | IntegerType | FloatType):
+    if not isinstance(value.type, NumberType):
         raise InterpreterError(f"{what} is a {value.type}, which an external function cannot give")
-    if not isinstance(given, int | float | np.generic):
+    if not isinstance(given, int | float | complex | np.generic):
         raise InterpreterError(f"{what} must be a number, got {given!r}")
     return _scalar_argument(what, given, value.type, is_unsigned=False)
 
 
-def has_unsigned(type: ScalarType) -> bool:
+def has_unsigned(type: NumberType) -> bool:
     """Whether a type says by itself that its integers are unsigned."""
     return isinstance(type, IntegerType) and type.sign == "u"
 

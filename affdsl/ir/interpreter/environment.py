@@ -10,7 +10,17 @@ from affdsl.errors import AffdslError, public
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown, where
-from affdsl.ir.types import FloatType, IndexType, IntegerType, MemRefType, ScalarType, Type, VectorType
+from affdsl.ir.types import (
+    ComplexType,
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    NumberType,
+    ScalarType,
+    Type,
+    VectorType,
+)
 
 Env: TypeAlias = dict[Value, Any]
 """What each value is at the moment: a number or a Buffer."""
@@ -42,6 +52,18 @@ def scalar_type(type: Type, op: Op) -> ScalarType:
     raise error(op, f"the interpreter computes with scalars only, not with {type}")
 
 
+def number_type(type: Type, op: Op) -> NumberType:
+    """type, which must be that of a number, for op to be run."""
+    return type if isinstance(type, ComplexType) else scalar_type(type, op)
+
+
+def complex_type(value: Value, op: Op) -> ComplexType:
+    """The type of a complex number."""
+    if isinstance(value.type, ComplexType):
+        return value.type
+    raise error(op, f"needs a complex number, got {value.type}")
+
+
 def memref_type(value: Value, op: Op) -> MemRefType:
     """The type of a memref."""
     if isinstance(value.type, MemRefType):
@@ -49,12 +71,12 @@ def memref_type(value: Value, op: Op) -> MemRefType:
     raise error(op, f"{shown(value)} is no memref but a {value.type}")
 
 
-def element_type(value: Value, op: Op) -> ScalarType:
-    """The type of the elements of a memref, which must be scalars."""
-    return scalar_type(memref_type(value, op).element, op)
+def element_type(value: Value, op: Op) -> NumberType:
+    """The type of the elements of a memref, which must be numbers."""
+    return number_type(memref_type(value, op).element, op)
 
 
-def held_type(value: Value, op: Op) -> ScalarType | VectorType:
+def held_type(value: Value, op: Op) -> NumberType | VectorType:
     """The type of the elements of a memref, which may be vectors of a known number of lanes."""
     element = memref_type(value, op).element
     if isinstance(element, VectorType) and not any(element.scalable):

@@ -7,7 +7,7 @@ import numpy as np
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.interpreter.buffers import BufferView, allocate, writer
-from affdsl.ir.interpreter.environment import error, scalar_type
+from affdsl.ir.interpreter.environment import error, number_type
 from affdsl.ir.numeric import number_of
 from affdsl.ir.types import StridedLayout
 
@@ -16,7 +16,7 @@ def global_buffer(definition: memref.Global, op: Op, *, tracked: bool) -> Buffer
     """The buffer of a definition; `op` is what its errors name."""
     if definition.external:
         raise error(op, f"the global buffer @{definition.symbol} is defined elsewhere")
-    type, element = definition.type, scalar_type(definition.type.element, op)
+    type, element = definition.type, number_type(definition.type.element, op)
     shape = tuple(size for size in type.shape if size is not None)
     layout = type.layout if isinstance(type.layout, StridedLayout) else None
     buffer = allocate(shape, element, "memref.global", layout, tracked=tracked)

@@ -16,7 +16,7 @@ from affdsl.ir.interpreter.environment import Env, Step, error
 from affdsl.ir.messages import shown
 from affdsl.ir.numeric import Number, number_of
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import FloatType, ScalarType, Type, VectorType
+from affdsl.ir.types import ComplexType, FloatType, NumberType, Type, VectorType
 
 Lanes: TypeAlias = NDArray[np.object_]
 Item: TypeAlias = Number | Lanes
@@ -87,9 +87,9 @@ def constant(op: arith.Constant) -> Step:
     return lambda env: env.__setitem__(op.result, vector)
 
 
-def poison(type: ScalarType) -> Number:
+def poison(type: NumberType) -> Number:
     """A number that shows where something without a particular value is used: NaN, or the bits 0xA5A5..."""
-    return number_of(float("nan") if isinstance(type, FloatType) else 0xA5A5A5A5A5A5A5A5, type)
+    return number_of(float("nan") if isinstance(type, FloatType | ComplexType) else 0xA5A5A5A5A5A5A5A5, type)
 
 
 def put(vector: Lanes, lane: tuple[int, ...], item: Item) -> None:

@@ -6,19 +6,21 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from affdsl.ir import semantics
+from affdsl.ir import complex_numbers, semantics
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, memref, ub
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter import vector_access, views
 from affdsl.ir.interpreter.bounds import delinearized, evaluator_of, extreme, index_result, linearized
 from affdsl.ir.interpreter.debugging import print_step
-from affdsl.ir.interpreter.environment import Env, Step, error, scalar_type, taker
+from affdsl.ir.interpreter.environment import Env, Step, complex_type, error, number_type, scalar_type, taker
 from affdsl.ir.interpreter.lanes import constant, has_vectors, lanewise, poison, vector_of, vector_type
 from affdsl.ir.interpreter.memory import atomic_rmw, cast, copy, dealloc, dim, load, rank, store, subscripts
 from affdsl.ir.interpreter.transfers import dma_start, dma_wait
 from affdsl.ir.interpreter.vectors import STEPS
+from affdsl.ir.numeric import complex_of, number_of
 from affdsl.ir.types import FloatType, VectorType
 
 
@@ -58,6 +60,20 @@ def step_of(op: Op) -> Step:
             return _pure(op.result, lambda c, a, b: a if c else b, op.condition, op.if_true, op.if_false)
         case arith.Extended():
             return _extended(op)
+        case complex_.Constant():
+            value = number_of(op.value, complex_type(op.result, op))
+            return _pure(op.result, lambda: value)
+        case complex_.Create():
+            of_parts = complex_type(op.result, op)
+            return _pure(op.result, lambda re, im: complex_of(re, im, of_parts), op.real, op.imaginary)
+        case complex_.Part():
+            return _pure(op.result, complex_numbers.part(op.kind, complex_type(op.operand, op)), op.operand)
+        case complex_.Unary():
+            return _pure(op.result, complex_numbers.unary(op.kind, complex_type(op.operand, op)), op.operand)
+        case complex_.Binary():
+            return _pure(op.result, complex_numbers.binary(op.kind, complex_type(op.left, op)), op.left, op.right)
+        case complex_.Compare():
+            return _pure(op.result, complex_numbers.compare(op.kind), op.left, op.right)
         case math.Fma():
             of = scalar_type(op.result.type, op)
             if not isinstance(of, FloatType):
@@ -108,7 +124,7 @@ def step_of(op: Op) -> Step:
             lanes = vector_of(type.shape, [poison(type.element)] * prod(type.shape))
             return _pure(op.result, lanes.copy)
         case ub.Poison():
-            number = poison(scalar_type(op.result.type, op))
+            number = poison(number_type(op.result.type, op))
             return _pure(op.result, lambda: number)
         case Opaque(kind="vector.print"):
             return print_step(op)

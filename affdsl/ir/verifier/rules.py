@@ -7,11 +7,12 @@ from typing import Any
 
 from affdsl.ir.attributes import StringAttr
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, ub
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock, OpaqueRegion
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import shown
 from affdsl.ir.types import I1, INDEX, FunctionType, IndexType, IntegerType, MemRefType, Type, UnrankedMemRefType
-from affdsl.ir.verifier import opaque, structured, transfers, types, vector, views
+from affdsl.ir.verifier import complex_numbers, opaque, structured, transfers, types, vector, views
 from affdsl.ir.verifier.context import Context, Rule, Rules
 from affdsl.ir.verifier.types import must_agree, must_be, must_have
 
@@ -258,6 +259,12 @@ RULES: Rules = {
     arith.Compare: _of_types(types.compare),
     arith.Cast: _of_types(types.cast),
     arith.Select: _of_types(types.select),
+    complex_.Constant: _of_types(complex_numbers.constant),
+    complex_.Create: _of_types(complex_numbers.create),
+    complex_.Part: _of_types(complex_numbers.part),
+    complex_.Unary: _of_types(complex_numbers.unary),
+    complex_.Binary: _of_types(complex_numbers.binary),
+    complex_.Compare: _of_types(complex_numbers.compare),
     func.Call: call,
     func.Func: function,
     func.Module: structured.nothing,

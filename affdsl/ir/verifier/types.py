@@ -11,6 +11,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided as strided
 from affdsl.ir.messages import shown
 from affdsl.ir.types import (
+    ComplexType,
     FloatType,
     IndexType,
     IntegerType,
@@ -28,6 +29,7 @@ CLASSES: dict[str, tuple[type, ...]] = {
     "integer": (IntegerType,),
     "integer or index": (IntegerType, IndexType),
     "integer or float": (IntegerType, FloatType),
+    "complex number": (ComplexType,),
 }
 
 
@@ -92,6 +94,8 @@ def is_number(value: object, type: Type | OpaqueType) -> Iterator[str]:
         case FloatType(), bool():
             yield f"{value} is no number of type {type}"
         case FloatType(), int() | float():
+            pass
+        case ComplexType(), complex():
             pass
         case ((IntegerType() | IndexType()), int()):
             width = type.width if isinstance(type, IntegerType) else 64

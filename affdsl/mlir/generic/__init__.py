@@ -1,7 +1,7 @@
 """The text of each operation: its generic form, `"name"(operands) <{properties}> ({regions}) : types`, and its custom
 form where a row can say it; a module for each dialect."""
 
-from affdsl.mlir.generic import affine, arith, func, memref, scf, transfers, vector, views
+from affdsl.mlir.generic import affine, arith, complex, func, memref, scf, transfers, vector, views
 from affdsl.mlir.generic.rows import forms, generic_form, is_known, register, row_of, typed_form
 
 register(
@@ -9,6 +9,7 @@ register(
         *func.ROWS,
         *affine.ROWS,
         *arith.ROWS,
+        *complex.ROWS,
         *memref.ROWS,
         *scf.ROWS,
         *vector.ROWS,

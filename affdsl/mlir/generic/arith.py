@@ -8,13 +8,13 @@ from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.types import I64, FloatType, MemRefType, OpaqueType, Type, VectorType
 from affdsl.mlir.attributes import attribute_text
-from affdsl.mlir.constants import NotNumbersError, Numbers, dense_text, numbers_of
+from affdsl.mlir.constants import NotNumbersError, Reals, dense_text, reals_of
 from affdsl.mlir.form import Form
 from affdsl.mlir.generic.rows import Property, Reading, Row, Writing, named
 from affdsl.mlir.literals import literal
 
 
-def constant_attribute(value: Numbers, type: Type) -> Attribute:
+def constant_attribute(value: Reals, type: Type) -> Attribute:
     """The attribute of a constant of a type."""
     if isinstance(type, VectorType):
         return DenseAttr(dense_text(value, type), type)
@@ -41,7 +41,7 @@ def _read_constant(opaque: Opaque, reading: Reading) -> Op:
         case _:
             reading.refuse(opaque, "arith.constant needs a number, true, false, or dense<...> as its value")
     try:
-        number = numbers_of(value, type)
+        number = reals_of(value, type)
     except NotNumbersError as problem:
         if problem.opaque:
             return opaque

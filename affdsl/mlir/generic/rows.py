@@ -256,7 +256,7 @@ def typed_form(opaque: Opaque, reading: Reading) -> Op:
     return row.cls(**fields, ends=ends, location=opaque.location, attributes=attributes, written=written or None)
 
 
-_NOT_FOREIGN = ("arith.", "math.", "vector.transfer_")
+_NOT_FOREIGN = ("arith.", "complex.", "math.", "vector.transfer_")
 """What has classes only for types that have one."""
 
 

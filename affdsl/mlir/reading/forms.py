@@ -164,17 +164,8 @@ FORMS: Mapping[str, Form] = {
         Form("( %operands* ) {} : fn", own="fastmathFlags"),
     ),
     # complex
-    "complex.create": Form(
-        "%real , %imaginary {} : <result>", {"real": "element result", "imaginary": "element result"}
-    ),
-    "complex.constant": Form("value:attr {} : <result>"),
-    **names("complex", "re im abs angle", Form(f"%x {_FAST} {{}} : <x>", {"result": "element x"})),
-    **names(
-        "complex", "neg exp log sqrt rsqrt sin cos tan tanh conj sign expm1 log1p",
-        Form(f"%x {_FAST} {{}} : <x,result>"),
-    ),
-    **names("complex", "add sub mul div pow atan2", Form(f"%lhs , %rhs {_FAST} {{}} : <lhs,rhs,result>")),
-    **names("complex", "eq neq", Form("%lhs , %rhs {} : <lhs,rhs>", {"result": "i1"})),
+    **names("complex", "rsqrt sign expm1 log1p", Form(f"%x {_FAST} {{}} : <x,result>")),
+    "complex.atan2": Form(f"%lhs , %rhs {_FAST} {{}} : <lhs,rhs,result>"),
     "complex.bitcast": _CAST,
     # shape, async, omp
     "shape.shape_of": Form("%arg {} : <arg> -> <result>"),

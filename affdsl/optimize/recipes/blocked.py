@@ -12,6 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
+from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import product, vectors
@@ -19,9 +20,6 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-
-ROWS, COLUMNS = 64, 16
-"""How many rows a block has, and how many columns are solved for at once with those before them."""
 
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]:
@@ -35,7 +33,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     ----------
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
-    return _with_products(*_in_blocks(copy(s), root, (), ROWS), options)
+    return _with_products(*in_blocks(copy(s), root, (), options.choices.block_rows, options.choices), options)
 
 
 def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[str]]:
@@ -61,7 +59,7 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
             made.permute(order)
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(str(error)) from None
-    return _with_products(*_in_blocks(made, nest.name(rows), (), ROWS), options)
+    return _with_products(*in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices), options)
 
 
 def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
@@ -83,7 +81,7 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
     return s, said
 
 
-def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int) -> tuple[Schedule, str]:
+def in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choices: Choices) -> tuple[Schedule, str]:
     """The schedule with blocks of a loop, outside of the loops right around it, and taken apart; the loop over blocks.
 
     Raises UnfitError.
@@ -103,7 +101,7 @@ def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int) -> tu
             s.distribute(name)
     for path in list(_long(s, strip)):
         with suppress(UnfitError):
-            s, _ = _in_blocks(copy(s), path[-1], path[:-1], COLUMNS)
+            s, _ = in_blocks(copy(s), path[-1], path[:-1], choices.block_columns, choices)
     return s, strip
 
 

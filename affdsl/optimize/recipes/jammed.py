@@ -11,8 +11,6 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-FACTOR = 4
-"""How many time steps run at once."""
 SKEWS = (0, 1, 2)
 
 
@@ -30,17 +28,18 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if len(nest.band) < 3 or options.target.registers < 8:
         raise UnfitError("it is no recurrence in space that is repeated in time")
+    steps = options.choices.jammed_steps
     time, space = map(nest.name, nest.band[:2])
     for skew in SKEWS:
         made = copy(s)
         try:
             if skew:
                 made.skew(time, space, skew)
-            made.unroll_jam(time, FACTOR)
+            made.unroll_jam(time, steps)
         except (IllegalTransform, ScheduleError):
             continue
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(nest.name(nest.innermost))
         by = f", each {skew} rows behind the one before it" if skew else ""
-        return made, f"{FACTOR} iterations of {time} run at once{by}"
+        return made, f"{steps} iterations of {time} run at once{by}"
     raise UnfitError("no skew makes it legal to run several of its time steps at once")

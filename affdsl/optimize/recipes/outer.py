@@ -16,8 +16,6 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-MOST_AT_ONCE = 4
-"""How many vectors run at once."""
 OPERATIONS = 2
 """How many operations inside of a loop run at once on all vectors, for each register."""
 
@@ -85,7 +83,7 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
         raise ScheduleError(f"most of {name} would run lane after lane")
     said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
     most = max(sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in held)
-    at_once = min(MOST_AT_ONCE, OPERATIONS * options.target.registers // max(most, 1))
+    at_once = min(options.choices.outer_vectors, OPERATIONS * options.target.registers // max(most, 1))
     if at_once > 1:
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(name, at_once)

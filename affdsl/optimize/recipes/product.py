@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
+from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-
-LENGTH = 384
-"""How many terms of each sum a tile adds: a panel of B with so many rows stays in the nearest cache, or next to it."""
-MOST_ROWS, MOST_COLUMNS = 128, 4096
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> str:
@@ -39,13 +36,16 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     lanes = options.target.lanes(bits)
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
-    rows = min(8, (options.target.registers - 4) // 2)
+    choices = options.choices
+    vectors = max(1, min(choices.register_vectors, options.target.registers // 4))
+    rows = max(1, min(choices.register_rows, (options.target.registers - 2 - vectors) // vectors))
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
     order = (*batch, i, j, k)
     if order != tuple(map(nest.name, nest.band)):
         s.permute(order)
-    sizes = tile_sizes(options.target, bits // 8, rows, 2 * lanes)
+    width = vectors * lanes
+    sizes = tile_sizes(options.target, bits // 8, rows, width, choices)
     s.tile((i, j, k), sizes)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
@@ -56,10 +56,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         s.permute(order)
     packed: list[str] = []
     around = next((name for name in (j_tile, i_tile) if name in left), i)
-    for columns, loop, width in ((True, around, 2 * lanes), (False, i, rows)):
+    for columns, loop, panel in ((True, around, width), (False, i, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
-                packing = _packed(s, buffer, loop, axis, width)
+                packing = _packed(s, buffer, loop, axis, panel)
                 packed.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
@@ -67,9 +67,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
                 s.parallel(packing)
     if options.threads > 1 and i_tile in left:
         s.parallel(i_tile)
-    s.register_tile(i, j, k, rows=rows, vectors=2, lanes=lanes)
+    s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
-    return f"a product of matrices: {rows} x {2 * lanes} sums in registers{copies}"
+    return f"a product of matrices: {rows} x {width} sums in registers{copies}"
 
 
 def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> str:
@@ -144,17 +144,18 @@ def is_tied(a: affine.For, b: affine.For) -> bool:
     return any(loop.iv in bound.values() for loop, of in ((a, b), (b, a)) for bound in (*of.lower, *of.upper))
 
 
-def tile_sizes(target: Target, size: int, rows: int, columns: int) -> tuple[int, int, int]:
+def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choices) -> tuple[int, int, int]:
     """The tile of a product: its panels of A stay in the second cache, and those of B in the last one.
 
     >>> from affdsl.codegen.targets.avx2 import AVX2
-    >>> tile_sizes(AVX2, 4, 6, 16)
+    >>> tile_sizes(AVX2, 4, 6, 16, Choices())
     (126, 4096, 384)
     """
     second, last = (*target.caches[1:2], *target.caches[-1:]) if len(target.caches) > 1 else (1 << 20, 32 << 20)
-    most_rows = min(MOST_ROWS, second // 2 // (LENGTH * size))
-    most_columns = min(MOST_COLUMNS, last // 2 // (LENGTH * size))
-    return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), LENGTH
+    terms = choices.product_terms
+    most_rows = min(choices.product_rows, second // 2 // (terms * size))
+    most_columns = min(choices.product_columns, last // 2 // (terms * size))
+    return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), terms
 
 
 def _is_still(nest: Nest, access: Access, loop: affine.For) -> bool:

@@ -6,15 +6,12 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, is_recurrence, names_in, nests
+from affdsl.optimize.nests import Nest, is_recurrence, names_in, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
-
-ROWS = 8
-"""How many rows run at once."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -24,15 +21,17 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
     All loops inside of it are such recurrences, none of which has better to run along. Raises UnfitError.
     """
-    if options.target.registers < ROWS:
+    rows = options.choices.recurrences
+    if options.target.registers < rows:
         raise UnfitError("there are too few registers for several rows")
+    require_quick_numbers(nest)
     for loop in reversed([op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]):
         made, name = copy(s), nest.names[loop.iv]
         inside = [each for each in nests(s) if loop in (*each.around, *each.band)]
-        if is_recurrence(nest, loop) or not all(_may_be_jammed(s, each, options) for each in inside):
+        if is_recurrence(nest, loop) or not all(may_be_jammed(s, each, options) for each in inside):
             break
         with suppress(IllegalTransform, ScheduleError):
-            made.unroll_jam(name, ROWS)
+            made.unroll_jam(name, rows)
             for each in names_in(made, name)[1:]:
                 with suppress(IllegalTransform, ScheduleError):
                     made.scalar_replace(each)
@@ -40,6 +39,6 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     raise UnfitError("no rows of it are independent recurrences")
 
 
-def _may_be_jammed(s: Schedule, nest: Nest, options: Options) -> bool:
+def may_be_jammed(s: Schedule, nest: Nest, options: Options) -> bool:
     """Whether a nest is a recurrence that runs along no other loop."""
     return is_recurrence(nest, nest.innermost) and not vectors.runs_along_rows(s, nest, options)

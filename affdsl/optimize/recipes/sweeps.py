@@ -7,6 +7,7 @@ from copy import copy
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
+from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -17,8 +18,6 @@ SHIFTS = (0, 1, 2, 3)
 """How late a sweep may run, in rows."""
 SKEWS = (1, 2, 3, 4)
 """How many rows a tile may move in each time step."""
-TILES = {1: (8, 32), 2: (8, 16, 32)}
-"""Time steps and rows of a tile, by the number of tiled dimensions of space."""
 
 
 def take(s: Schedule, root: str, options: Options) -> Schedule:
@@ -48,7 +47,7 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
         made = _fused(made, inner, other)
     with suppress(IllegalTransform, ScheduleError):
         made.make_perfect(root, inner[0])
-    tiled = _tiled(made, root, inner)
+    tiled = _tiled(made, root, inner, options.choices)
     if options.threads > 1:
         tiled = _wavefront(tiled)
     inside = names_in(tiled, root)
@@ -80,14 +79,15 @@ def _moves(nest: Nest, time: affine.For, depth: int) -> bool:
     return time.iv in bounds or any(nest.stride(a, time).motion != "invariant" for a in stores)
 
 
-def _tiled(s: Schedule, root: str, inner: list[str]) -> Schedule:
+def _tiled(s: Schedule, root: str, inner: list[str], choices: Choices) -> Schedule:
     """The loops tiled after the smallest skew with which that is legal."""
+    sizes = (choices.sweep_steps, *(choices.sweep_planes, choices.sweep_rows)[-len(inner) :])
     for skew in (0, *SKEWS):
         made = copy(s)
         try:
             for name in inner if skew else ():
                 made.skew(root, name, skew)
-            made.tile((root, *inner), TILES[len(inner)], grid=True)
+            made.tile((root, *inner), sizes, grid=True)
         except (IllegalTransform, ScheduleError):
             continue
         return made

@@ -8,7 +8,8 @@ from copy import copy
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, is_lane_by_lane, is_recurrence, lanes_of, names_in, nests
+from affdsl.ir.dialects import complex as complex_
+from affdsl.optimize.nests import Nest, is_lane_by_lane, is_recurrence, lanes_of, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -20,8 +21,6 @@ FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
-SUMS, ROWS = 8, 4
-"""How many sums run at once, and how many rows that have an array in common."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -74,9 +73,10 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
     if outer and _stays(nest, next(each for each in nest.band if nest.name(each) == outer[-1])):
+        rows = options.choices.shared_rows
         with suppress(IllegalTransform, ScheduleError):
-            s.unroll_jam(outer[-1], ROWS)
-            said.append(f"{ROWS} iterations of {outer[-1]} run at once")
+            s.unroll_jam(outer[-1], rows)
+            said.append(f"{rows} iterations of {outer[-1]} run at once")
     return s, "; ".join(said)
 
 
@@ -88,7 +88,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate:
-        made, lanes = copy(s), 4 * lanes_of(nest, options)
+        made, lanes = copy(s), options.choices.sum_vectors * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
@@ -96,19 +96,20 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
-        raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
-    why = ""
+        is_complex = any(isinstance(op, complex_.ComplexOp) for op in loop.body)
+        may = "" if is_complex else " (reassociate=True)"
+        raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
+    require_quick_numbers(nest)
+    why, sums = "", options.choices.sums
     for each in reversed(outer):
-        if len({row.depth for row in s.loops() if row.names[0] in names_in(s, each)}) < len(names_in(s, each)):
-            break  # other loops stand beside this one there
         try:
-            s.unroll_jam(each, SUMS)
+            s.unroll_jam(each, sums)
         except (IllegalTransform, ScheduleError) as error:
             why = why or first_line(error)
             continue
         with suppress(IllegalTransform, ScheduleError):
             s.scalar_replace(name)
-        return s, f"{SUMS} iterations of {each} run at once, as each sum is made in the order of the text"
+        return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
 
 
@@ -127,7 +128,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
 
     Raises as steps do.
     """
-    rows = min(SUMS, options.target.registers // 4)
+    rows = min(options.choices.sums, options.target.registers // 4)
     made = copy(s)
     before = {row.names[0] for row in made.loops()}
     made.unroll_jam(outer, rows)

@@ -6,7 +6,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.layouts import strided
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import ComplexType, MemRefType
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode
 from affdsl.passes.cleanup.canonicalize.numbers import index_number
 from affdsl.passes.cleanup.canonicalize.rules import Folded, Known, Rule, Rules
@@ -162,8 +162,10 @@ def fold_load_of_global(graph: Graph, op: affine.Load) -> Folded:
             node = graph.node(op.result)
             if found is None or found.value is None or not found.constant or node is None:
                 return None
+            if isinstance(found.type.element, ComplexType):
+                return None  # arith has no constants of that type
             if not isinstance(found.value, tuple):
-                return Known(found.value)
+                return Known(_real(found.value))
             index = node.maps["index"].constants
             if index is None:
                 return None
@@ -172,8 +174,13 @@ def fold_load_of_global(graph: Graph, op: affine.Load) -> Folded:
                 if size is None or not 0 <= k < size:
                     return None
                 position = position * size + k
-            return Known(found.value[position])
+            return Known(_real(found.value[position]))
     return None
+
+
+def _real(number: memref.Number) -> int | float:
+    assert not isinstance(number, complex), "a complex number has a complex type"
+    return number
 
 
 def _global(graph: Graph, symbol: str, memory: Value) -> memref.Global | None:

@@ -18,7 +18,7 @@ from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import map_blocks, walk, with_fields
-from affdsl.ir.types import INDEX, FloatType, IndexType, IntegerType, MemRefType, UnrankedMemRefType
+from affdsl.ir.types import INDEX, MemRefType, NumberType, UnrankedMemRefType
 from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import effects, is_pure
@@ -339,7 +339,7 @@ class _Within:
 
     def _array(self, like: Value, around: tuple[Affine, ...]) -> Value:
         """An array with an element for each iteration."""
-        if not isinstance(like.type, FloatType | IntegerType | IndexType):
+        if not isinstance(like.type, NumberType):
             raise _NotFollowedError
         self.arrays.append(Value(MemRefType((None,) * len(around), like.type), like.hint))
         return self.arrays[-1]

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, scf, vector
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.traverse import walk
@@ -19,7 +20,7 @@ from affdsl.passes.analysis.effects import effects
 _TOTAL = (
     affine.If, affine.For, affine.Parallel, affine.Yield, affine.Apply, affine.Min, affine.Max,
     arith.Constant, arith.Extended, arith.Negate, arith.Compare, arith.Select,
-    math.Unary, math.Fma, memref.Rank, memref.GetGlobal,
+    math.Unary, math.Fma, complex_.ComplexOp, memref.Rank, memref.GetGlobal,
     vector.Fma, vector.Broadcast, vector.Shuffle, vector.Transpose, vector.ShapeCast, vector.Step,
 )  # fmt: skip
 """Operations that have a result for all operands, if their affine expressions have one."""

@@ -1,4 +1,4 @@
-"""Conversions on vectors are those of numbers, to the bit, by the instructions of each x86 instruction set and without."""
+"""Conversions on vectors are those of numbers, to the bit, by instructions of each x86 instruction set and without."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ N = af.symbols("N")
 SETS = {"avx512": 8, "avx2": 8, "sse4.2": 4, "portable": 4}
 FLAGS = {"avx512": "", "avx2": " -mno-avx512f", "sse4.2": " -mno-avx", "portable": " -mno-sse3"}
 ALL = ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32")
-PAIRS = [(a, b) for a in ALL for b in ALL if a != b and "f" in a + b and not (b[0] == "u")]
+PAIRS = [(a, b) for a in ALL for b in ALL if a != b and "f" in a + b and b[0] != "u"]
 FEW = [("f32", "i32"), ("f64", "i32"), ("f64", "i64"), ("u8", "f32"), ("i16", "f64"), ("f32", "f64")]
 
 

@@ -1,0 +1,55 @@
+"""The numbers that recipes choose: sizes of tiles, and how many of something run at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What recipes choose where more than one number is right. Each of them keeps to what registers and caches hold.
+
+    Attributes
+    ----------
+    left_out
+        The recipes that are not taken, though they may fit: of "sweeps", "products", "straight", "outer"
+        and "vectors".
+    product_rows, product_columns, product_terms
+        The tile of a product: how many rows and columns of the result, and how many terms of each sum it adds. A panel
+        of B with so many terms stays in the nearest cache, or next to it.
+    register_rows, register_vectors
+        How many rows of the result are in registers, and how many vectors of each of them.
+    block_rows, block_columns
+        How many rows a block of a factorization has, and how many columns are solved for at once with those before.
+    sweep_steps, sweep_planes, sweep_rows
+        The tile of sweeps in time: how many time steps, planes of arrays with three dimensions, and rows.
+    sums, sum_vectors
+        How many sums run at once, and in how many vectors one sum is made.
+    strip_vectors
+        How many vectors a strip has, of a loop that sums up what it has made before.
+    shared_rows
+        How many rows run at once that have an array in common.
+    outer_vectors
+        How many vectors of a loop around others run at once.
+    jammed_steps, recurrences
+        How many time steps of a recurrence run at once, and how many recurrences along rows.
+    """
+
+    left_out: tuple[str, ...] = ()
+    product_rows: int = 128
+    product_columns: int = 4096
+    product_terms: int = 384
+    register_rows: int = 8
+    register_vectors: int = 2
+    block_rows: int = 64
+    block_columns: int = 16
+    sweep_steps: int = 8
+    sweep_planes: int = 16
+    sweep_rows: int = 32
+    sums: int = 8
+    sum_vectors: int = 4
+    strip_vectors: int = 4
+    shared_rows: int = 4
+    outer_vectors: int = 4
+    jammed_steps: int = 4
+    recurrences: int = 8
