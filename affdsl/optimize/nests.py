@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine, arith, memref, vector
+from affdsl.ir.dialects import affine, arith, math, memref, vector
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
+from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType, IntegerType, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IntegerType, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -195,11 +197,31 @@ def used_again(s: Schedule, loops: Container[Value]) -> list[tuple[str, Value]]:
 def lanes_of(nest: Nest, options: Options) -> int:
     """How many of the widest numbers of a nest a register has. Raises UnfitError where that is one."""
     types = [a.buffer.type.element for a in nest.accesses]
+    if any(isinstance(type, ComplexType) for type in types):
+        raise UnfitError("its numbers are complex, and lanes of vectors are real: the compiler of C makes its vectors")
     bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
     lanes = options.target.lanes(max(bits)) if bits else 1
     if lanes < 2 or len(bits) != len(types):
         raise UnfitError("a register has no two of its numbers")
     return lanes
+
+
+def require_quick_numbers(nest: Nest) -> None:
+    """Raise UnfitError where functions of the C library make complex numbers: they, and no sums, take the time."""
+    ops = [*walk(nest.innermost)]
+    if any(isinstance(op, complex_.ComplexOp) for op in ops) and any(map(_is_library_call, ops)):
+        raise UnfitError("its functions of the C library take longer than one addition waits for another")
+
+
+def _is_library_call(op: Op) -> bool:
+    match op:
+        case complex_.Unary(kind=kind):
+            return kind not in ("neg", "conj")
+        case complex_.Part(kind=kind) | complex_.Binary(kind=kind):
+            return kind in ("abs", "angle", "pow")
+        case math.Unary(kind=kind) | math.Binary(kind=kind):
+            return kind in LIBM_UNARY or kind in LIBM_BINARY
+    return False
 
 
 def is_lane_by_lane(s: Schedule, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 
@@ -16,6 +16,7 @@ from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import blocked, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.tuning import tuned
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -34,12 +35,16 @@ def optimize(
     reassociate: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    tune: bool | Mapping[str, int] = False,
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
-    s, notes = chosen(Schedule(kernel), options)
+    if tune is False:
+        s, notes = chosen(Schedule(kernel), options)
+    else:
+        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel), each))
     notes = notes or [
         "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
     ]

@@ -11,7 +11,7 @@ from tests.docs.pages import DOCS, FENCE, blocks
 STEPS = sorted(
     name
     for name, method in inspect.getmembers(affdsl.Schedule, inspect.isfunction)
-    if not name.startswith("_") and inspect.signature(method).return_annotation == "Schedule"
+    if not name.startswith("_") and inspect.signature(method).return_annotation == "Self"
 )
 PAGE = (DOCS / "guides" / "schedules.md").read_text(encoding="utf-8")
 CODE = "\n".join(block.code for block in blocks(PAGE) if block.kind == "python")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, names_in, nests
+from affdsl.optimize.nests import Nest, names_in, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.parallelism import of_loop
@@ -29,6 +29,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if not all(_is_recurrence(nest) for nest in found):
         raise UnfitError("its iterations do not wait for those before them")
     for nest in found[:1]:
+        require_quick_numbers(nest)
         around = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
         for loop in reversed(around):
             made, name = copy(s), nest.names[loop.iv]

@@ -8,7 +8,8 @@ from copy import copy
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
+from affdsl.ir.dialects import complex as complex_
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -90,7 +91,10 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
-        raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
+        is_complex = any(isinstance(op, complex_.ComplexOp) for op in loop.body)
+        may = "" if is_complex else " (reassociate=True)"
+        raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
+    require_quick_numbers(nest)
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
