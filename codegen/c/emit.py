@@ -9,6 +9,8 @@ from affdsl.codegen.c.allowed import NAMES
 from affdsl.codegen.c.context import Context, Rows
 from affdsl.codegen.c.entry import entry_points
 from affdsl.codegen.c.header import documentation, header
+from affdsl.codegen.c.instruments import NAMES as INSTRUMENTS
+from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.names import Scope, comment, function_identifier
 from affdsl.codegen.c.operations import STRICT_C
 from affdsl.codegen.c.origins import Origins
@@ -95,6 +97,7 @@ def emit_jit(
     vector_types: bool = True,
     register_bits: int | None = None,
     origins: Origins | None = None,
+    instruments: Instruments | None = None,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see affdsl.codegen.caller.
 
@@ -103,15 +106,22 @@ def emit_jit(
     access is checked before it is made; its check is added to them, as are assertions. Where it `asks`, it runs only
     with numbers that were allowed before.
     `vector_types` as in `emit`; vectors of more than `register_bits` are several. With `origins`, it is noted for which
-    operation each line is.
+    operation each line is. With `instruments`, the file notes how it runs: give a module that is split already.
     """
     if register_bits is not None:
         module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
     unit = Unit(noted, has_vector_types=vector_types, origins=origins)
-    bodies, prototypes = functions_of(found, unit, set(), {}, STRICT_C)
-    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
+    rows = STRICT_C
+    if instruments is not None:
+        instruments.define(unit)
+        rows = instruments.rows(STRICT_C)
+    bodies, prototypes = functions_of(
+        found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else ()
+    )
+    is_timed = instruments is not None
+    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed)
     text = unit.file("\n".join([*bodies, last]))
     return text if origins is None else origins.taken(text)
 
@@ -131,6 +141,8 @@ def functions_of(
     comments: Mapping[Op, str],
     rows: Rows,
     names: Scope | None = None,
+    *,
+    reserved: Sequence[str] = (),
 ) -> tuple[list[str], dict[str, Prototype]]:
     """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them."""
     buffers = next(iter(found.values())).buffers
@@ -141,7 +153,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")

@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.reduction import Reduction, Reductions
+from affdsl.passes.analysis.reduction import Reduction, Reductions, uncombined
 from affdsl.passes.legality.order import Roots, Time, new_order, roots_of, substituted, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -41,6 +41,7 @@ def require_order(
     *,
     what: str,
     reductions: Collection[Reduction] = (),
+    commuting: Collection[Reduction] = (),
     combining: Sequence[Value] = (),
     reassociate: bool = False,
     candidates: Iterable[Candidate] = (),
@@ -49,6 +50,8 @@ def require_order(
 
     Parameters
     ----------
+    commuting
+        Updates that may change places within an iteration, too: see `new_order`.
     combining
         The loops whose reductions in memory may be made in another order: those that come to the same in any order, and
         if `reassociate` also those that are rounded. Where the latter would help, that is proposed.
@@ -63,7 +66,7 @@ def require_order(
     IllegalTransform
         With the dependence that it violates.
     """
-    violation = new_order(dependences, root, time, reductions=reductions)
+    violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting)
     if violation is None:
         return
     rounded: tuple[Reduction, ...] = ()
@@ -73,13 +76,13 @@ def require_order(
         allowed = tuple(r for r in found if r not in rounded)
         if allowed:
             reductions = (*reductions, *allowed)
-            violation = new_order(dependences, root, time, reductions=reductions)
+            violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting)
             if violation is None:
                 return
 
     def may_run(each: Candidate) -> bool:
         allowed = (*reductions, *each.reductions)
-        return all(new_order(dependences, root, t, reductions=allowed) is None for t in each.times)
+        return all(new_order(dependences, root, t, reductions=allowed, commuting=commuting) is None for t in each.times)
 
     tries = chain(candidates, with_reassociation(time, rounded))
     first = roots_of(dependences, root)[0]
@@ -111,7 +114,7 @@ def carried_reductions(
         reduction = reductions.carried(band[-1], position)
         if reduction is None:
             start = shown(band[-1].carried[position])
-            reason = f"{start} of one iteration is used in the next, and not only combined (iter_args)"
+            reason = f"{start} of one iteration is used in the next, {uncombined(result)} (iter_args)"
             raise refusal(band[0], what, reason)
         if reduction.needs_reassociation and not reassociate:
             reason = f"in another order {reduction.kind} of {shown(result)} is rounded in another way"
