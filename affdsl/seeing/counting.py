@@ -56,7 +56,7 @@ def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Seq
 
 
 class _Counting:
-    """Visits what is outside of the nests: there everything runs once, or not at all, or in loops that are looked into."""
+    """Visits what is outside of the nests: it runs once, or not at all, or in loops that are looked into."""
 
     def __init__(self, of: Iterations, nests: set[Op], found: Counted) -> None:
         self._of, self._nests, self._found = of, nests, found
