@@ -77,6 +77,8 @@ def kernel(
 
     Parameters
     ----------
+    function
+        What stands below `@affdsl.kernel`: a function defined with def, of arguments that have an order.
     boundscheck
         Check every access of a call, also those that are proved to be inside: `@affdsl.kernel(boundscheck=True)`. It
         holds for the kernels that this one calls, for kernels that call it, and for what schedules and passes make of

@@ -15,7 +15,7 @@ from affdsl.lang.traced import Operand, Traced
 
 
 class Variable(Scalar):
-    """A number that can be changed, as `var` makes it: read like any other, changed by `s += x`, `s.set(x)` and the like.
+    """A number that can be changed, as `var` makes it: read like any other, changed by `s += x`, `s.set(x)` and so on.
 
     It is a buffer of one element, so what changes it in a loop or a branch is seen after that.
 
