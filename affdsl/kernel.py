@@ -360,6 +360,7 @@ class Kernel(_Called[P, R]):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        tune: bool | Mapping[str, int] = False,
         validate: bool = False,
     ) -> Kernel[P, R]:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
@@ -377,6 +378,11 @@ class Kernel(_Called[P, R]):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
+        tune
+            Time some of the numbers that recipes choose, on arrays made for that, and keep the fastest: for sizes, as
+            `{"N": 1000}`, or with True for such that arrays exceed the second cache. It takes a minute at most, about;
+            Ctrl-C ends it with the best so far. What came of it is remembered in the cache, and is said by
+            `explain()`.
         validate
             Check that the result does what this kernel does.
 
@@ -384,6 +390,8 @@ class Kernel(_Called[P, R]):
         ------
         ScheduleError
             For a target that nobody knows.
+        ProgramError
+            If it is to be tuned, and cannot be timed on arrays that are made for it, or not with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -404,6 +412,7 @@ class Kernel(_Called[P, R]):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            tune=tune,
             validate=validate,
         )
 
@@ -771,6 +780,13 @@ class Kernel(_Called[P, R]):
 
     def __str__(self) -> str:
         return self.mlir()
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: how it is called, its loops, and a picture of their iterations where that is small."""
+        if self._program is None:
+            return None
+        shown: Callable[[Kernel], str] = import_module("affdsl.notebook").of_kernel
+        return shown(self)
 
     def __repr__(self) -> str:
         if self._program is None:
