@@ -612,7 +612,13 @@ class Kernel(_Called[P, R]):
         return found(self.program, self.guarding, loop, target)
 
     def profile(
-        self, /, *arguments: object, repeats: int | None = None, in_place: bool = False, **keywords: object
+        self,
+        /,
+        *arguments: object,
+        repeats: int | None = None,
+        in_place: bool = False,
+        inside: str | None = None,
+        **keywords: object,
     ) -> Profile:
         """Run it, and say where the time goes: for each loop nest, and for the whole call, the time, what is computed
         and moved, and which part of what this machine can do that is. Printed it is a table; all of it is data, too.
@@ -630,13 +636,16 @@ class Kernel(_Called[P, R]):
             How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
         in_place
             Run on the arrays themselves, without copies: they are changed as by so many calls, and two more.
+        inside
+            The name of a sequential loop, as `loops()` and `picture()` have it, as one over time steps: the nests right
+            inside of it are measured instead of that whole loop, in all of its iterations.
 
         Raises
         ------
         TypeError, ValueError
             As a call does, for arguments that do not fit.
-        ProgramTypeError
-            If repeats is no positive number.
+        ProgramError
+            If repeats is no positive number, or there is no loop to look into, or it is parallel.
         ToolchainError
             If there is no C compiler.
 
@@ -652,7 +661,7 @@ class Kernel(_Called[P, R]):
         ('i', 2000, 24000, 'memory', 1.0)
         """
         found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
-        return found(self.program, self.guarding, arguments, keywords, repeats, in_place)
+        return found(self.program, self.guarding, arguments, keywords, repeats, in_place, inside)
 
     def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
