@@ -142,10 +142,7 @@ def _kernel(
 class _Called(Generic[P, R]):
     """What is called by whatever stands in a slot of the object: without a Python function in between."""
 
-    if TYPE_CHECKING:
-
-        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
-    else:
+    if not TYPE_CHECKING:
         __slots__ = ("__call__",)
 
     def _take(self, call: Callable[..., object]) -> None:
@@ -201,6 +198,10 @@ class Kernel(_Called[P, R]):
     >>> double
     <affdsl kernel double(x: f64[N])>
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
 
     def __init__(
         self,
