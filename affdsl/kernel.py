@@ -627,7 +627,7 @@ class Kernel(_Called[P, R]):
         A copy of the kernel runs that has clocks around its nests. It is called several times, each time with arrays
         that are copies of those that are given: these stay as they are. Operations are counted exactly, from the loops
         and the sizes of the call; where data decides how often something runs, they are counted in one more run. Bytes
-        are those of distinct elements. What the machine can do is measured once and kept: see `affdsl.codegen.roofline`.
+        are those of distinct elements. What the machine can do is measured once and kept: `affdsl.codegen.roofline`.
 
         Parameters
         ----------
