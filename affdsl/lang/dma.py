@@ -24,15 +24,37 @@ def dma_start(
 ) -> None:
     """Begin to copy elements of one array to another: neighbours in memory, from one index on to another.
 
-        tag = affdsl.alloc(affdsl.i32[1])
-        affdsl.dma_start(A, (i, 0), tile, (0, 0), tag, 0, 256)
-        affdsl.dma_wait(tag, 0, 256)
+    With a stride, the array in the memory space of the lower number is read or written in chunks: a tile of it. Until
+    the wait for its tag, the target must not be used, nor the source be written.
 
-    With a stride, the array in the memory space of the lower number is read or written in chunks of `per_stride`
-    elements that begin `stride` elements apart: a tile of it. Until the wait for its tag, the target must not be used,
-    nor the source be written.
+    Parameters
+    ----------
+    source, source_index
+        The array that is read, and the index of its first element: `(i, 0)`.
+    target, target_index
+        The array that is written, and the index of its first element.
+    tag, tag_index
+        An array of integers, and the element of it that stands for this copy.
+    elements
+        How many elements are copied.
+    stride, per_stride
+        How many elements lie between the beginnings of two chunks, and how many are in each. Both or none.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number.
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no number, and for arrays of two types, with strides, or one and the same.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64[8], y: af.f64[8]):
+    ...     tag = af.alloc(af.i32[1])
+    ...     af.dma_start(x, 2, y, 0, tag, 0, 4)
+    ...     af.dma_wait(tag, 0, 4)
+    >>> y = np.zeros(8)
+    >>> f.interpret(np.arange(8.0), y)
+    >>> y
+    array([2., 3., 4., 5., 0., 0., 0., 0.])
     """
     for x, what in ((source, "source"), (target, "target"), (tag, "tag")):
         _require_array("dma_start", what, x)
@@ -70,9 +92,28 @@ def dma_start(
 
 
 def dma_wait(tag: Array, tag_index: object, elements: object) -> None:
-    """Wait until the copy that was begun with a tag is complete; `elements` is its number of elements.
+    """Wait until the copy that was begun with a tag is complete.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number.
+    Parameters
+    ----------
+    tag, tag_index
+        The array and the index of the element that stand for the copy, as `dma_start` was given them.
+    elements
+        How many elements it copies.
+
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no number.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64[8], y: af.f64[8]):
+    ...     tag = af.alloc(af.i32[1])
+    ...     af.dma_start(x, 0, y, 0, tag, 0, 8)
+    ...     af.dma_wait(tag, 0, 8)
+    >>> "affine.dma_wait %tag[0], %" in f.mlir()
+    True
     """
     _require_array("dma_wait", "tag", tag)
     current().emit(affine.DmaWait(tag.value, _place(tag, tag_index), _count(elements, "elements")))
@@ -81,10 +122,33 @@ def dma_wait(tag: Array, tag_index: object, elements: object) -> None:
 def prefetch(array: Array, index: object, *, write: bool = False, locality: int = 3, data: bool = True) -> None:
     """Say that an element will be read, or written, soon: `prefetch(A, (i + 8, j))`. It computes nothing.
 
-    The index may lie outside of the array. `locality` is 0 for what is used once, up to 3 for what is used often;
-    data=False is for the cache of instructions.
+    Parameters
+    ----------
+    array
+        The array.
+    index
+        The index of the element, which may lie outside of the array.
+    write
+        Whether it will be written.
+    locality
+        From 0 for what is used once to 3 for what is used often.
+    data
+        Whether it is for the cache of data; that of instructions otherwise.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no locality.
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no locality.
+
+    >>> import affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def double(x: af.f64[N]):
+    ...     with af.for_(N) as i:
+    ...         af.prefetch(x, i + 64, write=True)
+    ...         x[i] *= 2.0
+    >>> "affine.prefetch %x[%i + 64], write, locality<3>, data" in double.mlir()
+    True
     """
     _require_array("prefetch", "first argument", array)
     if locality not in (0, 1, 2, 3):
