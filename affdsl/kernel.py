@@ -142,10 +142,7 @@ def _kernel(
 class _Called(Generic[P, R]):
     """What is called by whatever stands in a slot of the object: without a Python function in between."""
 
-    if TYPE_CHECKING:
-
-        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
-    else:
+    if not TYPE_CHECKING:
         __slots__ = ("__call__",)
 
     def _take(self, call: Callable[..., object]) -> None:
@@ -201,6 +198,10 @@ class Kernel(_Called[P, R]):
     >>> double
     <affdsl kernel double(x: f64[N])>
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
 
     def __init__(
         self,
@@ -626,7 +627,7 @@ class Kernel(_Called[P, R]):
         A copy of the kernel runs that has clocks around its nests. It is called several times, each time with arrays
         that are copies of those that are given: these stay as they are. Operations are counted exactly, from the loops
         and the sizes of the call; where data decides how often something runs, they are counted in one more run. Bytes
-        are those of distinct elements. What the machine can do is measured once and kept: see `codegen.roofline`.
+        are those of distinct elements. What the machine can do is measured once and kept: `affdsl.codegen.roofline`.
 
         Parameters
         ----------
