@@ -264,7 +264,7 @@ def test_the_table():
 def test_a_roof_that_is_too_low_is_said(monkeypatch):
     slow = Roofline(1, {"f32": 1.0, "f64": 1.0}, (Level("memory", None, 1.0),))
     monkeypatch.setattr(module, "roofline", lambda threads: slow)
-    assert "Some is above the roof, which was measured when others were busy" in str(
+    assert "Some is above the roof, as others were busy when that was measured" in str(
         scale.profile(np.ones(10), 2.0, repeats=1)
     )
 
