@@ -74,7 +74,7 @@ def _notes(of: Profile) -> Iterator[str]:
         levels = [f"{level.name} {level.bandwidth * 1e-9:.0f} GB/s" for level in roof.levels]
         yield f"The roof of {threads} thread{'s' * (threads > 1)}: {', '.join((*rates, *levels))}."
     if any(nest.share > ABOVE for nest in rows):
-        yield "Some is above the roof, as others were busy when that was measured: roofline(threads, again=True) does anew."
+        yield "Some is above the roof, as others were busy when that was measured: roofline(threads, again=True)."
     by_run = [nest.name for nest in of.nests if nest.is_counted_by_run]
     if by_run:
         yield f"Counted while it ran, as data decides how often something is done: {'; '.join(by_run)}."
