@@ -100,7 +100,7 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         if self.is_affine:
             builder.varying.add(self.iv)
         if isinstance(self.top, Affine):
-            builder.running_down[self.iv] = self.top - Value(INDEX, name)
+            builder.running_down[self.iv] = self.top.substitute(dict(builder.running_down)) - Value(INDEX, name)
         iv = self._variable()
         return (iv, *self.carried) if self.carried else iv
 

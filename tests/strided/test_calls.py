@@ -113,6 +113,16 @@ def test_what_does_not_fit_is_refused_with_the_reason(position: int, call):
     assert str(caught.value).startswith(f"add: {message}")
 
 
+def test_fields_of_packed_records_are_refused_with_a_way_to_pack_them():
+    apart = np.zeros((3, 3), {"names": ["a", "b"], "formats": ["f8", "i4"], "offsets": [0, 8], "itemsize": 20})
+    for records in (PACKED, apart):
+        with pytest.raises(
+            LayoutError, match=r"or give the records room for aligned fields: np.dtype\(..., align=True\)$"
+        ):
+            add(records["a"], GRID[:3, :3])
+    add(PACKED.astype(np.dtype(PACKED.dtype.descr, align=True))["a"], GRID[:3, :3])
+
+
 def test_strides_are_multiples_of_an_element():
     @af.kernel
     def f(x: af.strided(af.i16[N])):
