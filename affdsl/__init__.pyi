@@ -1,4 +1,5 @@
 from .codegen.errors import ArgumentError as ArgumentError
+from .codegen.errors import BuildError as BuildError
 from .codegen.errors import CacheError as CacheError
 from .codegen.errors import LayoutError as LayoutError
 from .codegen.errors import OverlapError as OverlapError
@@ -136,5 +137,6 @@ from .schedule import IllegalTransform as IllegalTransform
 from .schedule import Schedule as Schedule
 from .schedule import ScheduleError as ScheduleError
 from .schedule.validation import ValidationError as ValidationError
+from .shipping import build as build
 
 __version__: str

@@ -29,6 +29,7 @@ AffdslError
 ├── VerificationError       the IR breaks a rule of its dialect
 ├── UnsupportedError        the program is right, but this output cannot express it
 ├── ToolchainError          the C compiler is missing, failed, or built what cannot be loaded (also a RuntimeError)
+├── BuildError              a library cannot be built as it was asked for (also a RuntimeError and a ValueError)
 ├── CacheError              the cache folder cannot be trusted, or its settings make no sense (also a RuntimeError)
 └── InternalError           a bug of ours
 
@@ -50,7 +51,7 @@ def public(kind: K) -> K:
     >>> public(type("OddError", (AffdslError,), {}))
     <class 'affdsl.OddError'>
     """
-    kind.__module__ = "affdsl"
+    kind.__module__ = __name__.partition(".")[0]
     return kind
 
 

@@ -211,7 +211,7 @@ class Kernel(_Called):
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        self.__call__ = compile_program(self.program, self._guarding, self._build_call)
+        self.__call__ = compile_program(self.program, self.guarding, self._build_call)
         return self.__call__(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
@@ -562,12 +562,12 @@ class Kernel(_Called):
         [('i', True)]
         """
         found: Callable[..., Assembly] = import_module("affdsl.seeing.assembly").assembly
-        return found(self.program, self._guarding, loop, target)
+        return found(self.program, self.guarding, loop, target)
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         given = defaulted(self.program.parameters, arguments, keywords)
-        return interpret_program(self.program, self._guarding, arguments, keywords if given is None else given)
+        return interpret_program(self.program, self.guarding, arguments, keywords if given is None else given)
 
     def check(self) -> Bounds:
         """Whether each access lies inside of its array: proved for all sizes, checked by each call, or not known.
@@ -587,7 +587,7 @@ class Kernel(_Called):
         return _bounds(self.program) if self._bounds is None else self._bounds
 
     @property
-    def _guarding(self) -> Bounds:
+    def guarding(self) -> Bounds:
         """What each call checks: of IR that was transformed, what the kernel as it was written asks for."""
         return (self._written or self).check()
 

@@ -14,9 +14,8 @@ import numpy.typing as npt
 from affdsl.codegen.bfloat import KIND, is_bfloat16, kind_of, rounded
 from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, RangeError, SizeError
 from affdsl.codegen.foreign import with_arrays
-from affdsl.codegen.overlap import LARGEST, is_even, overlap, overlaps_itself
+from affdsl.codegen.overlap import LARGEST, contiguous, is_even, overlap, overlaps_itself
 from affdsl.errors import InternalError
-from affdsl.ir.layouts import row_major
 
 Array = npt.NDArray[np.generic]
 Value = Array | np.generic
@@ -225,11 +224,10 @@ def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoRetu
     what = f"{kernel}: argument {name!r} must"
     in_place = f"it is written in place, where a copy would be lost, so pass work = COPY, then set {name}[...] = work"
     if not value.flags.c_contiguous and not argument.strided:
-        contiguous = tuple((s or 0) * value.itemsize for s in row_major(value.shape))
         copy = f"np.ascontiguousarray({name})"
         fix = in_place.replace("COPY", copy) if argument.written else f"pass {copy}"
         fix += ", or let the kernel take any strides: annotate it with affdsl.strided(...)"
-        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous}, got strides {strides}; {fix}")
+        raise LayoutError(f"{what} be C-contiguous, with strides {contiguous(value)}, got strides {strides}; {fix}")
     fix = in_place.replace("COPY", f"np.array({name})") if argument.written else f"pass {name}.copy()"
     if not value.flags.aligned:
         address = value.__array_interface__["data"][0]

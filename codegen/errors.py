@@ -3,6 +3,7 @@
     RuntimeError
         ToolchainError      the C compiler is missing, failed, or built something that cannot be loaded
         CacheError          the cache folder cannot be trusted, or its settings make no sense
+        BuildError          a library cannot be built as it was asked for (also a ValueError)
     TypeError
         ArgumentError       the wrong arguments: how many, which names, of which type
     ValueError
@@ -25,6 +26,11 @@ class ToolchainError(AffdslError, RuntimeError):
 @public
 class CacheError(AffdslError, RuntimeError):
     """The cache folder cannot be trusted, or its settings make no sense."""
+
+
+@public
+class BuildError(AffdslError, RuntimeError, ValueError):
+    """A library cannot be built as it was asked for: its name, its kernels, its targets, or where it is written."""
 
 
 @public

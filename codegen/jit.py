@@ -293,7 +293,7 @@ def _check_by_numbers(program: Program, bounds: Bounds, values: dict[Value, int]
 _limits: WeakKeyDictionary[Program, tuple[int, list[Value]]] = WeakKeyDictionary()
 
 
-def _limited(program: Program) -> tuple[int, list[Value]]:
+def limited(program: Program) -> tuple[int, list[Value]]:
     """How large index arguments may be, without their signs, and those for which that counts."""
     limits = _limits.get(program)
     if limits is None:
@@ -309,7 +309,7 @@ def _found_limits(program: Program) -> tuple[int, list[Value]]:
 
 def _too_large(program: Program) -> Iterator[tuple[Constraint]]:
     """What must not hold for the index arguments of a call."""
-    limit, arguments = _limited(program)
+    limit, arguments = limited(program)
     for argument in arguments:
         yield (Constraint(argument - limit - 1),)
         yield (Constraint(-argument - limit - 1),)
@@ -317,7 +317,7 @@ def _too_large(program: Program) -> Iterator[tuple[Constraint]]:
 
 def _check_range(program: Program, values: dict[Value, int]) -> None:
     """What loops and subscripts compute with these numbers fits into 64 bits."""
-    limit, arguments = _limited(program)
+    limit, arguments = limited(program)
     for argument in arguments:
         if abs(values[argument]) > limit:
             raise SizeError(

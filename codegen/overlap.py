@@ -28,6 +28,19 @@ def strides_of(array: Array) -> tuple[int, ...]:
     return tuple(s // array.itemsize if way else 1 for s, way in zip(array.strides, leads, strict=True))
 
 
+def contiguous(array: Array) -> tuple[int, ...]:
+    """The strides in bytes that an array would have if its elements were neighbours, row by row.
+
+    >>> contiguous(np.zeros((4, 6)).T)
+    (32, 8)
+    """
+    strides, step = [], array.itemsize
+    for size in reversed(array.shape):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+
+
 def is_even(array: Array) -> bool:
     """Whether the strides of an array are whole numbers of elements."""
     return all(s % array.itemsize == 0 for s, n in zip(array.strides, array.shape, strict=True) if n > 1)

@@ -1,4 +1,4 @@
-"""The C compiler: found, identified, and run on one source text to give a shared library.
+"""The C compiler: found, identified, and run on one source text, or on those of a library, to give what others load.
 
 This is the only module that starts other programs. Each run has an argument vector (never a shell), an environment
 of PATH, TMPDIR and LANG alone, no standard input, a private folder, a time limit and resource limits. The limits
@@ -7,6 +7,7 @@ need the `prlimit` program or, failing that, Linux's prlimit call; elsewhere the
 
 import functools
 import hashlib
+import importlib.machinery
 import os
 import platform
 import resource
@@ -68,9 +69,30 @@ class Compiler:
         """The start of each command line."""
         return (str(self.path), *self.arguments)
 
+    @property
+    def is_zig(self) -> bool:
+        """Whether it is the clang that zig has in it."""
+        return _is_zig(self.command)
+
+    @property
+    def portable_flags(self) -> tuple[str, ...]:
+        """What makes code for all CPUs of a kind, where the compiler would make it for the one of this machine."""
+        return ("-mcpu=baseline",) if self.is_zig else ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """A C file of a library: its name, its text, and the flags that only it is compiled with."""
+
+    name: str
+    text: str
+    flags: tuple[str, ...] = ()
+
 
 def find_compiler(environment: Mapping[str, str] = os.environ) -> Command:
-    """The C compiler of $AFFDSL_CC, else of $CC, else the first of gcc, clang and cc on PATH.
+    """The C compiler of $AFFDSL_CC, else of $CC, else the first of gcc, clang and cc on PATH, else `zig cc`.
+
+    The latter is that of the package ziglang, where it is installed beside affdsl: `pip install affdsl[zig]`.
 
     The variables may hold arguments, quoted as for a POSIX shell; nothing but quotes is interpreted. A variable that
     names a program that is not there is an error: the next candidate would not be what its author asked for.
@@ -98,9 +120,12 @@ def find_compiler(environment: Mapping[str, str] = os.environ) -> Command:
     for name in CANDIDATES:
         if found := _which(name, environment):
             return Command(Path(found))
+    if zig := _zig():
+        return Command(zig, ("cc",))
     raise ToolchainError(
-        f"no C compiler: {' and '.join('$' + v for v in VARIABLES)} are not set, and none of {', '.join(CANDIDATES)} "
-        f"is on PATH ({_search_path(environment)}); install gcc or clang, or set AFFDSL_CC to the path of one"
+        f"no C compiler: {' and '.join('$' + v for v in VARIABLES)} are not set, none of {', '.join(CANDIDATES)} "
+        f"is on PATH ({_search_path(environment)}), and the package ziglang is not installed; install gcc or clang, "
+        "set AFFDSL_CC to the path of one, or run pip install 'affdsl[zig]', which brings a compiler"
     )
 
 
@@ -114,7 +139,9 @@ def identify(command: Command) -> Compiler:
     """
     plain = Compiler(command.path, command.arguments, "", "gcc", has_openmp=False, has_native=False)
     with ThreadPoolExecutor(2, "affdsl-probe") as pool:
-        openmp = pool.submit(_builds, plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp"))
+        # One compiler takes -fopenmp and has no library for it, which would be noticed only where code is loaded.
+        complete = ("-Wl,-z,defs",) if sys.platform.startswith("linux") else ()
+        openmp = pool.submit(_builds, plain, _OPENMP_PROBE, ("-shared", "-fPIC", "-fopenmp", *complete))
         native = pool.submit(_builds, plain, _NATIVE_PROBE, ("-shared", "-fPIC", "-march=native"))
         line = (*plain.command, "--version")
         with tempfile.TemporaryDirectory(prefix="affdsl-") as folder:
@@ -206,6 +233,64 @@ def compile_shared(compiler: Compiler, source: str, flags: Sequence[str]) -> byt
         return made
 
 
+def compile_library(
+    compiler: Compiler,
+    sources: Sequence[Source],
+    headers: Mapping[str, str],
+    flags: Sequence[str],
+    link_flags: Sequence[str] = (),
+) -> tuple[bytes, bytes]:
+    """Compile the C files of a library; give the bytes of the static and of the shared library.
+
+    Parameters
+    ----------
+    compiler
+        Which compiler.
+    sources
+        The translation units; the library is linked with libm.
+    headers
+        The files that they include, by name.
+    flags
+        Those of all units, among them `-fPIC`.
+    link_flags
+        Those of the shared library but for `-shared`.
+
+    Raises
+    ------
+    ToolchainError
+        If the compiler or the archiver fails: with its command line and what it wrote.
+    """
+    with tempfile.TemporaryDirectory(prefix="affdsl-") as name:
+        folder = Path(name)
+        for file, text in {**headers, **{source.name: source.text for source in sources}}.items():
+            (folder / file).write_text(text, encoding="utf-8")
+        objects = [f"{Path(source.name).stem}.o" for source in sources]
+        with ThreadPoolExecutor(os.cpu_count(), "affdsl-compile") as pool:
+            commands = [
+                (*compiler.command, *flags, *source.flags, "-c", source.name, "-o", made)
+                for source, made in zip(sources, objects, strict=True)
+            ]
+            for _ in pool.map(lambda command: _run(command, folder), commands):
+                pass
+        _run((*_archiver(compiler, folder), "rcs", "library.a", *objects), folder)
+        _run((*compiler.command, *flags, "-shared", *link_flags, *objects, "-o", "library.so", "-lm"), folder)
+        return (folder / "library.a").read_bytes(), (folder / "library.so").read_bytes()
+
+
+def _archiver(compiler: Compiler, folder: Path) -> tuple[str, ...]:
+    """The command that makes static libraries of what a compiler makes."""
+    if compiler.is_zig:
+        return str(compiler.path), "ar"
+    named = _run((*compiler.command, "-print-prog-name=ar"), folder).strip()
+    found = named if os.path.isabs(named) else _which(named or "ar", os.environ)
+    if found is None:
+        raise ToolchainError(
+            f"no archiver: static libraries are made by {named or 'ar'}, which is not on PATH "
+            f"({_search_path(os.environ)}); install binutils"
+        )
+    return (found,)
+
+
 @functools.cache
 def macros(compiler: Compiler, flags: tuple[str, ...]) -> frozenset[str]:
     """The names that a compiler defines by itself, which say what it may use.
@@ -254,7 +339,7 @@ def _run(command: Sequence[str], folder: Path) -> str:
     """Run a command in a private folder; give its output, or raise with its command line and output."""
     shown = shlex.join(command)
     prefix, limit_later = _limiter()
-    environment = {"PATH": _search_path(os.environ), "TMPDIR": str(folder), "LANG": "C"}
+    environment = {"PATH": _search_path(os.environ), "TMPDIR": str(folder), "LANG": "C", **_zig_cache(command, folder)}
     try:
         process = subprocess.Popen(
             [*prefix, *command],
@@ -321,6 +406,28 @@ def _which(program: str, environment: Mapping[str, str]) -> str | None:
     if os.path.dirname(program) and not os.path.isabs(program):
         return None
     return shutil.which(program, path=_search_path(environment))
+
+
+def _zig() -> Path | None:
+    """The program of the package ziglang, if that is installed; it is not looked for in the working directory."""
+    folders = [folder for folder in sys.path if os.path.isabs(folder) and folder != os.getcwd()]
+    spec = importlib.machinery.PathFinder.find_spec("ziglang", folders)
+    program = Path(spec.origin).with_name("zig") if spec is not None and spec.origin else None
+    return program if program is not None and os.access(program, os.X_OK) else None
+
+
+def _is_zig(command: Sequence[str]) -> bool:
+    return any(Path(word).name in ("zig", "ziglang") for word in command)
+
+
+def _zig_cache(command: Sequence[str], folder: Path) -> dict[str, str]:
+    """Where zig keeps what it has made of its C library: where it always does, or in the folder of this one run."""
+    if not _is_zig(command):
+        return {}
+    known = {
+        name: os.environ[name] for name in ("ZIG_GLOBAL_CACHE_DIR", "XDG_CACHE_HOME", "HOME") if name in os.environ
+    }
+    return known or {"ZIG_GLOBAL_CACHE_DIR": str(folder)}
 
 
 def _why_not(program: str) -> str:

@@ -39,6 +39,11 @@ TOOLS = {
     "qemu-aarch64": (None, "qemu-user"),
     "qemu-riscv64": (None, "qemu-user"),
     "qemu-x86_64": (None, "qemu-user"),
+    "cmake": (None, "cmake"),
+    "make": (None, "make"),
+    "pkg-config": (None, "pkg-config"),
+    "objdump": (None, "binutils"),
+    "nm": (None, "binutils"),
 }
 COMPILERS = ("clang-22", "gcc", "g++")
 

@@ -46,6 +46,7 @@ def run_blocks(text: str, filename: str) -> int:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name)
 def test_blocks_of_documents_run(path, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
     run_blocks(path.read_text(encoding="utf-8"), str(path))
 
 

@@ -1,4 +1,4 @@
-"""The command line: `affdsl opt`, `affdsl translate`, `affdsl run`, `affdsl graph`."""
+"""The command line: `affdsl opt`, `affdsl translate`, `affdsl run`, `affdsl graph`, `affdsl build`."""
 
 from __future__ import annotations
 
@@ -15,23 +15,25 @@ from affdsl.ir.messages import nearest
 
 HELP = """usage: affdsl <command> [flags] [file]
 
-Affine loop nests as MLIR text: transform them, turn them into C, run them.
+Affine loop nests as MLIR text: transform them, turn them into C, run them. Kernels of Python modules as libraries.
 
 commands:
   opt        run passes on MLIR text and print the result, with the flags of mlir-opt
   translate  turn a function into C
   run        call a function on numbers and arrays
   graph      draw the dependences between the loop nests of a function
+  build      make a library of kernels, for C, C++ and Python
 
 examples:
   affdsl opt --canonicalize --cse kernel.mlir
   affdsl translate --to=c kernel.mlir --entry matmul -o matmul.c --header matmul.h
   affdsl run kernel.mlir --entry matmul 64x64=random:1 64x64=random:2 64x64=zeros
   affdsl graph kernel.mlir -o graph.svg
+  affdsl build examples.gemm:gemm -o out
 
 affdsl <command> --help tells more, affdsl --version which version this is."""
 
-COMMANDS = ("opt", "translate", "run", "graph")
+COMMANDS = ("opt", "translate", "run", "graph", "build")
 """Each is a module beside this one, imported where it is asked for: a compiler is not what `affdsl opt` waits for."""
 
 DEPTH = 10_000

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import re
-import sys
-import traceback
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,11 +11,10 @@ from affdsl.cli.diagnostics import diagnostics_of
 from affdsl.cli.entry import entry_of
 from affdsl.cli.files import complain, read_input, write_output
 from affdsl.cli.flags import CommandLine, Flag, UsageError, describe, read_command_line
+from affdsl.cli.kernels import is_kernel, kernel_of
 from affdsl.cli.text import read
 from affdsl.errors import AffdslError
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.messages import nearest
-from affdsl.kernel import Kernel
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.graph import GraphError
 from affdsl.passes.drawing.fused import DrawnFusion, drawn_fusion
@@ -59,10 +55,10 @@ def main(arguments: Sequence[str]) -> int:
         raise UsageError(f"affdsl graph: -o {output}: the name must end in {', '.join(suffixes)}")
     text = file = ""
     try:
-        if _is_kernel(word):
+        if is_kernel(word):
             if line.given("function") is not None:
                 raise UsageError("affdsl graph: --function is for a text; MODULE:KERNEL says which kernel")
-            kernel = _kernel(word)
+            kernel = kernel_of(word)
             function, module = kernel.func, kernel.module
         else:
             text, file = read_input(word)
@@ -101,40 +97,6 @@ imports a Python module, as `python -m` does, and takes a kernel of it.
 
 flags:
 {describe([(flag.spelled, flag.summary) for flag in FLAGS])}"""
-
-
-def _is_kernel(word: str) -> bool:
-    return re.fullmatch(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*", word) is not None and not Path(word).exists()
-
-
-def _kernel(word: str) -> Kernel:
-    """The kernel of a Python module, which is found from the working directory on."""
-    name, _, attribute = word.partition(":")
-    folder = str(Path.cwd())
-    sys.path.insert(0, folder)
-    try:
-        module = importlib.import_module(name)
-    except AffdslError:
-        raise
-    except ModuleNotFoundError as error:
-        wanted = error.name or ""
-        if wanted == name or name.startswith(f"{wanted}."):
-            raise UsageError(f"there is no Python module {wanted}: it is looked for in {folder} first") from None
-        raise UsageError(f"importing {name} fails: {error}") from None
-    except Exception as error:  # noqa: BLE001 - whatever the user's module raises is their answer
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        raise UsageError(
-            f"importing {name} fails: {last.filename}:{last.lineno}: {type(error).__name__}: {error}"
-        ) from None
-    finally:
-        sys.path.remove(folder)
-    found = vars(module).get(attribute)
-    if isinstance(found, Kernel):
-        return found
-    kernels = [key for key, value in vars(module).items() if isinstance(value, Kernel)]
-    what = f"is of type {type(found).__name__}, no kernel" if attribute in vars(module) else "is not there"
-    listed = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernels"
-    raise UsageError(f"{word}: {attribute} {what}{nearest(attribute, kernels)}; {listed}")
 
 
 def _function(text: str, file: str, name: str | None, allow_unregistered: bool) -> tuple[Func, Module]:

@@ -9,6 +9,8 @@ from affdsl.codegen.c.allowed import NAMES
 from affdsl.codegen.c.context import Context, Rows
 from affdsl.codegen.c.entry import entry_points
 from affdsl.codegen.c.header import documentation, header
+from affdsl.codegen.c.instruments import NAMES as INSTRUMENTS
+from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.names import Scope, comment, function_identifier
 from affdsl.codegen.c.operations import STRICT_C
 from affdsl.codegen.c.origins import Origins
@@ -76,7 +78,7 @@ def emit(
     found = plans(module, entry, sizes=sizes, checked=checked)
     file = function_identifier(name) if name is not None else found[entry].name
     unit = Unit(Sites() if found[entry].notes else None, has_vector_types=vector_types)
-    bodies, prototypes = _functions(found, unit, {entry}, comments or {}, rows)
+    bodies, prototypes = functions_of(found, unit, {entry}, comments or {}, rows)
     includes = f'#include "{file}.h"\n\n'
     source = includes + _about(unit.sites) + unit.file("\n".join(bodies))
     about = documentation(found[entry], prototypes[entry], unit.sites)
@@ -95,6 +97,7 @@ def emit_jit(
     vector_types: bool = True,
     register_bits: int | None = None,
     origins: Origins | None = None,
+    instruments: Instruments | None = None,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see affdsl.codegen.caller.
 
@@ -103,15 +106,22 @@ def emit_jit(
     access is checked before it is made; its check is added to them, as are assertions. Where it `asks`, it runs only
     with numbers that were allowed before.
     `vector_types` as in `emit`; vectors of more than `register_bits` are several. With `origins`, it is noted for which
-    operation each line is.
+    operation each line is. With `instruments`, the file notes how it runs: give a module that is split already.
     """
     if register_bits is not None:
         module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
     unit = Unit(noted, has_vector_types=vector_types, origins=origins)
-    bodies, prototypes = _functions(found, unit, set(), {}, STRICT_C)
-    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
+    rows = STRICT_C
+    if instruments is not None:
+        instruments.define(unit)
+        rows = instruments.rows(STRICT_C)
+    bodies, prototypes = functions_of(
+        found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else ()
+    )
+    is_timed = instruments is not None
+    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed)
     text = unit.file("\n".join([*bodies, last]))
     return text if origins is None else origins.taken(text)
 
@@ -124,17 +134,26 @@ def _about(sites: Sites | None) -> str:
     return "\n".join(["/*", " * The checks, by the number that failure[0] gets:", *lines, " */", "", ""])
 
 
-def _functions(
-    found: Mapping[str, Plan], unit: Unit, public: set[str], comments: Mapping[Op, str], rows: Rows
+def functions_of(
+    found: Mapping[str, Plan],
+    unit: Unit,
+    public: set[str],
+    comments: Mapping[Op, str],
+    rows: Rows,
+    names: Scope | None = None,
+    *,
+    reserved: Sequence[str] = (),
 ) -> tuple[list[str], dict[str, Prototype]]:
-    names = Scope()
-    for plan in found.values():
-        names.reserve(plan.name)
-    for symbol in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads)):
-        buffer = next(iter(found.values())).buffers[symbol]
-        names.reserve(buffer.name)
+    """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them."""
+    buffers = next(iter(found.values())).buffers
+    read = [buffers[s] for s in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads))]
+    if names is None:
+        names = Scope()
+        for name in (*(plan.name for plan in found.values()), *(buffer.name for buffer in read)):
+            names.reserve(name)
+    for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")

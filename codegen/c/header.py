@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from affdsl.codegen.c.names import comment
@@ -21,7 +22,7 @@ def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -
     uses_restrict = any(p.is_restrict for p in made.all)
     cpp = f"#define {restrict} __restrict\n" if uses_restrict else ""
     c = f"#define {restrict} restrict\n" if uses_restrict else ""
-    cpp_types, c_types, named = _complex_types(made, file)
+    cpp_types, c_types, (named,) = complex_types([made], file)
     otherwise = f"#else\n{c}{c_types}" if c or c_types else ""
     return (
         f"#ifndef {guard}\n#define {guard}\n\n"
@@ -36,22 +37,42 @@ def header(plan: Plan, made: Prototype, file: str, sites: Sites | None = None) -
     )
 
 
-def _complex_types(made: Prototype, file: str) -> tuple[str, str, Prototype]:
-    """What a header has before its prototype for C++ and for C, where complex numbers have other names in C++."""
+def complex_types(listed: Sequence[Prototype], file: str) -> tuple[str, str, list[Prototype]]:
+    """What a header has before its prototypes for C++ and for C, where complex numbers have other names in C++."""
+    types = [p.type.removeprefix("const ") for made in listed for p in made.all]
     used = {part: f"{file.upper()}_C{bits}" for part, bits in (("float", 64), ("double", 128))
-            if any(p.type.removeprefix("const ").startswith(f"{part} _Complex") for p in made.all)}  # fmt: skip
+            if any(type.startswith(f"{part} _Complex") for type in types)}  # fmt: skip
     if not used:
-        return "", "", made
+        return "", "", [*listed]
     cpp = "#include <complex>\n" + "".join(f"#define {name} std::complex<{part}>\n" for part, name in used.items())
     c = "".join(f"#define {name} {part} _Complex\n" for part, name in used.items())
+    return cpp, c, [_with_types(made, used) for made in listed]
+
+
+def _with_types(made: Prototype, used: Mapping[str, str]) -> Prototype:
+    """A prototype with other names for complex numbers, by the names of their parts."""
     parameters = made.all
     for part, name in used.items():
         parameters = tuple(replace(p, type=p.type.replace(f"{part} _Complex", name)) for p in parameters)
-    return cpp, c, replace(made, all=parameters)
+    return replace(made, all=parameters)
 
 
 def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> str:
     """What a caller of the function must know, as a comment."""
+    lines = contract_lines(plan, made, sites)
+    if plan.is_checked:
+        lines += ["Compile with -fwrapv: an index that data gives may overflow before it is checked."]
+    lines += ["Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."]
+    return as_comment(lines)
+
+
+def as_comment(lines: Sequence[str]) -> str:
+    """Lines, harmless as they are, as one comment."""
+    return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
+
+
+def contract_lines(plan: Plan, made: Prototype, sites: Sites | None = None, requires: Sequence[str] = ()) -> list[str]:
+    """What a caller of the function must know; `requires` is what it must see to besides, as lines."""
     f = plan.func
     names = made.parameters
 
@@ -79,6 +100,7 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
     lines = [title, "", *_table(rows)]
     if f.assumes:
         lines += ["", f"Requires {', '.join(spell_constraint(c, name) for c in f.assumes)}."]
+    lines += ["", *requires] if requires else []
     arrays = [a for a in f.args if isinstance(a.type, MemRefType)]
     lines += [""]
     if arrays and plan.strides:
@@ -92,8 +114,7 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
         lines += [
             "Returns 0, or 2 where there is not enough memory, or 3 where an access would leave its",
             f"array: it is not made, {made.failure}[0] is the number of its check, and the index and the sizes",
-            "follow. What the function writes is incomplete then. Compile with -fwrapv: an index that",
-            "data gives may overflow before it is checked.",
+            "follow. What the function writes is incomplete then.",
         ]
     elif sites is not None:
         lines += [
@@ -108,8 +129,7 @@ def documentation(plan: Plan, made: Prototype, sites: Sites | None = None) -> st
             "Runs on the threads of OpenMP where compiled with -fopenmp; floats that a parallel",
             "reduction adds or multiplies are then rounded in no fixed order.",
         ]
-    lines += ["Compile with -std=c11 or -ffp-contract=off: no product may be fused with a sum."]
-    return "/*\n" + "".join(f" * {line}".rstrip() + "\n" for line in lines) + " */\n"
+    return lines
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:

@@ -83,18 +83,26 @@ class Plan:
         return tuple(r for r in self.results if not r.is_array)
 
 
-def plans(module: func.Module, entry: str, *, sizes: int = 0, checked: bool = False) -> dict[str, Plan]:
+def plans(
+    module: func.Module,
+    entry: str,
+    *,
+    sizes: int = 0,
+    checked: bool = False,
+    names: Scope | None = None,
+    name: str | None = None,
+) -> dict[str, Plan]:
     """The plans of entry and all that it calls, callees first. Raises UnsupportedError for what C
     cannot express. The first `sizes` arguments of entry are sizes, so not negative. `checked` is whether all of them
-    check each access."""
+    check each access. In a file with other functions `names` are in use, among them `name`, which entry gets."""
     functions = {f.symbol: f if checked else with_constants(f, module) for f in module.functions}
-    names = Scope()
+    names = Scope() if names is None else names
     found: dict[str, Plan] = {}
     public = functions.get(entry)
     if public is None:
         known = ", ".join(functions) or "none"
         raise UnsupportedError(f"there is no function {entry!r} in the module; it has: {known}")
-    public_name = names.reserve(function_identifier(entry))
+    public_name = names.reserve(function_identifier(entry)) if name is None else name
     buffers = global_buffers(module, names)
     for f in _callees_first(public, functions):
         name = public_name if f is public else names.reserve(function_identifier(f.symbol))

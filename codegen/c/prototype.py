@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan
@@ -36,9 +36,13 @@ class Prototype:
     failure: str = ""
     """The pointer to where a check that fails is noted, the last parameter; empty where nothing is."""
 
-    def text(self, restrict: str, *, static: bool = False) -> str:
-        """The prototype, with `restrict` spelled as given; broken into lines where it is long."""
-        start = f"{'static ' if static else ''}{self.returns} {self.name}("
+    def renamed(self, name: str) -> Prototype:
+        """The same function under another name."""
+        return replace(self, name=name)
+
+    def text(self, restrict: str, *, static: bool = False, before: str = "") -> str:
+        """The prototype, with `restrict` spelled as given, after a word; broken into lines where it is long."""
+        start = f"{f'{before} ' if before else ''}{'static ' if static else ''}{self.returns} {self.name}("
         shown = [_shown(p, restrict) for p in self.all] or ["void"]
         lines = [start]
         for k, part in enumerate(shown):

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import PurePath
 
 from affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
-from affdsl.ir.debugging import shown_float, with_report
 from affdsl.ir.location import Location
+from affdsl.ir.reports import shown_float, with_report
 
 
 @dataclass(frozen=True)
@@ -155,6 +155,20 @@ class Sites:
     def listed(self) -> tuple[Site, ...]:
         """The checks in the order of their numbers."""
         return tuple(self._found)
+
+
+class SharedSites(Sites):
+    """The checks of several files that do the same: one that is in two of them has one number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._numbers: dict[Site, int] = {}
+
+    def add(self, site: Site) -> int:
+        """The number of a check."""
+        if site not in self._numbers:
+            self._numbers[site] = super().add(site)
+        return self._numbers[site]
 
 
 def _place(where: Location | str) -> str:

@@ -59,4 +59,5 @@ AVX2 = Target(
         **dict(widening(256)),
     },
     flags=("-mavx2", "-mfma"),
+    machine="__x86_64__",
 )

@@ -95,6 +95,7 @@ AVX512 = Target(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
         "-mprefer-vector-width=512",
     ),
+    machine="__x86_64__",
 )
 
 

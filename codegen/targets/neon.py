@@ -35,4 +35,5 @@ NEON = Target(
     has_fma=True,
     has_masks=False,
     rows=dict(_rows()),
+    machine="__aarch64__",
 )

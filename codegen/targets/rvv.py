@@ -52,4 +52,5 @@ RVV = Target(
     rows=dict(_rows()),
     flags=("-march=rv64gcv",),
     is_scalable=True,
+    machine="__riscv",
 )

@@ -33,4 +33,5 @@ SSE42 = Target(
     streams=True,
     rows=dict(_rows()),
     flags=("-msse4.2",),
+    machine="__x86_64__",
 )

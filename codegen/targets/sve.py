@@ -48,4 +48,5 @@ SVE = Target(
     rows=dict(_rows()),
     flags=("-march=armv8.2-a+sve",),
     is_scalable=True,
+    machine="__aarch64__",
 )

@@ -35,6 +35,8 @@ class Target:
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
     flags: tuple[str, ...] = ()
     """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
+    machine: str = ""
+    """What compilers define for the only machines that may have it; empty where that is any."""
     is_scalable: bool = False
     """Whether registers may be wider, by how much is asked where rows run: they take vectors of any width."""
 

@@ -92,7 +92,10 @@ def _signature(
     _app: Sphinx, _what: str, _name: str, thing: object, _options: object, signature: str | None, _returns: str | None
 ) -> tuple[str, str] | None:
     """Types that users do not make have no signature."""
-    is_made = not isinstance(thing, type) or issubclass(thing, WithBlock) or "Parameters\n---" in (thing.__doc__ or "")
+    if not isinstance(thing, type):
+        return None
+    documented = "Parameters\n---" in (inspect.getdoc(thing) or "") and not issubclass(thing, BaseException)
+    is_made = documented or issubclass(thing, WithBlock)
     return None if is_made or not signature else ("", "")
 
 

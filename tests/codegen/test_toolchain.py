@@ -46,12 +46,73 @@ def test_candidates_are_tried_in_order_and_never_in_the_working_directory(
     assert find_compiler({"PATH": f".::{tmp_path}"}) == Command(clang)
 
 
-def test_a_missing_compiler_is_named_with_all_that_was_looked_for(tmp_path: Path) -> None:
+def test_a_missing_compiler_is_named_with_all_that_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(toolchain, "_zig", lambda: None)
     with pytest.raises(ToolchainError, match="no C compiler") as caught:
         find_compiler({"PATH": str(tmp_path)})
     message = str(caught.value)
     for part in ("$AFFDSL_CC", "$CC", "gcc, clang, cc", str(tmp_path), "install gcc or clang", "set AFFDSL_CC"):
         assert part in message
+    assert "the package ziglang is not installed" in message
+    assert "run pip install 'affdsl[zig]', which brings a compiler" in message
+
+
+def ziglang(folder: Path, text: str) -> Path:
+    """A folder with a package ziglang, whose program zig is a shell script."""
+    (folder / "ziglang").mkdir(parents=True)
+    (folder / "ziglang" / "__init__.py").write_text("raise AssertionError('it is found, and not imported')")
+    script(folder / "ziglang" / "zig", text)
+    return folder
+
+
+def test_the_compiler_of_the_package_ziglang_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = ziglang(tmp_path / "site", f'shift; exec {find_compiler().path} "$@"')
+    monkeypatch.syspath_prepend(folder)
+    found = find_compiler({"PATH": str(tmp_path)})
+    assert found == Command(folder / "ziglang" / "zig", ("cc",))
+    clang = script(tmp_path / "clang", "exit 0")
+    assert find_compiler({"PATH": str(tmp_path)}) == Command(clang)
+    zig = toolchain.Compiler(found.path, found.arguments, "zig", "clang", has_openmp=False, has_native=False)
+    assert b"answer" in compile_shared(zig, GOOD, SHARED)
+    assert zig.portable_flags == ("-mcpu=baseline",)
+    assert toolchain._archiver(zig, tmp_path) == (str(found.path), "ar")
+
+
+def test_a_ziglang_of_the_working_directory_or_without_its_program_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ziglang(tmp_path / "here", "exit 0"))
+    (ziglang(tmp_path / "site", "exit 0") / "ziglang" / "zig").chmod(0o644)
+    for folders in ([str(tmp_path / "here"), ""], [str(tmp_path / "site")]):
+        monkeypatch.setattr(toolchain.sys, "path", folders)
+        assert toolchain._zig() is None
+
+
+def test_zig_keeps_its_c_library_where_it_always_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ZIG_GLOBAL_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert toolchain._zig_cache(("/bin/zig", "cc"), tmp_path) == {"ZIG_GLOBAL_CACHE_DIR": str(tmp_path)}
+    monkeypatch.setenv("HOME", "/home/me")
+    assert toolchain._zig_cache(("/bin/zig", "cc"), tmp_path) == {"HOME": "/home/me"}
+    assert toolchain._zig_cache(("/bin/gcc",), tmp_path) == {}
+
+
+def test_openmp_without_its_library_is_none(tmp_path: Path) -> None:
+    real = find_compiler().path
+    text = f"""case "$*" in *-fopenmp*)
+        for word; do case "$word" in -Wl,*) asked="$asked $word";; esac; done
+        {real} -fPIC -fopenmp -c kernel.c -o kernel.o && exec {real} -shared kernel.o -o kernel.so $asked;;
+    esac
+    exec {real} "$@\""""
+    assert not identify(Command(script(tmp_path / "without", text))).has_openmp
+
+
+def test_a_static_library_needs_an_archiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = fake(script(tmp_path / "odd", "echo no-such-ar"))
+    with pytest.raises(ToolchainError, match=r"no archiver: .* made by no-such-ar, which is not on PATH .*binutils"):
+        toolchain._archiver(odd, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["no-such-compiler -O2", "./gcc", "/nowhere/gcc", "''"])

@@ -1,4 +1,4 @@
-"""Guides show what they promise: each step of a schedule with an example and a refusal."""
+"""Guides show what they promise: names that there are, and each step of a schedule with an example and a refusal."""
 
 import inspect
 import re
@@ -6,7 +6,7 @@ import re
 import pytest
 
 import affdsl
-from tests.docs.pages import DOCS, blocks
+from tests.docs.pages import DOCS, FENCE, blocks
 
 STEPS = sorted(
     name
@@ -26,3 +26,19 @@ def test_steps_are_those_of_the_class():
 def test_a_step_has_an_example_and_stands_in_a_heading(step):
     assert f".{step}(" in CODE
     assert re.search(rf"^### .*\b{step}\b", PAGE, re.M)
+
+
+SPANS = {
+    path: re.findall(r"`([^`]+)`", FENCE.sub("", path.read_text(encoding="utf-8")))
+    for path in [DOCS.parent / "README.md", DOCS / "index.md", *sorted((DOCS / "guides").glob("*.md"))]
+}
+VARIABLE = {"set"}
+"""What `s` has where it is a variable."""
+ABOUT = {r"\baf\.(\w+)": affdsl, r"\bs\.(\w+)": affdsl.Schedule, r"\bkernel\.(\w+)": affdsl.Kernel}
+
+
+@pytest.mark.parametrize("path", SPANS, ids=lambda path: path.name)
+def test_code_in_the_text_has_names_that_there_are(path):
+    for pattern, owner in ABOUT.items():
+        named = {name for span in SPANS[path] for name in re.findall(pattern, span)}
+        assert {name for name in named if not hasattr(owner, name)} - VARIABLE == set()

@@ -67,6 +67,7 @@ LISTED = [line for language, text in BLOCKS if language == "sh" for line in text
 INLINE = {
     "affdsl graph my_module:matmul -o graph.svg": "",
     "cc -O2 -fopenmp -c row_sums.c": "",
+    "pip install affdsl[zig]": "codegen/test_toolchain.py::test_the_compiler_of_the_package_ziglang_comes_last",
     "affdsl opt": "cli/test_opt.py::test_prints_and_fails_as_mlir_opt_does",
     "affdsl opt --validate": "cli/test_validate.py::test_a_wrong_pass",
     "affdsl opt --validate --validate-report":
@@ -180,6 +181,14 @@ CLAIMS = {
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":
         "passes/validation/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",
+    "writes the C of kernels and its header": "docs/test_shipping.py::test_its_commands_build_and_run_what_it_says",
+    "checks its arguments as a kernel does":
+        "shipping/test_wheel.py::test_it_refuses_what_kernels_refuse_in_the_same_words",
+    "chooses at its first call what the CPU has":
+        "shipping/test_c.py::test_the_best_target_that_the_cpu_has_is_chosen_or_one_that_is_asked_for",
+    "a compiler for another machine": "shipping/test_c.py::test_a_library_for_another_machine_runs_there",
+    "the one that `pip install affdsl[zig]` brings":
+        "codegen/test_toolchain.py::test_the_compiler_of_the_package_ziglang_comes_last",
     "MLIR text comes back in": "mlir/test_round_trip.py::test_a_program_that_is_read_back_computes_the_same",
     "the spellings of 2019": "mlir/test_legacy.py::test_whole_programs",
     "does not know are kept and printed":

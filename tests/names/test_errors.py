@@ -133,6 +133,7 @@ MISTAKES: dict[str, Callable[[], object]] = {
     "UnknownError": lambda: polyhedral.set_of([Constraint(FIRST * SECOND)], [FIRST, SECOND]),
     "VerificationError": lambda: verify(af.parse("func.func @f() -> f32 { func.return }")),
     "UnsupportedError": lambda: one(np.zeros(2, "u2")),
+    "BuildError": lambda: af.build(copy, "/", name="not a name"),
     "ToolchainError": lambda: find_compiler({"PATH": ""}),
 }
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from affdsl.errors import FailedAssertionError, public
 from affdsl.ir.core import Op
-from affdsl.ir.debugging import Printed, asserted, printed, shown_float, with_report
+from affdsl.ir.debugging import Printed, asserted, printed
 from affdsl.ir.dialects.opaque import Opaque
 from affdsl.ir.expr import Value
 from affdsl.ir.interpreter.environment import Env, InterpreterError, Step, error
 from affdsl.ir.messages import where
+from affdsl.ir.reports import shown_float, with_report
 from affdsl.ir.types import FloatType, IndexType, IntegerType
 
 

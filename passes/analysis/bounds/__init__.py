@@ -105,12 +105,17 @@ class Finding:
                 lines[-1] += f"; write {assumption(self.safe)} if the kernel is for such sizes only"
         return tuple(lines)
 
+    @property
+    def rule(self) -> str:
+        """What a conditional one says of the sizes: `is in bounds only where N >= 2`."""
+        return f"{_rule(self.demand)} {self.condition}"
+
     def refusal(self, sizes: Mapping[Value, int]) -> str:
         """Why the function must not run with these sizes; "" if this operation allows them."""
         if self.verdict != "conditional" or not holds(self.against, sizes):
             return ""
         given = ", ".join(f"{v.hint} = {sizes[v]}" for v in _values(self.against))
-        text = f"{_placed(self.demand)} {_rule(self.demand)} {self.condition}, but {given}"
+        text = f"{_placed(self.demand)} {self.rule}, but {given}"
         try:
             example = None
             if self.outside is not None:

@@ -1,0 +1,94 @@
+"""Builds a library into a folder: C, build files, what the compiler makes of them, and a wheel on request."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
+from affdsl.codegen.aot.machine import Machine, machine_of, require_targets
+from affdsl.codegen.aot.pkg_config import pkg_config
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.aot.sources import Sources, sources
+from affdsl.codegen.aot.wheel import wheel
+from affdsl.codegen.cache import default_cache
+from affdsl.codegen.errors import BuildError
+from affdsl.codegen.toolchain import Compiler, Source, compile_library
+
+
+def build(library: Library, folder: Path, *, python: bool = False, openmp: bool = True) -> tuple[Path, ...]:
+    """Build a library into a folder, which is made where it is missing; give the files, of which others are replaced.
+
+    Nothing is written where something fails before. The compiler is that of `codegen.toolchain`: it may make code for
+    another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
+
+    Raises
+    ------
+    BuildError
+        For targets that the compiler does not make code for, and a folder that cannot be written.
+    ToolchainError
+        Where there is no compiler, or it fails.
+    UnsupportedError
+        For a kernel that C cannot express, or Python cannot call.
+    """
+    _require_folder(folder)
+    written = sources(library)
+    compiler = default_cache().compiler()
+    machine = machine_of(compiler)
+    require_targets(compiler, library.targets)
+    threads = openmp and compiler.has_openmp and written.has_parallel
+    static, shared = _compiled(compiler, machine, library, written, openmp=threads)
+    name, *links = machine.shared_names(library)
+    files: dict[str, str | bytes] = {
+        **written.headers,
+        **{file.name: file.text for file in written.files},
+        "CMakeLists.txt": cmake_lists(library, written),
+        f"{library.name}.pc": pkg_config(library, openmp=threads),
+        f"lib{library.name}.a": static,
+        name: shared,
+    }
+    if python:
+        wheel_name, data = wheel(library, written, machine, shared)
+        files[wheel_name] = data
+    return _write(folder, files, dict(zip(links, [name, *links], strict=False)))
+
+
+def _compiled(
+    compiler: Compiler, machine: Machine, library: Library, written: Sources, *, openmp: bool
+) -> tuple[bytes, bytes]:
+    flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fPIC", "-fvisibility=hidden")
+    units = [Source(f.name, f.text, f.target.flags if f.target is not None else ()) for f in written.files]
+    threads = ("-fopenmp",) if openmp else ()
+    return compile_library(compiler, units, written.headers, (*flags, *threads), machine.link_flags(library))
+
+
+def _require_folder(folder: Path) -> None:
+    """Check that files can be written into a folder, or that it can be made, before anything takes time."""
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise BuildError(f"cannot write into {folder}: {there} is not a folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise BuildError(f"cannot write into {folder}: you may not write into {there}")
+
+
+def _write(folder: Path, files: Mapping[str, str | bytes], links: Mapping[str, str]) -> tuple[Path, ...]:
+    """Write files, each in one step, and links to them; give their paths."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            unfinished = folder / f".{secrets.token_hex(8)}.unfinished"
+            try:
+                unfinished.write_bytes(content.encode() if isinstance(content, str) else content)
+                os.replace(unfinished, folder / name)
+            finally:
+                unfinished.unlink(missing_ok=True)
+        for name, target in links.items():
+            with suppress(FileNotFoundError):
+                (folder / name).unlink()
+            (folder / name).symlink_to(target)
+    except OSError as error:
+        raise BuildError(f"cannot write into {folder}: {error.filename}: {error.strerror}") from None
+    return tuple(folder / name for name in (*files, *links))

@@ -1,0 +1,120 @@
+"""For which machine a compiler makes code, what files are called there, and which targets it can be told to use."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import sysconfig
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from affdsl.codegen.aot.shipped import Library
+from affdsl.codegen.c.vector_helpers import TARGETS
+from affdsl.codegen.errors import BuildError, ToolchainError
+from affdsl.codegen.native import native_target
+from affdsl.codegen.targets.baseline import BASELINE
+from affdsl.codegen.targets.target import Target
+from affdsl.codegen.toolchain import Compiler, macros
+
+_CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64"}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Where a library will run."""
+
+    cpu: str
+    """As `platform.machine()` has it there."""
+    is_linux: bool
+    """Otherwise it is macOS."""
+
+    def shared_names(self, library: Library) -> tuple[str, ...]:
+        """What the shared library is called: the file, and links to it, each to the one before.
+
+        One has the first number of the version, which changes with what is incompatible: programs that were linked
+        with the library ask for it.
+        """
+        if not self.is_linux:
+            return (f"lib{library.name}.dylib",)
+        plain = f"lib{library.name}.so"
+        return tuple(dict.fromkeys((f"{plain}.{library.version}", _so_name(library), plain)))
+
+    def link_flags(self, library: Library) -> tuple[str, ...]:
+        """How the shared library is linked, but for what it is made of; every symbol in it must be found."""
+        if not self.is_linux:
+            return (f"-Wl,-install_name,@rpath/lib{library.name}.dylib",)
+        return f"-Wl,-soname,{_so_name(library)}", "-Wl,-z,defs"
+
+    @property
+    def wheel_tag(self) -> str:
+        """The platform for which a wheel with the library is: that of this Python where it runs here, too."""
+        if self.is_linux == sys.platform.startswith("linux") and self.cpu == platform.machine():
+            return sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        if self.is_linux:
+            return f"linux_{self.cpu}"
+        raise BuildError("a wheel for macOS is built on macOS: what it is for depends on the version of the system")
+
+
+def _so_name(library: Library) -> str:
+    """What programs ask for that were linked with a library."""
+    return f"lib{library.name}.so.{library.version.partition('.')[0]}"
+
+
+def machine_of(compiler: Compiler) -> Machine:
+    """The machine for which a compiler makes code.
+
+    Raises BuildError for a system or a CPU that is not known here.
+    """
+    known = macros(compiler, compiler.portable_flags)
+    cpu = next((name for macro, name in _CPUS.items() if macro in known), None)
+    if cpu is None or known.isdisjoint(("__linux__", "__APPLE__")):
+        raise BuildError(
+            f"{compiler.path} makes programs for a system or a CPU that is not known: libraries are built for Linux "
+            "and macOS on x86-64, 64-bit ARM and RISC-V"
+        )
+    return Machine(cpu, "__linux__" in known)
+
+
+def chosen_targets(names: Sequence[str]) -> tuple[Target, ...]:
+    """The targets that names stand for, each once, the best one first.
+
+    Raises
+    ------
+    BuildError
+        For a name that is not known, and where CPUs are left that have none of the targets.
+
+    >>> [target.name for target in chosen_targets(["baseline", "avx2", "avx512"])]
+    ['avx512', 'avx2', 'baseline']
+    """
+    known = {target.name: target for target in (*TARGETS, BASELINE)}
+    found = [native_target().name if name == "native" else name for name in names]
+    for name in found:
+        if name not in known:
+            raise BuildError(f"there is no target {name!r}: they are native, {', '.join(known)}")
+    if not found:
+        raise BuildError(f"no target: name one or several of native, {', '.join(known)}")
+    chosen = tuple(target for name, target in known.items() if name in found)
+    if len(chosen) > 1 and chosen[-1].flags:
+        raise BuildError(
+            f"the targets {', '.join(t.name for t in chosen)} leave out CPUs that have none of them: name baseline, too"
+        )
+    return chosen
+
+
+def require_targets(compiler: Compiler, targets: Sequence[Target]) -> None:
+    """Check that a compiler makes code for targets: it says so where it is told to.
+
+    Raises BuildError for the first for which it does not.
+    """
+    for target in targets:
+        missing = set(target.macros)
+        try:
+            missing -= macros(compiler, (*compiler.portable_flags, *target.flags))
+        except ToolchainError as error:
+            raise BuildError(f"{compiler.path} makes no code for {target.name}: {error}") from None
+        if missing:
+            told = f", told {' '.join(target.flags)}," if target.flags else ""
+            raise BuildError(
+                f"{compiler.path} makes no code for {target.name}:{told} it defines no {', '.join(sorted(missing))}; "
+                "set CC to a compiler that does, as aarch64-linux-gnu-gcc for neon, or name other targets"
+            )

@@ -1,0 +1,161 @@
+"""The contract of a kernel as Python: what `affdsl.codegen.aot.calling` asks of the numbers of a call."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Iterator, Sequence
+from pathlib import PurePath
+
+from affdsl.codegen.aot.shipped import ShippedKernel
+from affdsl.codegen.jit import limited
+from affdsl.errors import UnsupportedError
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
+from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.types import IndexType
+from affdsl.lang.annotations import ArrayType, Parameter, solves
+from affdsl.lang.dtypes import DType
+from affdsl.passes.analysis.bounds import Finding
+
+_OWN = ("quotient",)
+"""What the text of an expression calls."""
+
+
+class NumberNames:
+    """Names in Python for the numbers of a call: sizes that arrays tell, then arguments that are sizes."""
+
+    def __init__(self, kernel: ShippedKernel) -> None:
+        program = kernel.program
+        self.given = [k for k, p in enumerate(program.parameters) if _is_index(p)]
+        """The positions of the parameters among them."""
+        count = len(program.sizes)
+        own = [*program.func.args[:count], *(program.func.args[count + k] for k in self.given)]
+        written = kernel.bounds.function.args
+        symbols = [*program.sizes, *(program.parameters[k].symbol for k in self.given)]
+        self.values: list[Value] = own
+        self._names: dict[Value, str] = {}
+        for value, symbol in zip(own, symbols, strict=True):
+            name = self._new(value.hint)
+            same = written[program.func.args.index(value)]
+            self._names |= {v: name for v in (value, same, symbol) if v is not None}
+
+    def _new(self, hint: str) -> str:
+        name = hint if hint.isidentifier() and not keyword.iskeyword(hint) else "size"
+        taken = {*self._names.values(), *_OWN}
+        return name if name not in taken else next(n for k in range(2, 999) if (n := f"{name}_{k}") not in taken)
+
+    @property
+    def all(self) -> list[str]:
+        """All names, in the order in which they are passed."""
+        return [self._names[value] for value in self.values]
+
+    def of(self, value: Value) -> str:
+        """The name of a value. Raises UnsupportedError for one that no call tells."""
+        if value not in self._names:
+            raise UnsupportedError(f"Python cannot find out what {value.hint or 'a value'} is, on which a size depends")
+        return self._names[value]
+
+    def in_(self, values: Sequence[Value]) -> tuple[str, ...]:
+        """The names of values, each once."""
+        return tuple(dict.fromkeys(map(self.of, values)))
+
+
+def _is_index(p: Parameter) -> bool:
+    return not isinstance(p.type, ArrayType) and (not isinstance(p.type, DType) or isinstance(p.type.type, IndexType))
+
+
+def contract(kernel: ShippedKernel) -> Iterator[str]:
+    """The lines of the `Contract` of a kernel.
+
+    Raises
+    ------
+    UnsupportedError
+        Where only affdsl can decide with the numbers of a call whether it may run.
+    """
+    program = kernel.program
+    names = NumberNames(kernel)
+    if kernel.bounds.needs_numbers and not program.checked:
+        first = kernel.bounds.by_numbers[0]
+        raise UnsupportedError(
+            f"{kernel.name}: whether {first.access}{_place(first)} stays inside of its array, only the numbers of each "
+            "call decide, and a wheel has no affdsl that could: make the kernel with boundscheck=True, or declare the "
+            "array with dimensions of its own"
+        )
+    shapes = [p.type.shape if isinstance(p.type, ArrayType) else () for p in program.parameters]
+    results = [t.shape if isinstance(t, ArrayType) else () for t in program.results]
+    yield "Contract("
+    yield f"    sizes={_tuple([_size(kernel, names, size) for size in program.sizes])},"
+    called = [(k, names.all[len(program.sizes) + n]) for n, k in enumerate(names.given)]
+    yield f"    given={_tuple([repr(each) for each in called])},"
+    for what, listed in (("", shapes), ("result_", results)):
+        yield f"    {what}dimensions={_tuple([_tuple([_dimension(e, names) for e in shape]) for shape in listed])},"
+        texts = _tuple([_tuple([python(e, names) for e in shape]) for shape in listed])
+        yield f"    {what}shapes=lambda {', '.join(names.all)}: {texts},"
+    yield "    conditions=("
+    yield from (f"        {line}," for line in _conditions(kernel, names))
+    yield "    ),"
+    yield ")"
+
+
+def _size(kernel: ShippedKernel, names: NumberNames, size: Value) -> str:
+    """Where a size is found, as a call does."""
+    for position, p in enumerate(kernel.program.parameters):
+        for dimension, expr in enumerate(p.type.shape if isinstance(p.type, ArrayType) else ()):
+            if solves(expr, size):
+                return f"Size({names.of(size)!r}, {position}, {dimension}, {expr.terms[0][1]}, {expr.constant})"
+    raise AssertionError("each size is told by an array")
+
+
+def _dimension(expr: Affine, names: NumberNames) -> str:
+    return f"Dimension({spell(expr)!r}, {names.in_([*expr.values()])!r})"
+
+
+def _conditions(kernel: ShippedKernel, names: NumberNames) -> Iterator[str]:
+    """What must hold: assumptions, sizes with which accesses stay in their arrays, numbers that are not too large."""
+    for constraint in kernel.program.func.assumes:
+        yield _condition(f"it assumes {spell_constraint(constraint)}", _holds(constraint, names), names, [constraint])
+    for finding in kernel.bounds.conditions:
+        listed = [c for constraints in finding.against for c in constraints]
+        parts = [" and ".join(_holds(c, names) for c in constraints) or "True" for constraints in finding.against]
+        against = " or ".join(f"({part})" for part in parts)
+        yield _condition(f"{finding.access}{_place(finding)} {finding.rule}", f"not ({against})", names, listed)
+    limit, arguments = limited(kernel.program)
+    for argument in arguments:
+        shown = f"argument {argument.hint} must lie between {-limit} and {limit}"
+        text = f"{-limit} <= {names.of(argument)} <= {limit}"
+        yield f"Condition({shown!r}, {names.in_([argument])!r}, lambda {', '.join(names.all)}: {text})"
+
+
+def _condition(shown: str, text: str, names: NumberNames, constraints: Sequence[Constraint]) -> str:
+    values = [value for constraint in constraints for value in constraint.values()]
+    return f"Condition({shown!r}, {names.in_(values)!r}, lambda {', '.join(names.all)}: {text})"
+
+
+def _holds(constraint: Constraint, names: NumberNames) -> str:
+    return f"{python(constraint.expr, names)} {'==' if constraint.equality else '>='} 0"
+
+
+def _place(finding: Finding) -> str:
+    at = finding.location
+    return "" if at is None else f" ({PurePath(at.file).name}:{at.line})"
+
+
+def python(expr: Affine, names: NumberNames) -> str:
+    """An expression as Python that computes it."""
+    parts = [_term(atom, factor, names) for atom, factor in expr.terms]
+    parts += [str(expr.constant)] if expr.constant or not parts else []
+    return " + ".join(parts).replace("+ -", "- ")
+
+
+def _term(atom: Atom, factor: int, names: NumberNames) -> str:
+    match atom:
+        case Value():
+            text = names.of(atom)
+        case Product(factors):
+            text = " * ".join(_term(f, 1, names) for f in factors)
+        case FloorDiv(dividend, divisor):
+            text = f"quotient({python(dividend, names)}, {python(Affine.of(divisor), names)})"
+    return text if factor == 1 else f"{factor} * {text}"
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"

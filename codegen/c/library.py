@@ -1,0 +1,87 @@
+"""C of several functions in one file, each of which callers see, for one instruction set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from affdsl.codegen.c.emit import functions_of
+from affdsl.codegen.c.names import Scope
+from affdsl.codegen.c.operations import STRICT_C
+from affdsl.codegen.c.plan import Plan, plans
+from affdsl.codegen.c.prototype import Prototype
+from affdsl.codegen.c.sites import Sites
+from affdsl.codegen.c.unit import Unit
+from affdsl.ir.dialects.func import Module
+from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
+from affdsl.passes.lowering.split_vectors import split_vectors
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A function that callers see: the one called `symbol` in its module, under the C name `name`.
+
+    The first `sizes` arguments are sizes, so not negative; if `checked`, each access is checked before it is made.
+    """
+
+    module: Module
+    symbol: str
+    name: str
+    sizes: int
+    checked: bool = False
+
+
+@dataclass(frozen=True)
+class Written:
+    """A function as it was written: what callers must know of it, and how they call it."""
+
+    plan: Plan
+    prototype: Prototype
+
+    def renamed(self, name: str, *, has_parallel: bool) -> Written:
+        """The function as callers know it, which may run on several threads."""
+        return Written(replace(self.plan, has_parallel=has_parallel), self.prototype.renamed(name))
+
+
+class LibraryFile:
+    """The functions of one file, planned at first; then it can be asked for its text."""
+
+    def __init__(self, entries: Sequence[Entry], register_bits: int, taken: Collection[str] = ()) -> None:
+        """Plan the entries, whose names differ, with vectors of at most so many bits; nothing gets a name of `taken`.
+
+        Raises
+        ------
+        UnsupportedError
+            For what C cannot express.
+        """
+        self._names = Scope()
+        for name in (*(entry.name for entry in entries), *taken):
+            self._names.reserve(name)
+        self._planned = [self._plans(entry, register_bits) for entry in entries]
+
+    def _plans(self, entry: Entry, bits: int) -> tuple[str, dict[str, Plan]]:
+        module = split_vectors(rows_of_vectors(entry.module), bits)
+        return entry.symbol, plans(
+            module, entry.symbol, sizes=entry.sizes, checked=entry.checked, names=self._names, name=entry.name
+        )
+
+    def with_status(self) -> frozenset[int]:
+        """The positions of the entries that say whether they ran, as where there may not be enough memory."""
+        return frozenset(k for k, (symbol, found) in enumerate(self._planned) if found[symbol].has_status)
+
+    def write(self, sites: Sites, with_status: Collection[int]) -> tuple[str, list[Written]]:
+        """The text but for what it includes of the library itself, and each entry in it.
+
+        Entries at the positions `with_status` say whether they ran, also those that always do. `sites` gets the checks.
+        """
+        unit = Unit()
+        bodies: list[str] = []
+        written: list[Written] = []
+        for position, (symbol, found) in enumerate(self._planned):
+            if position in with_status:
+                found[symbol] = replace(found[symbol], has_status=True)
+            unit.sites = sites if found[symbol].notes else None
+            texts, prototypes = functions_of(found, unit, {symbol}, {}, STRICT_C, self._names)
+            bodies += texts
+            written.append(Written(found[symbol], prototypes[symbol]))
+        return unit.file("\n".join(bodies)), written

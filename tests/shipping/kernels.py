@@ -1,0 +1,89 @@
+"""Kernels of all kinds that a library can have: what they take, give, promise, check and say."""
+
+import affdsl as af
+
+M, N, K = af.symbols("M N K")
+
+
+@af.kernel
+def product(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+    """The product of two matrices."""
+    with af.for_(M) as i, af.for_(N) as j:
+        C[i, j] = 0.0
+        with af.for_(K) as k:
+            C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def scaled(a: af.f64, x: af.strided(af.f64[N]), y: af.strided(af.f64[N]), times: af.index = 2):
+    with af.for_(times), af.for_(N) as i:
+        y[i] += a * x[i]
+
+
+@af.kernel
+def halves(x: af.u8[2 * N + 1]) -> af.f16:
+    af.assume(N >= 1)
+    out = af.alloc(af.f16[N, 2])
+    with af.for_(N) as i, af.for_(2) as j:
+        out[i, j] = af.f16(x[2 * i + j]) / 2
+    return out, af.f16(x[2 * N]), x[0] > 3
+
+
+@af.kernel
+def mean(x: af.i32[N], least: af.i32) -> af.f64:
+    total = af.var(af.f64(0))
+    with af.for_(N) as i:
+        with af.if_(x[i] >= least):
+            total += af.f64(x[i])
+    return total
+
+
+@af.kernel
+def half(x: af.f16) -> af.f16:
+    return x / 2
+
+
+@af.kernel
+def shifted(A: af.f64[N], B: af.f64[M]):
+    with af.for_(M) as i:
+        B[i] = A[i + 1]
+
+
+@af.kernel(boundscheck=True)
+def gathered(values: af.f64[N], places: af.i64[M], out: af.f64[M]):
+    with af.for_(M) as i:
+        out[i] = values[places[i]]
+
+
+@af.kernel
+def rooted(x: af.f32[N]):
+    with af.for_(N) as i:
+        af.assert_(x[i] >= 0, "not negative", i, x[i])  # noqa: PT009
+        x[i] = af.sqrt(x[i])
+
+
+@af.kernel
+def said(x: af.f32[N]):
+    with af.for_(N) as i:
+        af.print_("x", i, x[i])
+
+
+@af.kernel
+def folded(x: af.f64[N], y: af.f64[K], rows: K):
+    with af.for_(rows) as i:
+        y[i] = x[i % rows]
+
+
+@af.kernel
+def turned(x: af.c64[N], y: af.c128[N], by: af.f64):
+    with af.for_(N) as i:
+        y[i] = af.c128(x[i]) * af.c128(by)
+
+
+@af.kernel
+def by_number(x: af.c64[N], by: af.c64):
+    with af.for_(N) as i:
+        x[i] *= by
+
+
+ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned]
