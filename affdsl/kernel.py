@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
+    from affdsl.seeing.profile import Profile
 
 
 @overload
@@ -158,6 +159,7 @@ class _Called:
     "halo",
     "picture",
     "asm",
+    "profile",
     "with_module",
     "explain",
     "optimize",
@@ -563,6 +565,49 @@ class Kernel(_Called):
         """
         found: Callable[..., Assembly] = import_module("affdsl.seeing.assembly").assembly
         return found(self.program, self.guarding, loop, target)
+
+    def profile(
+        self, /, *arguments: object, repeats: int | None = None, in_place: bool = False, **keywords: object
+    ) -> Profile:
+        """Run it, and say where the time goes: for each loop nest, and for the whole call, the time, what is computed
+        and moved, and which part of what this machine can do that is. Printed it is a table; all of it is data, too.
+
+        A copy of the kernel runs that has clocks around its nests. It is called several times, each time with arrays
+        that are copies of those that are given: these stay as they are. Operations are counted exactly, from the loops
+        and the sizes of the call; where data decides how often something runs, they are counted in one more run. Bytes
+        are those of distinct elements. What the machine can do is measured once and kept: see `codegen.roofline`.
+
+        Parameters
+        ----------
+        arguments, keywords
+            Those of a call. An argument of the kernel that is called as one of the following is given by position.
+        repeats
+            How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
+        in_place
+            Run on the arrays themselves, without copies: they are changed as by so many calls, and two more.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As a call does, for arguments that do not fit.
+        ProgramTypeError
+            If repeats is no positive number.
+        ToolchainError
+            If there is no C compiler.
+
+        >>> import affdsl as af, numpy as np
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def axpy(a: af.f64, x: af.f64[N], y: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         y[i] += a * x[i]
+        >>> y = np.ones(1000)
+        >>> nest = axpy.profile(2.0, y.copy(), y, repeats=1).nests[0]
+        >>> nest.name, nest.flops, nest.bytes_moved, nest.bound, float(y[0])
+        ('i', 2000, 24000, 'memory', 1.0)
+        """
+        found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
+        return found(self.program, self._guarding, arguments, keywords, repeats, in_place)
 
     def interpret(self, /, *arguments: object, **keywords: object) -> object:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""

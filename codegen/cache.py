@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
@@ -29,6 +29,9 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
@@ -53,6 +56,14 @@ class LoadedLibrary:
             return ctypes.cast(self.handle[symbol], ctypes.c_void_p).value
         except AttributeError:
             return None
+
+    def call(self, symbol: str, *arguments: int | NDArray[np.generic]) -> int:
+        """Call a function of int64_t, and of pointers for arrays; gives its int64_t, and anything where it has none."""
+        function = self.handle[symbol]
+        function.restype = ctypes.c_int64
+        return int(
+            function(*(ctypes.c_int64(a) if isinstance(a, int) else ctypes.c_void_p(a.ctypes.data) for a in arguments))
+        )
 
 
 class Cache:
@@ -122,6 +133,18 @@ class Cache:
                 image, key, was_built = self.image(compiler, source, flags)
                 self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
             return self._libraries[memo]
+
+    def record(self, name: str, *key: str, make: Callable[[], bytes], again: bool = False) -> bytes:
+        """What was found out once for a key: from the folder, or made and stored; made in any case if `again`.
+
+        `name` says what it is in the name of the file.
+        """
+        hashed = _key(name, *key)
+        found = None if again else self._read(f"{hashed}.{name}", hashed)
+        if found is None:
+            found = make()
+            self._write(f"{hashed}.{name}", hashed, found)
+        return found
 
     def _read(self, name: str, key: str) -> bytes | None:
         """The content of an entry; None if there is none. A damaged one is reported, removed and taken for none."""

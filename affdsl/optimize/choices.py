@@ -25,6 +25,8 @@ class Choices:
         The tile of sweeps in time: how many time steps, planes of arrays with three dimensions, and rows.
     sums, sum_vectors
         How many sums run at once, and in how many vectors one sum is made.
+    strip_vectors
+        How many vectors a strip has, of a loop that sums up what it has made before.
     shared_rows
         How many rows run at once that have an array in common.
     outer_vectors
@@ -46,6 +48,7 @@ class Choices:
     sweep_rows: int = 32
     sums: int = 8
     sum_vectors: int = 4
+    strip_vectors: int = 4
     shared_rows: int = 4
     outer_vectors: int = 4
     jammed_steps: int = 4

@@ -14,7 +14,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, jammed, outer, product, rows, short, sweeps, vectors
+from affdsl.optimize.recipes import blocked, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
@@ -201,7 +201,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
                 s.distribute(nest.name(nest.innermost))
     inside = names_in(s, root)
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
-        s, said = _first(s, name, (vectors.take, jammed.take), options)
+        s, said = _first(s, name, (lines.take_carried, vectors.take, lines.take, strips.take, jammed.take), options)
         notes += said
     if all("as it was" in note for note in notes):
         row = next(row for row in s.loops() if row.names[0] == root)
@@ -221,7 +221,7 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
         try:
             made, said = recipe(s, nest, options)
         except UnfitError as error:
-            why.append(str(error))
+            why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
     return s, [f"{nest.place}: as it was; {'; '.join(why)}"]

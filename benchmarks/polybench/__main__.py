@@ -28,14 +28,15 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--size", choices=SIZE_NAMES, default="SMALL", help="the data set (default: %(default)s)")
     parser.add_argument("--run", choices=("interpreter", "c"), default="c", help="what runs it (default: %(default)s)")
     parser.add_argument("--dump", type=Path, metavar="OUT.npz", help="write the live-out arrays to a NumPy file")
-    parser.add_argument("--race", action="store_true", help="time it, or all, optimized, beside gcc and clang")
+    parser.add_argument("--race", action="store_true", help="time it, or all, optimized, beside gcc, clang and Polly")
+    parser.add_argument("--threads", type=int, default=1, help="how many threads there are in a race (default: 1)")
     parser.add_argument("--list", action="store_true", help="print all kernels with their sizes, and exit")
     line = parser.parse_args(words)
     if line.list:
         print_list()
         return 0
     if line.race:
-        race(SUITE if line.kernel is None else [named(line.kernel)], line.size)
+        race(SUITE if line.kernel is None else [named(line.kernel)], line.size, line.threads)
         return 0
     if line.kernel is None:
         parser.error("needs the name of a kernel; --list prints all")

@@ -13,6 +13,7 @@ import numpy as np
 from affdsl.codegen.arguments import ArrayArgument, ArrayResult, ScalarArgument, ScalarResult, Signature
 from affdsl.codegen.c.allowed import allowed
 from affdsl.codegen.c.expressions import Code, call, number
+from affdsl.codegen.c.instruments import BEGIN, END
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype
@@ -78,10 +79,12 @@ def entry_points(
     against: Sequence[Sequence[Constraint]] = (),
     *,
     asks: bool = False,
+    is_timed: bool = False,
 ) -> str:
     """The text of the entry points of a planned function; they refuse sizes for which all of one of `against` holds.
 
-    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched.
+    Where it `asks`, a call with index arguments that were not allowed before gives 4, with nothing touched. The call of
+    the function is timed by clock 0 if it `is_timed`.
     """
     f = plan.func
     _refuse(f, sizes)
@@ -122,6 +125,9 @@ def entry_points(
         arguments.append("failure")
         lines += [f"    int64_t failure[{unit.sites.room}] = {{0}};"]
     text = f"{made.name}({', '.join(arguments)})"
+    if is_timed:
+        lines.append(f"    {BEGIN}(0);")
+        after.insert(0, f"    {END}(0);")
     if unit.sites is not None:
         unit.header("string.h")
         lines += [f"    const int32_t status = {text};", "    if (status != 0) {"]

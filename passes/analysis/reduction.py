@@ -176,6 +176,23 @@ class Reductions:
                 rest += members
         return tuple(found), tuple(rest)
 
+    def commuting(self, iv: Value) -> tuple[Reduction, ...]:
+        """The updates inside of a loop that come to the same in any order of their own, whatever else is there.
+
+        An access that is no update of these elements in the same way sees what it saw as long as it runs after the
+        same updates, and before the same others: its own dependences say so. So, other than with `in_memory`, such
+        accesses may be there, and their dependences count.
+        """
+        groups: dict[tuple[Buffer, str], list[Update]] = {}
+        for update in self.updates:
+            if iv in update.store.ivs and update.kind not in ROUNDED:
+                groups.setdefault((update.store.buffer, update.kind), []).append(update)
+        return tuple(
+            Reduction(kind, self._in_order(step for u in updates for step in u.steps), updates=tuple(updates))
+            for (_, kind), updates in groups.items()
+            if len(updates) > 1 and self._are_apart(updates)
+        )
+
     def _alone(self, iv: Value, updates: Sequence[Update]) -> bool:
         """Whether nothing else in a loop touches the elements of its updates, and these do not run into each other."""
         own = {access for u in updates for access in u.accesses}
@@ -183,6 +200,10 @@ class Reductions:
         for other in self.dependences.compared:
             if other not in own and iv in other.ivs and any(self._meet(other, each, depth) for each in own):
                 return False
+        return self._are_apart(updates)
+
+    def _are_apart(self, updates: Sequence[Update]) -> bool:
+        """Whether no update of an element begins before another one of it has ended, in the order of the text."""
         for k, first in enumerate(updates):
             for second in updates[k + 1 :]:
                 if first.store.order < second.load.order or second.store.order < first.load.order:

@@ -60,7 +60,12 @@ class Violation:
 
 
 def new_order(
-    dependences: Dependences, root: Roots, time: Time, *, reductions: Collection[Reduction] = ()
+    dependences: Dependences,
+    root: Roots,
+    time: Time,
+    *,
+    reductions: Collection[Reduction] = (),
+    commuting: Collection[Reduction] = (),
 ) -> Violation | None:
     """The first dependence that a new order violates; None if the order is legal.
 
@@ -76,6 +81,9 @@ def new_order(
         When each access runs. Made by changing `text_time`, no two statements get one time.
     reductions
         What may be combined in any order, each update as a whole: allowed by the caller, where it rounds.
+    commuting
+        Updates that may change places within an iteration, too, as `Reductions.commuting` gives them. Whoever asks
+        keeps each of them whole: no statement runs between its load and its store that did not before.
 
     >>> from affdsl.mlir.readers import parse
     >>> from affdsl.passes.analysis.dependence import dependences
@@ -100,6 +108,7 @@ def new_order(
     around = len(dependences.accesses.domains[roots[0]].ivs)
     inside = dict.fromkeys(op for each in roots for op in walk(each))
     own = {access: k for k, r in enumerate(reductions) for u in r.updates for access in u.accesses}
+    places = {access: (k, u) for k, r in enumerate(commuting) for u in r.updates for access in u.accesses}
     carried = {r.value for r in reductions if r.value is not None}
     order = _Order(dependences, time)
     accesses = _accesses(dependences, roots, inside)
@@ -110,6 +119,10 @@ def new_order(
                 continue
             if not dependences.accesses.storage.may_alias(source.buffer, sink.buffer):
                 continue
+            if source in places and sink in places:
+                (a, first), (b, second) = places[source], places[sink]
+                if a == b and first is not second:
+                    continue
             is_one = source in own and own[source] == own.get(sink)
             key = (order.kind(source, sink), is_one)
             if key in kept:

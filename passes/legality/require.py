@@ -41,6 +41,7 @@ def require_order(
     *,
     what: str,
     reductions: Collection[Reduction] = (),
+    commuting: Collection[Reduction] = (),
     combining: Sequence[Value] = (),
     reassociate: bool = False,
     candidates: Iterable[Candidate] = (),
@@ -49,6 +50,8 @@ def require_order(
 
     Parameters
     ----------
+    commuting
+        Updates that may change places within an iteration, too: see `new_order`.
     combining
         The loops whose reductions in memory may be made in another order: those that come to the same in any order, and
         if `reassociate` also those that are rounded. Where the latter would help, that is proposed.
@@ -63,7 +66,7 @@ def require_order(
     IllegalTransform
         With the dependence that it violates.
     """
-    violation = new_order(dependences, root, time, reductions=reductions)
+    violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting)
     if violation is None:
         return
     rounded: tuple[Reduction, ...] = ()
@@ -73,13 +76,13 @@ def require_order(
         allowed = tuple(r for r in found if r not in rounded)
         if allowed:
             reductions = (*reductions, *allowed)
-            violation = new_order(dependences, root, time, reductions=reductions)
+            violation = new_order(dependences, root, time, reductions=reductions, commuting=commuting)
             if violation is None:
                 return
 
     def may_run(each: Candidate) -> bool:
         allowed = (*reductions, *each.reductions)
-        return all(new_order(dependences, root, t, reductions=allowed) is None for t in each.times)
+        return all(new_order(dependences, root, t, reductions=allowed, commuting=commuting) is None for t in each.times)
 
     tries = chain(candidates, with_reassociation(time, rounded))
     first = roots_of(dependences, root)[0]

@@ -11,6 +11,7 @@ from affdsl.ir.traverse import clone_block, fresh, walk, with_fields
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.reduction import Reduction, Reductions
 from affdsl.passes.analysis.summary import Summaries
 from affdsl.passes.legality.order import Time, is_barrier, text_time
 from affdsl.passes.legality.refusal import refusal
@@ -26,7 +27,8 @@ def distribute(function: func.Func, iv: Value, *, module: func.Module | None = N
 
     Statements that use each other's values, or depend on each other in a cycle, stay together. What only computes
     numbers from numbers is repeated in each loop that needs it. The loops run in the order that the dependences ask
-    for, and else in that of the text.
+    for, and else in that of the text. Statements that only add to elements, or combine them in another way that comes
+    to the same in any order, as `max` does, may change places.
 
     Parameters
     ----------
@@ -72,10 +74,13 @@ def distribute(function: func.Func, iv: Value, *, module: func.Module | None = N
     if len(pieces) < 2:
         raise refusal(loop, what, "its statements use each other's values, or are only one")
     groups = _groups(pieces, _edges(dependences, loop, pieces))
+    commuting: tuple[Reduction, ...] = ()
+    if len(groups) < 2 and (commuting := Reductions(dependences).commuting(iv)):
+        groups = _groups(pieces, _edges(dependences, loop, pieces, commuting))
     if len(groups) < 2:
         require_order(dependences, loop, _time(dependences, loop, pieces), what=what)
         raise refusal(loop, what, "its statements depend on each other in a cycle")
-    require_order(dependences, loop, _time(dependences, loop, groups), what=what)
+    require_order(dependences, loop, _time(dependences, loop, groups), what=what, commuting=commuting)
     return replaced(function, loop, *_loops(loop, groups))
 
 
@@ -111,8 +116,11 @@ def _pieces(loop: affine.For | scf.For, summaries: Summaries) -> list[Group]:
     return sorted(distinct.values(), key=lambda group: order[group[0]])
 
 
-def _edges(dependences: Dependences, loop: affine.For | scf.For, pieces: Sequence[Group]) -> list[set[int]]:
+def _edges(
+    dependences: Dependences, loop: affine.For | scf.For, pieces: Sequence[Group], commuting: Sequence[Reduction] = ()
+) -> list[set[int]]:
     """For each piece those that must not run before it."""
+    alike = {access: k for k, each in enumerate(commuting) for u in each.updates for access in u.accesses}
     piece_of = _index_of(pieces)
     level = len(dependences.accesses.domains[loop].ivs) + 1
     edges: list[set[int]] = [set() for _ in pieces]
@@ -121,6 +129,8 @@ def _edges(dependences: Dependences, loop: affine.For | scf.For, pieces: Sequenc
         for sink in inside:
             first, second = piece_of[source.op], piece_of[sink.op]
             if first == second or second in edges[first] or "write" not in (source.kind, sink.kind):
+                continue
+            if source in alike and alike[source] == alike.get(sink):
                 continue
             depths = range(level, dependences.common(source, sink) + 2)
             if any(dependences.at(source, sink, depth) is not None for depth in depths):

@@ -178,6 +178,9 @@ CLAIMS = {
     '`kernel.halo("A")` says': "halo/test_halo.py::test_it_is_enough_and_not_too_much",
     "arrays may be larger than the memory of a machine":
         "cluster/test_dask.py::test_the_example_on_a_cluster_of_two_processes",
+    "says where the time goes, by loop nest": "seeing/test_profile.py::test_each_nest_of_a_call_is_measured",
+    "below the lines that they are of":
+        "seeing/test_assembly.py::test_instructions_are_of_the_line_that_asks_for_them",
     "Passes of `affdsl opt` work on kernels": "test_kernel.py::test_passes_are_applied_to_kernels",
     "the error names the first step at fault":
         "passes/validation/test_validation.py::test_the_first_step_at_fault_is_named_and_python_that_replays_is_saved",

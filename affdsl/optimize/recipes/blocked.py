@@ -33,7 +33,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     ----------
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
-    return _with_products(*_in_blocks(copy(s), root, (), options.choices.block_rows, options.choices), options)
+    return _with_products(*in_blocks(copy(s), root, (), options.choices.block_rows, options.choices), options)
 
 
 def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[str]]:
@@ -59,7 +59,7 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
             made.permute(order)
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(str(error)) from None
-    return _with_products(*_in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices), options)
+    return _with_products(*in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices), options)
 
 
 def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
@@ -81,7 +81,7 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
     return s, said
 
 
-def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choices: Choices) -> tuple[Schedule, str]:
+def in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choices: Choices) -> tuple[Schedule, str]:
     """The schedule with blocks of a loop, outside of the loops right around it, and taken apart; the loop over blocks.
 
     Raises UnfitError.
@@ -101,7 +101,7 @@ def _in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choic
             s.distribute(name)
     for path in list(_long(s, strip)):
         with suppress(UnfitError):
-            s, _ = _in_blocks(copy(s), path[-1], path[:-1], choices.block_columns, choices)
+            s, _ = in_blocks(copy(s), path[-1], path[:-1], choices.block_columns, choices)
     return s, strip
 
 

@@ -2,4 +2,4 @@
 
 
 class UnfitError(Exception):
-    """A recipe does not fit a nest; the text says why, as the end of a sentence."""
+    """A recipe does not fit a nest; the text says why, as the end of a sentence, or nothing."""

@@ -8,7 +8,7 @@ from copy import copy
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -93,8 +93,6 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
     why, sums = "", options.choices.sums
     for each in reversed(outer):
-        if len({row.depth for row in s.loops() if row.names[0] in names_in(s, each)}) < len(names_in(s, each)):
-            break  # other loops stand beside this one there
         try:
             s.unroll_jam(each, sums)
         except (IllegalTransform, ScheduleError) as error:

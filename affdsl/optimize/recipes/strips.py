@@ -1,0 +1,53 @@
+"""Sums over what the loop around them has made: what lies before a strip of it is added for the whole strip at once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+from dataclasses import replace
+
+from affdsl.ir.dialects import affine
+from affdsl.optimize.nests import Nest, lanes_of, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import vectors
+from affdsl.optimize.recipes.blocked import in_blocks
+from affdsl.optimize.recipes.product import is_tied
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.schedule import Schedule
+
+
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the loop around a sum in strips; the sum goes over what was made before the strip, and in it.
+
+        for i: { x[i] = b[i]; for k < i: x[i] -= A[i, k] * x[k] }
+
+    The terms from before the strip are there already: those of all its iterations are added at once, on vectors or
+    several at a time, and each sum in the order of the text. The few that are left wait for each other. Raises
+    UnfitError.
+
+    References
+    ----------
+    Zuker and Stiegler, "Optimal computer folding of large RNA sequences", Nucleic Acids Research 1981, for such a
+    program; Wolf and Lam, "A data locality optimizing algorithm", PLDI 1991, section 4, for strips of it.
+    """
+    loops = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    if not loops or not vectors.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
+        raise UnfitError
+    root = nest.names[loops[-1].iv]
+    made, strip = in_blocks(copy(s), root, (), options.choices.strip_vectors * lanes_of(nest, options), options.choices)
+    inside = names_in(made, strip)
+    last = nests_of(made, inside)[-1]
+    at_once: list[str] = []
+    for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
+        found = next(each for each in nests(made) if each.name(each.innermost) == name)
+        with suppress(UnfitError):
+            made, said = vectors.in_place(copy(made), found, replace(options, reassociate=False))  # the sums are short
+            at_once += [said] * (len(found.around) + len(found.band) > 2)
+    if not at_once:
+        raise UnfitError(f"of what is before a strip of {root} nothing runs at once ({last.place})")
+    return made, f"in strips of {root}, for which what was made before them is added at once ({'; '.join(at_once)})"
+
+
+def nests_of(s: Schedule, loops: list[str]) -> list[Nest]:
+    """The nests whose innermost loops are among some."""
+    return [each for each in nests(s) if each.name(each.innermost) in loops]

@@ -1,0 +1,108 @@
+"""Updates of elements that come to the same in any order change places in `distribute`; all else keeps its order."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import affdsl as af
+
+N = af.symbols("N")
+
+
+@af.kernel
+def best(A: af.i32[N], B: af.i32[N, N]):
+    """The update from the left waits for the loop of the element before; the loop waits for no update of its own."""
+    with af.for_(1, N) as j:
+        A[j] = af.max(A[j], A[j - 1] + 1)
+        with af.for_(N) as k:
+            A[j] = af.max(A[j], B[j, k])
+
+
+def same(kernel: af.Kernel, made: af.Kernel, *arrays: np.ndarray) -> None:
+    wanted, found = [a.copy() for a in arrays], [a.copy() for a in arrays]
+    kernel.interpret(*wanted)
+    made.interpret(*found)
+    for a, b in zip(wanted, found, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_maximum_is_taken_before_the_one_that_waits():
+    s = af.Schedule(best)
+    s.distribute("j")
+    rows = [(row.names[0], row.depth) for row in s.loops()]
+    assert rows == [("j", 0), ("k", 1), ("j_2", 0)]
+    made = s.kernel(validate=True)
+    for n in range(6):
+        random = np.random.default_rng(n)
+        same(best, made, random.integers(-9, 9, n).astype("i4"), random.integers(-9, 9, (n, n)).astype("i4"))
+
+
+def test_sums_of_floats_keep_their_order():
+    @af.kernel
+    def total(A: af.f64[N], B: af.f64[N, N]):
+        with af.for_(1, N) as j:
+            A[j] += A[j - 1]
+            with af.for_(N) as k:
+                A[j] += B[j, k]
+
+    with pytest.raises(af.IllegalTransform, match="cannot distribute loop j"):
+        af.Schedule(total).distribute("j")
+
+
+def test_updates_of_other_kinds_keep_their_order():
+    @af.kernel
+    def mixed(A: af.i32[N], B: af.i32[N, N]):
+        with af.for_(1, N) as j:
+            A[j] = af.max(A[j], A[j - 1])
+            with af.for_(N) as k:
+                A[j] = af.min(A[j], B[j, k])
+
+    with pytest.raises(af.IllegalTransform, match="cannot distribute loop j"):
+        af.Schedule(mixed).distribute("j")
+
+
+def test_what_reads_between_two_updates_stays_between_them():
+    @af.kernel
+    def seen(A: af.i32[N], B: af.i32[N, N], C: af.i32[N]):
+        with af.for_(1, N) as j:
+            A[j] = af.max(A[j], A[j - 1] + 1)
+            C[j] = A[j]
+            with af.for_(N) as k:
+                A[j] = af.max(A[j], B[j, k])
+
+    with pytest.raises(af.IllegalTransform, match="cannot distribute loop j"):
+        af.Schedule(seen).distribute("j")
+
+
+STATEMENTS = {
+    "left": lambda A, B, i: A.__setitem__(i, af.max(A[i], A[i - 1] + 1)),
+    "here": lambda A, B, i: A.__setitem__(i, af.max(A[i], B[i])),
+    "ahead": lambda A, B, i: A.__setitem__(i + 1, af.max(A[i + 1], B[i] - 2)),
+    "least": lambda A, B, i: A.__setitem__(i, af.min(A[i], B[i])),
+    "noted": lambda A, B, i: B.__setitem__(i, A[i]),
+    "noted before": lambda A, B, i: B.__setitem__(i - 1, A[i - 1]),
+    "overwritten": lambda A, B, i: A.__setitem__(i, B[i]),
+    "twice": lambda A, B, i: A.__setitem__(i, A[i] + A[i]),
+}
+
+
+@pytest.mark.parametrize("names", [*itertools.product(STATEMENTS, repeat=2)], ids="-".join)
+def test_all_pairs_of_statements_beside_a_maximum(names):
+    @af.kernel
+    def kernel(A: af.i32[N], B: af.i32[N]):
+        with af.for_(1, N - 1) as i:
+            for name in (names[0], "here", names[1]):
+                STATEMENTS[name](A, B, i)
+
+    s = af.Schedule(kernel)
+    try:
+        s.distribute("i")
+    except af.IllegalTransform:
+        return
+    made = s.kernel()
+    for seed in range(2):
+        random = np.random.default_rng(seed)
+        same(kernel, made, *random.integers(-9, 9, (2, 7)).astype("i4"))
