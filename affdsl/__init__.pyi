@@ -25,9 +25,11 @@ from .ir.maps import IntegerSet as IntegerSet
 from .kernel import Kernel as Kernel
 from .kernel import kernel as kernel
 from .kernel import native_target as native_target
+from .lang.annotated import Array as Array
+from .lang.annotated import Index as Index
+from .lang.annotated import Scalar as Scalar
 from .lang.annotations import const as const
 from .lang.annotations import strided as strided
-from .lang.arrays import Array as Array
 from .lang.arrays import alloc as alloc
 from .lang.arrays import alloca as alloca
 from .lang.arrays import copy as copy
@@ -64,7 +66,6 @@ from .lang.dtypes import u8 as u8
 from .lang.dtypes import u16 as u16
 from .lang.dtypes import u32 as u32
 from .lang.dtypes import u64 as u64
-from .lang.indices import Index as Index
 from .lang.indices import symbols as symbols
 from .lang.maths import abs as abs
 from .lang.maths import acos as acos
@@ -115,7 +116,6 @@ from .lang.maths import sqrt as sqrt
 from .lang.maths import tan as tan
 from .lang.maths import tanh as tanh
 from .lang.maths import trunc as trunc
-from .lang.scalars import Scalar as Scalar
 from .lang.scalars import cast as cast
 from .lang.variables import Variable as Variable
 from .lang.variables import var as var

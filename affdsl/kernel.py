@@ -9,7 +9,7 @@ from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
 import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
@@ -34,8 +34,10 @@ from affdsl.passes.lowering.strided_vectors import strided_vectors
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
+from affdsl.signatures import Decorator, P, Q, R
 
 if TYPE_CHECKING:
+    from affdsl.lang import annotated
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
@@ -43,22 +45,19 @@ if TYPE_CHECKING:
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
     from affdsl.seeing.profile import Profile
+    from affdsl.signatures import Computed, Numbers, Options
 
 
 @overload
-def kernel(
-    function: Callable[..., object],
-    /,
-    *,
-    boundscheck: bool = False,
-    contract: bool = False,
-    reciprocal: bool = False,
-    approximate: bool = False,
-) -> Kernel: ...
+def kernel(function: Callable[Q, None], /, **options: Unpack[Options]) -> Kernel[Q, None]: ...
 @overload
-def kernel(
-    *, boundscheck: bool = False, contract: bool = False, reciprocal: bool = False, approximate: bool = False
-) -> Callable[[Callable[..., object]], Kernel]: ...
+def kernel(function: Callable[Q, Computed], /, **options: Unpack[Options]) -> Kernel[Q, float]: ...
+@overload
+def kernel(function: Callable[Q, annotated.Array], /, **options: Unpack[Options]) -> Kernel[Q, Numbers]: ...
+@overload
+def kernel(function: Callable[Q, tuple[object, ...]], /, **options: Unpack[Options]) -> Kernel[Q, tuple[Any, ...]]: ...
+@overload
+def kernel(**options: Unpack[Options]) -> Decorator: ...
 @plain_traceback
 def kernel(
     function: Callable[..., object] | None = None,
@@ -68,7 +67,7 @@ def kernel(
     contract: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
-) -> Kernel | Callable[[Callable[..., object]], Kernel]:
+) -> Kernel | Decorator:
     """Make a kernel of a Python function: its body runs once, now, and builds the loops.
 
     Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
@@ -119,7 +118,7 @@ def kernel(
     rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
     if function is None:
         namespace = _names_around(user_frame())
-        return partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding)
+        return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
     return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck, rounding=rounding)
 
 
@@ -138,12 +137,18 @@ def _kernel(
     return Kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
 
 
-class _Called:
+class _Called(Generic[P, R]):
     """What is called by whatever stands in a slot of the object: without a Python function in between."""
 
-    __slots__ = ("__call__",)
+    if TYPE_CHECKING:
 
-    __call__: Callable[..., object]
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
+    else:
+        __slots__ = ("__call__",)
+
+    def _take(self, call: Callable[..., object]) -> None:
+        """Call it from now on."""
+        object.__setattr__(self, "__call__", call)
 
 
 @plain_tracebacks(
@@ -165,7 +170,7 @@ class _Called:
     "optimize",
     "specialize",
 )
-class Kernel(_Called):
+class Kernel(_Called[P, R]):
     """A kernel. Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface
     or the buffer protocol; `mlir()` and `c()` give it as text; `func` is its IR.
 
@@ -189,7 +194,7 @@ class Kernel(_Called):
         self._function = function
         self._namespace = namespace
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
-        self.__call__ = self._first_call
+        self._take(self._first_call)
         self._program = program
         self._written = written
         self._boundscheck = boundscheck
@@ -213,8 +218,9 @@ class Kernel(_Called):
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        self.__call__ = compile_program(self.program, self.guarding, self._build_call)
-        return self.__call__(*arguments, **keywords)
+        compiled = compile_program(self.program, self.guarding, self._build_call)
+        self._take(compiled)
+        return compiled(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
         """The call as part of the kernel that is being built, if it is one, or with defaults for what it lacks, or with
@@ -223,7 +229,8 @@ class Kernel(_Called):
         if active() is None or not any(map(is_traced, (*arguments, *keywords.values()))):
             if given is None and (lent := on_numpy(self.name, arguments, keywords)) is not None:
                 arguments, given = lent
-            return None if given is None else (self(*arguments, **given),)
+            again: Callable[..., object] = self
+            return None if given is None else (again(*arguments, **given),)
         return (call(self.program, self._in_order(arguments, keywords if given is None else given)),)
 
     def _in_order(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> list[object]:
@@ -237,7 +244,11 @@ class Kernel(_Called):
             )
         return [*arguments, *(keywords[n] for n in names[len(arguments) :] if n in keywords)]
 
-    def __get__(self, owner: object, _: type | None = None) -> Kernel:
+    @overload
+    def __get__(self, owner: None, kind: type | None = None) -> Kernel[P, R]: ...
+    @overload
+    def __get__(self: Kernel[Concatenate[Any, Q], R], owner: object, kind: type | None = None) -> Kernel[Q, R]: ...
+    def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:
         """The kernel as a method of an object: built for it when first used, with the object's values of that time."""
         if owner is None or self._program is not None:
             return self
@@ -280,7 +291,9 @@ class Kernel(_Called):
         """The affine IR with that of all kernels that it calls."""
         return self.program.module
 
-    def with_module(self, module: Module, *, schedule: Schedule | None = None, notes: Sequence[str] = ()) -> Kernel:
+    def with_module(
+        self, module: Module, *, schedule: Schedule | None = None, notes: Sequence[str] = ()
+    ) -> Kernel[P, R]:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
 
         `schedule` has the steps that made it, and `notes` are what its `explain()` says instead of them.
@@ -293,7 +306,7 @@ class Kernel(_Called):
         UnsupportedError
             If the module has no function of this name, or one with other arguments or results.
         """
-        made = Kernel(
+        made: Kernel[P, R] = Kernel(
             self._function, self._namespace, program=derived(self.program, module), written=self._written or self
         )
         made._schedule, made._notes = schedule, tuple(notes)
@@ -324,8 +337,9 @@ class Kernel(_Called):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        tune: bool | Mapping[str, int] = False,
         validate: bool = False,
-    ) -> Kernel:
+    ) -> Kernel[P, R]:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
 
         Recipes choose steps that a schedule has, each of them proved legal. `schedule` of the result prints the steps
@@ -341,6 +355,11 @@ class Kernel(_Called):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
+        tune
+            Time some of the numbers that recipes choose, on arrays made for that, and keep the fastest: for sizes, as
+            `{"N": 1000}`, or with True for such that arrays exceed the second cache. It takes a minute at most, about;
+            Ctrl-C ends it with the best so far. What came of it is remembered in the cache, and is said by
+            `explain()`.
         validate
             Check that the result does what this kernel does.
 
@@ -348,6 +367,8 @@ class Kernel(_Called):
         ------
         ScheduleError
             For a target that nobody knows.
+        ProgramError
+            If it is to be tuned, and cannot be timed on arrays that are made for it, or not with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -359,7 +380,7 @@ class Kernel(_Called):
         >>> "i runs on vectors of 4" in fast.explain()
         True
         """
-        found: Callable[..., Kernel] = import_module("affdsl.optimize.optimizer").optimize
+        found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimizer").optimize
         return found(
             self,
             target=target,
@@ -368,10 +389,11 @@ class Kernel(_Called):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            tune=tune,
             validate=validate,
         )
 
-    def specialize(self, /, **sizes: int) -> Kernel:
+    def specialize(self, /, **sizes: int) -> Kernel[P, R]:
         """The kernel for some of its sizes: `specialize(N=1000)` has 1000 wherever this one has N.
 
         Its C has constants, so that compilers know how often loops run, and a call with another size is refused. It may
@@ -400,7 +422,7 @@ class Kernel(_Called):
             return self
         written = self._written or self
         special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
-        made = Kernel(written._function, written._namespace, program=special.program)
+        made: Kernel[P, R] = Kernel(written._function, written._namespace, program=special.program)
         made._bounds = _bounds(made.program)
         if self._written is None:
             return made
@@ -416,7 +438,7 @@ class Kernel(_Called):
         """Whether its IR is what a pass or a schedule made of that of another kernel."""
         return self._written is not None
 
-    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel:
+    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel[P, R]:
         """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
 
         Parameters
@@ -462,7 +484,7 @@ class Kernel(_Called):
         assert isinstance(made, Module), "a pass makes a module of a module"
         return self.with_module(made)
 
-    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel:
+    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel[P, R]:
         """The kernel with its nests run as one where that is legal and pays; this one stays as it is.
 
         What lies between them shrinks to what is still needed: rows that roll, or nothing. Results stay the same to the
@@ -491,7 +513,7 @@ class Kernel(_Called):
         fuse("i", "k", guarded=True)
         fold("t", 0, 2)
         """
-        fused: Callable[..., FusedKernel] = import_module("affdsl.schedule.fusing").fused
+        fused: Callable[..., FusedKernel[P, R]] = import_module("affdsl.schedule.fusing").fused
         return fused(self, sizes, compute_tolerance)
 
     def mlir(self) -> str:
@@ -607,12 +629,13 @@ class Kernel(_Called):
         ('i', 2000, 24000, 'memory', 1.0)
         """
         found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
-        return found(self.program, self._guarding, arguments, keywords, repeats, in_place)
+        return found(self.program, self.guarding, arguments, keywords, repeats, in_place)
 
-    def interpret(self, /, *arguments: object, **keywords: object) -> object:
+    def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         given = defaulted(self.program.parameters, arguments, keywords)
-        return interpret_program(self.program, self.guarding, arguments, keywords if given is None else given)
+        result = interpret_program(self.program, self.guarding, arguments, keywords if given is None else given)
+        return cast(R, result)
 
     def check(self) -> Bounds:
         """Whether each access lies inside of its array: proved for all sizes, checked by each call, or not known.
@@ -734,6 +757,13 @@ class Kernel(_Called):
 
     def __str__(self) -> str:
         return self.mlir()
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: how it is called, its loops, and a picture of their iterations where that is small."""
+        if self._program is None:
+            return None
+        shown: Callable[[Kernel], str] = import_module("affdsl.notebook").of_kernel
+        return shown(self)
 
     def __repr__(self) -> str:
         if self._program is None:

@@ -42,7 +42,7 @@ def build(
     folder
         Where to, made if it is missing. Files in it that have the names of the new ones are replaced.
     name
-        Of the library: small letters, digits and `_`. The name of the kernel if there is one.
+        Of the library: small letters, digits and `_`. By default that of its only kernel, in small letters.
     version
         One to three numbers. Libraries whose first number is the same can stand for each other.
     prefix

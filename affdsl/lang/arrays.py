@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from affdsl.lang.indices import Index, as_value, index_of
 from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Operand, Traced, attribute_problem, numpy_problem
+
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
 
 
 class Array:
@@ -160,68 +163,77 @@ class Array:
     def _subscripts(self) -> str:
         return ", ".join("ijklmn"[n] if n < 6 else f"i{n}" for n in range(self.ndim)) or "()"
 
-    def __iter__(self) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.name} cannot be iterated over while the kernel is built",
-            f"write `with affdsl.for_({self.name}.shape[0]) as i:` and use {self.name}[i]",
-        )
-
-    def __contains__(self, x: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"what {self.name} holds is known only when the kernel runs",
-            f"write a loop over its elements and compare {self.name}[{self._subscripts()}]",
-        )
-
-    def __len__(self) -> int:
-        raise problem(
-            ProgramTypeError,
-            f"the length of {self.name} is known only when the kernel runs",
-            f"use {self.name}.shape[0]",
-        )
-
-    def _arithmetic(self, *_: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.name} is an array: operators work on its elements",
-            f"write a loop and use {self.name}[{self._subscripts()}]",
-        )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _arithmetic
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _arithmetic
-    __rlshift__ = __rrshift__ = __divmod__ = __rdivmod__ = __trunc__ = __ceil__ = __floor__ = __complex__ = _arithmetic
-    __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
-    __int__ = __float__ = __index__ = __round__ = _arithmetic
     __hash__ = object.__hash__
 
-    def __eq__(self, other: object) -> bool:
-        self._arithmetic()
+    # What follows only says what is not possible. Type checkers do not see it, and so say the same.
+    if not TYPE_CHECKING:
 
-    def __ne__(self, other: object) -> bool:
-        self._arithmetic()
+        def __iter__(self) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} cannot be iterated over while the kernel is built",
+                f"write `with affdsl.for_({self.name}.shape[0]) as i:` and use {self.name}[i]",
+            )
 
-    def __call__(self, *_: object, **keywords: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.name} is an array and cannot be called",
-            f"an element is {self.name}[{self._subscripts()}], with brackets",
+        def __contains__(self, x: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"what {self.name} holds is known only when the kernel runs",
+                f"write a loop over its elements and compare {self.name}[{self._subscripts()}]",
+            )
+
+        def __len__(self) -> int:
+            raise problem(
+                ProgramTypeError,
+                f"the length of {self.name} is known only when the kernel runs",
+                f"use {self.name}.shape[0]",
+            )
+
+        def _arithmetic(self, *_: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is an array: operators work on its elements",
+                f"write a loop and use {self.name}[{self._subscripts()}]",
+            )
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _arithmetic
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _arithmetic
+        __rlshift__ = __rrshift__ = __divmod__ = __rdivmod__ = __trunc__ = __ceil__ = __floor__ = __complex__ = (
+            _arithmetic
         )
+        __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
+        __int__ = __float__ = __index__ = __round__ = _arithmetic
 
-    def __format__(self, form: str) -> str:
-        if form:
+        def __eq__(self, other: object) -> bool:
             self._arithmetic()
-        return str(self)
 
-    def __delitem__(self, index: object) -> NoReturn:
-        raise problem(ProgramTypeError, f"an element of {self.name} cannot be deleted", "an array keeps its sizes")
+        def __ne__(self, other: object) -> bool:
+            self._arithmetic()
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__") or name in ("value", "type"):  # Python asks for its own, and for all while it copies
-            raise AttributeError(f"Array has no attribute {name}")
-        loop = f"write a loop and use {self.name}[{self._subscripts()}]"
-        raise attribute_problem(name, f"the array {self.name}", _ATTRIBUTES | dict.fromkeys(_OF_ELEMENTS, loop))
+        def __call__(self, *_: object, **keywords: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is an array and cannot be called",
+                f"an element is {self.name}[{self._subscripts()}], with brackets",
+            )
+
+        def __delitem__(self, index: object) -> NoReturn:
+            raise problem(ProgramTypeError, f"an element of {self.name} cannot be deleted", "an array keeps its sizes")
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("__") or name in (
+                "value",
+                "type",
+            ):  # Python asks for its own, and for all while it copies
+                raise AttributeError(f"Array has no attribute {name}")
+            loop = f"write a loop and use {self.name}[{self._subscripts()}]"
+            raise attribute_problem(name, f"the array {self.name}", _ATTRIBUTES | dict.fromkeys(_OF_ELEMENTS, loop))
+
+        def __format__(self, form: str) -> str:
+            if form:
+                self._arithmetic()
+            return str(self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, *_: object, **keywords: object) -> NoReturn:
         raise numpy_problem(ufunc.__name__, self.name)
@@ -284,11 +296,11 @@ def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca
     return Array(result, ArrayType(type.dtype, type.shape))
 
 
-def copy(source: Array, target: Array) -> None:
+def copy(source: annotated.Array, target: annotated.Array) -> None:
     """Copy all elements of source to target: same type, same shape, no overlap."""
-    for x in (source, target):
-        if not isinstance(x, Array):
-            raise problem(ProgramTypeError, f"copy takes two arrays, got {x!r}")
+    if not isinstance(source, Array) or not isinstance(target, Array):
+        wrong = target if isinstance(source, Array) else source
+        raise problem(ProgramTypeError, f"copy takes two arrays, got {wrong!r}")
     if (source.type.dtype, source.type.shape) != (target.type.dtype, target.type.shape):
         raise problem(
             ProgramTypeError,

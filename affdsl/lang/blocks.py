@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import NoReturn
+from typing import Generic, NoReturn, TypeVar, cast
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Block
@@ -21,8 +21,11 @@ from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.variables import Variable
 from affdsl.lang.vectors import Vector, same_lanes
 
+Bound = TypeVar("Bound")
+"""What `as` binds."""
 
-class WithBlock(ABC):
+
+class WithBlock(ABC, Generic[Bound]):
     """A with-block that becomes an operation when it ends without an exception."""
 
     what = ""
@@ -34,7 +37,7 @@ class WithBlock(ABC):
         self.made_in = current().block
         self.made_in.unentered[self] = (self.what, self.location)
 
-    def __enter__(self) -> object:
+    def __enter__(self) -> Bound:
         if self.entered:
             raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
         names = assigned_names(user_frame())
@@ -50,7 +53,7 @@ class WithBlock(ABC):
         self.bound = _bound_names()
         result = self.begin(names)
         self.opened = current().block
-        return result
+        return cast(Bound, result)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -12,13 +13,13 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
-from affdsl.lang.blocks import WithBlock, closed, yielded_values
+from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import DType, bool_
 from affdsl.lang.indices import Condition, require_known
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem
-from affdsl.lang.traced import Traced
+from affdsl.lang.traced import Operand, Traced
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class _Arm:
     location: Location
 
 
-class if_(WithBlock):  # noqa: N801
+class if_(WithBlock[Bound]):  # noqa: N801
     """A branch: `with if_(i >= 1):`, which `with elif_(i >= 0):` and `with else_():` may follow.
 
     The condition is affine (comparisons of indices, combined with & | ~) or a bool_ computed from data, and then it is
@@ -58,6 +59,14 @@ class if_(WithBlock):  # noqa: N801
     what = "if_"
     advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
 
+    @overload
+    def __init__(self: if_[None], condition: Operand, /) -> None: ...
+    @overload
+    def __init__(self: if_[Scalar], condition: Operand, result: DType, /) -> None: ...
+    @overload
+    def __init__(self: if_[tuple[Scalar, Scalar]], condition: Operand, first: DType, second: DType, /) -> None: ...
+    @overload
+    def __init__(self: if_[tuple[Scalar, ...]], condition: Operand, *results: DType | Sequence[DType]) -> None: ...
     def __init__(self, condition: object, *results: DType | Sequence[DType]) -> None:
         self.condition = decided("if_", condition)
         types = [x for given in results for x in (given if isinstance(given, tuple | list) else (given,))]
@@ -132,14 +141,14 @@ class if_(WithBlock):  # noqa: N801
         return affine.If(constraints, then, orelse, results, location=arm.location)
 
 
-class _Further(WithBlock):
+class _Further(WithBlock[None]):
     """A block of the branch just before."""
 
     def gives(self) -> int:
         """Nothing: the results are the if_'s."""
         return 0
 
-    def _branch(self) -> if_:
+    def _branch(self) -> if_[object]:
         """The branch that this belongs to."""
         before = current().block.last_closed
         if not isinstance(before, if_):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
-from affdsl.lang.blocks import WithBlock, closed, yielded_values
+from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import DType, index, parts_of, require_index
 from affdsl.lang.indices import Index, bounds_of
@@ -22,11 +22,20 @@ from affdsl.lang.source import here, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.vectors import Vector
 
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
+
 Carried: TypeAlias = Scalar | Vector
+C = TypeVar("C", bound=Carried)
+D = TypeVar("D", bound=Carried)
+Several: TypeAlias = tuple[Any, ...]
+"""What is bound to several names where a list says how many they are, and of which types: no type checker reads it."""
+Range: TypeAlias = Operand | tuple[Operand, Operand] | tuple[Operand, Operand, int]
+"""A stop, a (start, stop), or a (start, stop, step)."""
 _Extreme: TypeAlias = type[affine.Min] | type[affine.Max]
 
 
-class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
+class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stands for
     """A loop: `with for_(n) as i:`, `with for_(start, stop, step) as i:`.
 
     The loop runs for i = start, start + step, ... below stop, or above it where the step is negative: `for_(N - 1, -1,
@@ -47,7 +56,29 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     what = "for_"
     advice = "the loop variable comes first, then one name for each of iter_args: `as (i, s)`"
 
-    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: Carried | Sequence[Carried] = ()) -> None:
+    @overload
+    def __init__(self: for_[Index], *bounds: Operand, step: int | None = None) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, Vector]], *bounds: Operand, step: int | None = None, iter_args: Vector
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, Scalar]], *bounds: Operand, step: int | None = None, iter_args: annotated.Scalar
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, C]], *bounds: Operand, step: int | None = None, iter_args: tuple[C]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, C, D]], *bounds: Operand, step: int | None = None, iter_args: tuple[C, D]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[Several], *bounds: Operand, step: int | None = None, iter_args: Sequence[Carried]
+    ) -> None: ...
+    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: object = ()) -> None:
         if not 1 <= len(bounds) <= 3:
             raise problem(
                 ProgramTypeError, f"for_ takes (stop), (start, stop) or (start, stop, step), got {len(bounds)}"
@@ -146,7 +177,7 @@ def require_own_names(carried: Sequence[Carried], names: Sequence[str], what: st
             )
 
 
-class parallel(WithBlock):  # noqa: N801
+class parallel(WithBlock[Bound]):  # noqa: N801
     """Loops whose iterations may run in any order and at once: `with parallel(M, N) as (i, j):`.
 
     Each bound is a stop, a (start, stop) or a (start, stop, step). `reduce` lists pairs of a kind and a type:
@@ -157,6 +188,18 @@ class parallel(WithBlock):  # noqa: N801
     what = "parallel"
     advice = "the loop variables come first, then one name for each of reduce: `as (i, j, s)`"
 
+    @overload
+    def __init__(self: parallel[Index], bound: Range, /) -> None: ...
+    @overload
+    def __init__(self: parallel[tuple[Index, Index]], first: Range, second: Range, /) -> None: ...
+    @overload
+    def __init__(self: parallel[tuple[Index, Index, Index]], first: Range, second: Range, third: Range, /) -> None: ...
+    @overload
+    def __init__(self: parallel[tuple[Index, ...]], *bounds: Range) -> None: ...
+    @overload
+    def __init__(
+        self: parallel[tuple[Index | Scalar, ...]], *bounds: Range, reduce: Sequence[tuple[str, DType]]
+    ) -> None: ...
     def __init__(self, *bounds: object, reduce: Sequence[tuple[str, DType]] = ()) -> None:
         if not bounds:
             raise problem(ProgramTypeError, "parallel needs at least one bound, like affdsl.parallel(M, N)")

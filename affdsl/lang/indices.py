@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, overload
+from typing import cast as taken_for
+
 import numpy as np
 
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramNameError, ProgramTypeError
@@ -16,7 +20,7 @@ from affdsl.lang.source import here, problem
 from affdsl.lang.traced import Comparable, Operand, Traced
 
 
-def symbols(names: str) -> Index | tuple[Index, ...]:
+def symbols(names: str) -> Symbols:
     """Symbolic sizes, to be used in the shapes of arguments and in kernels.
 
     `names` are separated by spaces or commas. One name gives one symbol, several give a tuple.
@@ -35,7 +39,7 @@ def symbols(names: str) -> Index | tuple[Index, ...]:
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise problem(ProgramNameError, f"the symbol {twice} is named twice; give each its own name")
     made = tuple(Index(Affine.of(SymbolValue(INDEX, name, here()))) for name in wanted)
-    return made if len(made) > 1 else made[0]
+    return taken_for("Symbols", made if len(made) > 1 else made[0])
 
 
 class Index(Comparable["Condition | Scalar"]):
@@ -61,21 +65,41 @@ class Index(Comparable["Condition | Scalar"]):
         """self as a scalar of type index."""
         return index_scalar(self.expr)
 
+    @overload
+    def __add__(self, other: Index | int) -> Index: ...
+    @overload
+    def __add__(self, other: Operand) -> Index | Scalar: ...
     def __add__(self, other: Operand) -> Index | Scalar:
         term = _term("+", other)
         return self.scalar() + other if term is None else Index(self.expr + term)
 
+    @overload
+    def __radd__(self, other: Index | int) -> Index: ...
+    @overload
+    def __radd__(self, other: Operand) -> Index | Scalar: ...
     def __radd__(self, other: Operand) -> Index | Scalar:
         return self + other
 
+    @overload
+    def __sub__(self, other: Index | int) -> Index: ...
+    @overload
+    def __sub__(self, other: Operand) -> Index | Scalar: ...
     def __sub__(self, other: Operand) -> Index | Scalar:
         term = _term("-", other)
         return self.scalar() - other if term is None else Index(self.expr - term)
 
+    @overload
+    def __rsub__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rsub__(self, other: Operand) -> Index | Scalar: ...
     def __rsub__(self, other: Operand) -> Index | Scalar:
         term = _term("-", other)
         return other - self.scalar() if term is None else Index(term - self.expr)
 
+    @overload
+    def __mul__(self, other: Index | int) -> Index: ...
+    @overload
+    def __mul__(self, other: Operand) -> Index | Scalar: ...
     def __mul__(self, other: Operand) -> Index | Scalar:
         term = _term("*", other)
         if term is None:
@@ -84,21 +108,45 @@ class Index(Comparable["Condition | Scalar"]):
             raise _not_affine("*", self.expr, term)
         return Index(self.expr * term)
 
+    @overload
+    def __rmul__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rmul__(self, other: Operand) -> Index | Scalar: ...
     def __rmul__(self, other: Operand) -> Index | Scalar:
         return self * other
 
+    @overload
+    def __floordiv__(self, other: Index | int) -> Index: ...
+    @overload
+    def __floordiv__(self, other: Operand) -> Index | Scalar: ...
     def __floordiv__(self, other: Operand) -> Index | Scalar:
         return _divide("//", self, other)
 
+    @overload
+    def __rfloordiv__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rfloordiv__(self, other: Operand) -> Index | Scalar: ...
     def __rfloordiv__(self, other: Operand) -> Index | Scalar:
         return _divide("//", other, self)
 
+    @overload
+    def __mod__(self, other: Index | int) -> Index: ...
+    @overload
+    def __mod__(self, other: Operand) -> Index | Scalar: ...
     def __mod__(self, other: Operand) -> Index | Scalar:
         return _divide("%", self, other)
 
+    @overload
+    def __rmod__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rmod__(self, other: Operand) -> Index | Scalar: ...
     def __rmod__(self, other: Operand) -> Index | Scalar:
         return _divide("%", other, self)
 
+    @overload
+    def ceildiv(self, other: Index | int) -> Index: ...
+    @overload
+    def ceildiv(self, other: Operand) -> Index | Scalar: ...
     def ceildiv(self, other: Operand) -> Index | Scalar:
         """The quotient rounded up."""
         return _divide("ceildiv", self, other)
@@ -128,6 +176,14 @@ class Index(Comparable["Condition | Scalar"]):
             text = spell(self.expr)
             raise problem(ProgramTypeError, f"{text} is no key of a dict or a set", f'write its name: "{text}"')
         return super().__hash__()
+
+
+if TYPE_CHECKING:
+
+    class Symbols(Index):
+        """One symbol, or several to be unpacked: which of the two, no type says, only the text of the names."""
+
+        def __iter__(self) -> Iterator[Index]: ...
 
 
 class Extremum(Comparable[Scalar]):

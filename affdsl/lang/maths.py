@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.dialects import complex as complex_
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import NUMBERS, DType, bool_
-from affdsl.lang.indices import Condition, Extremum, affine_extremum
+from affdsl.lang.dtypes import NUMBERS, DType, Number, bool_
+from affdsl.lang.indices import Condition, Extremum, Index, affine_extremum
 from affdsl.lang.scalars import Scalar, cast, emit_scalar, no_order, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced, wide
+
+if TYPE_CHECKING:
+    from affdsl.lang.vectors import Vector
+
+One: TypeAlias = Scalar | Index | Extremum | Condition | Number
+"""An operand that is no vector."""
 
 
 def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:
@@ -127,7 +134,15 @@ def fmod(a: Operand, b: Operand) -> Scalar:
     return emit_scalar(x.dtype, lambda r: arith.Binary(r, "remf", x.value, y.value))
 
 
-def fma(a: Operand, b: Operand, c: Operand) -> Scalar:
+@overload
+def fma(a: Vector, b: Operand, c: Operand) -> Vector: ...
+@overload
+def fma(a: Operand, b: Vector, c: Operand) -> Vector: ...
+@overload
+def fma(a: Operand, b: Operand, c: Vector) -> Vector: ...
+@overload
+def fma(a: One, b: One, c: One) -> Scalar: ...
+def fma(a: Operand, b: Operand, c: Operand) -> Scalar | Vector:
     """a * b + c, rounded once."""
     if (several := wide(a, b, c)) is not None:
         return several.fused(a, b, c)  # type: ignore[return-value]
@@ -137,12 +152,28 @@ def fma(a: Operand, b: Operand, c: Operand) -> Scalar:
     return emit_scalar(x.dtype, lambda r: math.Fma(r, x.value, y.value, z.value))
 
 
-def min(*xs: Operand) -> Extremum | Scalar:
+@overload
+def min(*xs: Index | Extremum | int) -> Extremum: ...  # type: ignore[overload-overlap]
+@overload
+def min(x: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def min(x: One, y: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def min(*xs: One) -> Scalar: ...
+def min(*xs: Operand) -> Extremum | Scalar | Vector:
     """The smallest: of indices as `affine.min` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
     return _extremum("min", affine.Min, xs)
 
 
-def max(*xs: Operand) -> Extremum | Scalar:
+@overload
+def max(*xs: Index | Extremum | int) -> Extremum: ...  # type: ignore[overload-overlap]
+@overload
+def max(x: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def max(x: One, y: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def max(*xs: One) -> Scalar: ...
+def max(*xs: Operand) -> Extremum | Scalar | Vector:
     """The largest: of indices as `affine.max` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
     return _extremum("max", affine.Max, xs)
 
@@ -157,7 +188,15 @@ def fmin(*xs: Operand) -> Scalar:
     return _number("fmin", "min", xs)
 
 
-def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
+@overload
+def select(condition: Operand, if_true: Vector, if_false: Operand) -> Vector: ...
+@overload
+def select(condition: Operand, if_true: Operand, if_false: Vector) -> Vector: ...
+@overload
+def select(condition: Vector, if_true: Operand, if_false: Operand) -> Vector: ...
+@overload
+def select(condition: One, if_true: One, if_false: One) -> Scalar: ...
+def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar | Vector:
     """if_true where condition holds, else if_false; both are computed."""
     if (several := wide(condition, if_true, if_false)) is not None:
         return several.chosen(condition, if_true, if_false)  # type: ignore[return-value]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,10 @@ from affdsl.lang.indices import Index, as_value
 from affdsl.lang.scalars import Scalar, emit_scalar, kind_of, predicate_of
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Operand, Wide
+
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
+    from affdsl.lang.annotated import Subscript
 
 
 class Vector(Wide["Vector"]):
@@ -140,7 +144,7 @@ _EXTREMES = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": 
 _REDUCTIONS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
 
 
-def vector_load(source: Array, index: object, lanes: int | tuple[int, ...]) -> Vector:
+def vector_load(source: annotated.Array, index: Subscript, lanes: int | tuple[int, ...]) -> Vector:
     """The elements of an array from an index on, so many along its last dimensions: `vector_load(A, (i, j), 8)`.
 
     All of them must lie inside of the array.
@@ -150,6 +154,7 @@ def vector_load(source: Array, index: object, lanes: int | tuple[int, ...]) -> V
 
     Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number of lanes.
     """
+    source = _array(source, "vector_load")
     counts = _lanes(source, lanes, "vector_load")
     place = source.place(index)
     exprs = source.affine(place)
@@ -160,7 +165,7 @@ def vector_load(source: Array, index: object, lanes: int | tuple[int, ...]) -> V
     return _vector(dtype, counts, lambda r: vector.Load(r, source.value, indices))
 
 
-def broadcast(x: Scalar, lanes: int | tuple[int, ...]) -> Vector:
+def broadcast(x: annotated.Scalar, lanes: int | tuple[int, ...]) -> Vector:
     """A vector with a number in every lane: `broadcast(f32(0), 8)`.
 
     Raises ProgramTypeError for what is no typed number or no number of lanes.
@@ -171,7 +176,7 @@ def broadcast(x: Scalar, lanes: int | tuple[int, ...]) -> Vector:
     return _splat(x.value, x.dtype, _counts(lanes, "broadcast"))
 
 
-def vector_store(value: Vector, target: Array, index: object) -> None:
+def vector_store(value: Vector, target: annotated.Array, index: Subscript) -> None:
     """The elements of an array from an index on = the lanes of value: `vector_store(v, A, (i, j))`.
 
     Raises ProgramTypeError and ProgramIndexError for what is no vector of the array's elements, no array or no index.
@@ -179,6 +184,7 @@ def vector_store(value: Vector, target: Array, index: object) -> None:
     if not isinstance(value, Vector):
         raise problem(ProgramTypeError, f"vector_store takes a vector, got {value!r}",
                       "one number is stored with A[i, j] = x")  # fmt: skip
+    target = _array(target, "vector_store")
     _lanes(target, value.lanes, "vector_store")
     if value.dtype != target.type.dtype:
         raise problem(
@@ -205,10 +211,14 @@ def _require_lanes(what: str, dtype: DType) -> None:
         )
 
 
-def _lanes(array: object, lanes: object, what: str) -> tuple[int, ...]:
-    """The numbers of lanes, checked against the array."""
+def _array(array: object, what: str) -> Array:
     if not isinstance(array, Array):
         raise problem(ProgramTypeError, f"{what} takes an array, got {array!r}")
+    return array
+
+
+def _lanes(array: Array, lanes: object, what: str) -> tuple[int, ...]:
+    """The numbers of lanes, checked against the array."""
     _require_lanes(what, array.type.dtype)
     found = _counts(lanes, what)
     if len(found) > array.ndim:

@@ -18,23 +18,24 @@ from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
 from affdsl.shown import Text
+from affdsl.signatures import P, R
 
 USUAL = Goal()
 """What is aimed at where nothing is said."""
 
 
 @plain_tracebacks()
-class FusedKernel(Kernel):
+class FusedKernel(Kernel[P, R]):
     """A kernel whose nests run as one."""
 
-    def __init__(self, schedule: Schedule, found: Fusion) -> None:
+    def __init__(self, schedule: Schedule[P, R], found: Fusion) -> None:
         made = schedule.kernel()
         super().__init__(made._function, made._namespace, program=made.program, written=made._written)
         self._steps = schedule
         self._fusion = found
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> Schedule[P, R]:
         """The steps that make it: printed, it is Python that replays them."""
         return self._steps
 
@@ -50,8 +51,8 @@ class FusedKernel(Kernel):
 
 
 def fused(
-    kernel: Kernel, sizes: Mapping[str, int] | None = None, compute_tolerance: float = USUAL.tolerance
-) -> FusedKernel:
+    kernel: Kernel[P, R], sizes: Mapping[str, int] | None = None, compute_tolerance: float = USUAL.tolerance
+) -> FusedKernel[P, R]:
     """The kernel with its nests run as one where that is legal and pays, as `Kernel.fuse` has it.
 
     >>> import affdsl as af

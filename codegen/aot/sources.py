@@ -60,8 +60,12 @@ def sources(library: Library) -> Sources:
     names = {library.targets[0].name: [*library.symbols]}
     if library.is_dispatched:
         names = variants(library.symbols, library.name, [t.name for t in library.targets])
-    taken = sorted(own_names(library.name))
-    planned = [LibraryFile(_entries(library, t, names[t.name]), t.width, taken) for t in library.targets]
+    # All that the headers declare.
+    taken = {*own_names(library.name), *library.symbols, *(name for of in names.values() for name in of)}
+    planned = [
+        LibraryFile(_entries(library, t, own), t.width, sorted(taken.difference(own)))
+        for t, own in ((t, names[t.name]) for t in library.targets)
+    ]
     with_status = frozenset[int]().union(*(file.with_status() for file in planned))
     sites = SharedSites()
     files: list[SourceFile] = []

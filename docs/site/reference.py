@@ -14,6 +14,7 @@ from affdsl import errors
 from affdsl.lang.blocks import WithBlock
 from affdsl.lang.dtypes import DType
 from affdsl.lang.traced import Arithmetic, Comparable, Traced, Wide
+from docs.site.docstrings import restructured
 from docs.site.names import named
 
 HOOKS = {name for base in (Traced, Comparable, Arithmetic, Wide) for name in vars(base)} - {"ceildiv"}
@@ -55,8 +56,9 @@ def entry(name: str) -> Iterable[str]:
     """What the reference says of a public name, as lines for Sphinx."""
     thing = getattr(affdsl, name)
     if isinstance(thing, DType):
-        held = f"``numpy.{thing.numpy}``" if thing.numpy is not None else "no type"
-        return (f".. py:data:: affdsl.{name}", "", f"   MLIR has ``{thing.type}``, NumPy {held}.", "")
+        held = "ml_dtypes.bfloat16" if name == "bf16" else f"numpy.{thing.numpy}"
+        words = f"{_described(thing)}; MLIR has ``{thing.type}``, arrays ``{held}``."
+        return (f".. py:data:: affdsl.{name}", "", f"   {words}", "")
     if isinstance(thing, type):
         # What Python calls when a with-block begins and ends is no method for users.
         members = () if issubclass(thing, WithBlock) else ("   :members:",)
@@ -69,11 +71,28 @@ def summary(name: str) -> str:
     """The first sentence about a public name, as reStructuredText."""
     thing = getattr(affdsl, name)
     if isinstance(thing, DType):
-        return f"Numbers of the type ``{thing.type}``."
+        return f"{_described(thing)}."
     first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
-    sentence = re.match(r"(?:`[^`]*`|[^`])*?[.:](?= |$)", first)
-    text = (sentence[0] if sentence else first).rstrip(":.")
-    return re.sub(r"`([^`]+)`", r"``\1``", re.sub(r"([*|\\]|_(?!\w))", r"\\\1", text)) + "."
+    sentence = re.match(r"(?:`[^`]*`|[^`])*?\.(?= |$)", first)
+    return restructured([sentence[0] if sentence else f"{first.rstrip(':')}."])[0]
+
+
+def _described(dtype: DType) -> str:
+    """What numbers of a type are.
+
+    >>> _described(affdsl.u16)
+    'Integers of 16 bits without a sign'
+    """
+    bits = "".join(filter(str.isdigit, dtype.name))
+    kinds = {
+        "float": f"Floats of {bits} bits",
+        "complex": f"Complex numbers of {bits} bits, two floats",
+        "signed": f"Integers of {bits} bits with a sign",
+        "unsigned": f"Integers of {bits} bits without a sign",
+        "bool": "Truth values",
+        "index": "Sizes and indices: integers of 64 bits with a sign",
+    }
+    return kinds[dtype.kind]
 
 
 def _key(name: str) -> tuple[str, str]:

@@ -218,6 +218,7 @@ CLAIMS = {
         "boundscheck/test_boundscheck.py::test_a_divisor_that_is_not_positive_is_found_where_it_is_computed_with",
     "Python 3.11 or newer": "docs/test_readme.py::test_the_version_of_python_is_that_of_the_package",
     "a dozen kernels to read": "docs/test_readme.py::test_there_are_a_dozen_examples",
+    "Type checkers read": "types/test_types.py::test_the_readme_is_accepted",
     "leads to the guides": "docs/test_links.py::test_every_page_is_in_a_table_of_contents",
     "Tracebacks show your lines": "test_frames.py::test_tracebacks_show_the_lines_of_the_user_alone",
     "the first of `$AFFDSL_CC`, `$CC`, gcc, clang and cc":
