@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from affdsl.codegen.toolchain import find_compiler
+from affdsl.codegen.toolchain import find_compiler, identify
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
