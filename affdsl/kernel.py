@@ -636,7 +636,8 @@ class Kernel(_Called[P, R]):
         repeats
             How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
         in_place
-            Run on the arrays themselves, without copies: they are changed as by so many calls, and two more.
+            Run on the arrays themselves, without copies: they are changed as by so many calls and one more, and by yet
+            another one where operations are counted in a run.
         inside
             The name of a sequential loop, as `loops()` and `picture()` have it, as one over time steps: the nests right
             inside of it are measured instead of that whole loop, in all of its iterations.
