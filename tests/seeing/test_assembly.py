@@ -178,6 +178,7 @@ def test_loops_of_called_kernels_are_named_after_them():
     assert ("t", ()) in inlined
     names = {loop.name for loop in unsharp.asm().loops}
     assert {"blur: i", "blur: j#2", "j"} <= names
+    assert {loop.name for loop in unsharp.asm(loop="blur: j#2").loops} == {"blur: j#2"}
 
 
 def test_another_processor(monkeypatch):
