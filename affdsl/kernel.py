@@ -605,7 +605,8 @@ class Kernel(_Called[P, R]):
         ----------
         loop
             Only the loop of this name, as `loops()` and `picture()` have it. Of several of one name, the first is
-            `i#1`; that of a kernel that is called is `blur: i`. Where the compiler left no such loop, it is those loops in which its instructions stand now.
+            `i#1`; that of a kernel that is called is `blur: i`. Where the compiler left no such loop, it is those loops
+            in which its instructions stand now.
         target
             For another instruction set than that of this machine, as "avx2". The compiler has to be one for it.
 
