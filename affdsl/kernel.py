@@ -341,13 +341,24 @@ class Kernel(_Called[P, R]):
         """The steps that made it, as Python that replays them; None where no schedule did."""
         return self._schedule
 
-    def explain(self) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
         """What was done to each of its loops and why, or what is in the way: of a kernel that a schedule made.
 
-        Raises ProgramError for another one.
+        With sizes, as `{"N": 1000}`, it also says what a call with them computes and moves at least, how long that
+        takes at best on this machine, how long it ought to take by a model of the loops, and how far that is from the
+        roofline.
+
+        Raises ProgramError for another kernel, and for sizes that are missing or are none.
         """
+        if sizes is None:
+            return Text(self._explained())
+        expected: Callable[..., Sequence[str]] = import_module("affdsl.optimize.forecast").expected
+        return Text("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
+
+    def _explained(self) -> str:
+        """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
         if self._notes:
-            return Text("\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)]))
+            return "\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)])
         if self._schedule is None:
             raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")
         return self._schedule.explain()
@@ -456,6 +467,11 @@ class Kernel(_Called[P, R]):
     def boundscheck(self) -> bool:
         """Whether it was asked to check every access, or a kernel that it calls was."""
         return self._boundscheck if self._program is None else self._program.checked
+
+    @property
+    def written(self) -> Kernel:
+        """The kernel as it was written, of which passes and schedules made it; itself where none did."""
+        return self._written or self
 
     @property
     def is_derived(self) -> bool:

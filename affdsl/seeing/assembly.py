@@ -229,7 +229,7 @@ def _place(line: Line) -> tuple[Location | None, int | None]:
 def _said(location: Location | None, c_line: int | None, c: str) -> Iterator[str]:
     """The user's line, and that of C, each with its text; where that of C is left out, it was there before."""
     if c_line is None:
-        yield "of no line of the kernel"
+        yield "the compiler says no line of the kernel"
         return
     if not c:
         yield f"{location}, C line {c_line}" if location is not None else f"C line {c_line}"

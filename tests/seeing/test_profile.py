@@ -261,6 +261,14 @@ def test_the_table():
     assert lines[8] == "The roof of 1 thread: 100 GFLOP/s of f64, L1 100 GB/s, L2 50 GB/s, memory 10 GB/s."
 
 
+def test_a_roof_that_is_too_low_is_said(monkeypatch):
+    slow = Roofline(1, {"f32": 1.0, "f64": 1.0}, (Level("memory", None, 1.0),))
+    monkeypatch.setattr(module, "roofline", lambda threads: slow)
+    assert "Some is above the roof, as others were busy when that was measured" in str(
+        scale.profile(np.ones(10), 2.0, repeats=1)
+    )
+
+
 def test_what_the_numbers_need_is_said():
     @af.kernel
     def curves(x: af.f32[N], k: af.i32[N]):

@@ -17,6 +17,7 @@ from affdsl.codegen.aot.shipped import Library, ShippedKernel
 from examples.ship import filters
 from tests.oracles import require
 from tests.shipping import kernels
+from tests.shipping.machine import SEVERAL
 
 SHIP = Path(filters.__file__).parent
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -246,7 +247,7 @@ def test_kernels_that_share_callees_and_tables_are_in_one_file(tmp_path):
         with af.for_(N) as i:
             x[i] += weights[i % 4]
 
-    af.build([weight, twice, weight_1], tmp_path, name="weights", targets=["avx2", "baseline"])
+    af.build([weight, twice, weight_1], tmp_path, name="weights", targets=SEVERAL)
     compiled = ctypes.CDLL(str(tmp_path / "libweights.so"))
     for kernel in (weight, twice, weight_1):
         ours, theirs = np.arange(9.0), np.arange(9.0)
@@ -260,9 +261,9 @@ def test_a_function_says_whether_it_ran_where_one_of_its_targets_may_not(tmp_pat
     shipped = ShippedKernel(
         filters.brightest.program,
         filters.brightest.check(),
-        {"avx2": packed.module, "baseline": filters.brightest.module},
+        dict(zip(SEVERAL, (packed.module, filters.brightest.module), strict=True)),
     )
-    targets = chosen_targets(["avx2", "baseline"])
+    targets = chosen_targets(SEVERAL)
     aot.build(Library("bright", "1", (shipped,), ("brightest",), targets), tmp_path)
     assert "int32_t brightest(" in (tmp_path / "bright.h").read_text()
     compiled = ctypes.CDLL(str(tmp_path / "libbright.so"))
