@@ -9,7 +9,7 @@ from functools import partial, update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import FrameType, FunctionType
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overload
 
 import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
@@ -34,30 +34,30 @@ from affdsl.passes.lowering.strided_vectors import strided_vectors
 from affdsl.passes.pipeline.language import pipeline_for_module
 from affdsl.passes.pipeline.manager import Root
 from affdsl.shown import Text
+from affdsl.signatures import Decorator, P, Q, R
 
 if TYPE_CHECKING:
+    from affdsl.lang import annotated
     from affdsl.lang.specialized import Specialization
     from affdsl.passes.drawing.graph import DrawnGraph
     from affdsl.passes.drawing.iteration_space import IterationSpace
     from affdsl.schedule.fusing import FusedKernel
     from affdsl.schedule.schedule import Schedule
     from affdsl.seeing.assembly import Assembly
+    from affdsl.seeing.profile import Profile
+    from affdsl.signatures import Computed, Numbers, Options
 
 
 @overload
-def kernel(
-    function: Callable[..., object],
-    /,
-    *,
-    boundscheck: bool = False,
-    contract: bool = False,
-    reciprocal: bool = False,
-    approximate: bool = False,
-) -> Kernel: ...
+def kernel(function: Callable[Q, None], /, **options: Unpack[Options]) -> Kernel[Q, None]: ...
 @overload
-def kernel(
-    *, boundscheck: bool = False, contract: bool = False, reciprocal: bool = False, approximate: bool = False
-) -> Callable[[Callable[..., object]], Kernel]: ...
+def kernel(function: Callable[Q, Computed], /, **options: Unpack[Options]) -> Kernel[Q, float]: ...
+@overload
+def kernel(function: Callable[Q, annotated.Array], /, **options: Unpack[Options]) -> Kernel[Q, Numbers]: ...
+@overload
+def kernel(function: Callable[Q, tuple[object, ...]], /, **options: Unpack[Options]) -> Kernel[Q, tuple[Any, ...]]: ...
+@overload
+def kernel(**options: Unpack[Options]) -> Decorator: ...
 @plain_traceback
 def kernel(
     function: Callable[..., object] | None = None,
@@ -67,7 +67,7 @@ def kernel(
     contract: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
-) -> Kernel | Callable[[Callable[..., object]], Kernel]:
+) -> Kernel | Decorator:
     """Make a kernel of a Python function: its body runs once, now, and builds the loops.
 
     Every argument is annotated: `affdsl.f32[M, N]` an array, `affdsl.f32` a number, `affdsl.index` or a symbol a size.
@@ -77,6 +77,8 @@ def kernel(
 
     Parameters
     ----------
+    function
+        What stands below `@affdsl.kernel`: a function defined with def, of arguments that have an order.
     boundscheck
         Check every access of a call, also those that are proved to be inside: `@affdsl.kernel(boundscheck=True)`. It
         holds for the kernels that this one calls, for kernels that call it, and for what schedules and passes make of
@@ -118,7 +120,7 @@ def kernel(
     rounding = frozenset(option for option, is_allowed in allowed.items() if is_allowed)
     if function is None:
         namespace = _names_around(user_frame())
-        return partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding)
+        return cast(Decorator, partial(_kernel, namespace=namespace, boundscheck=boundscheck, rounding=rounding))
     return _kernel(function, _names_around(user_frame()), boundscheck=boundscheck, rounding=rounding)
 
 
@@ -137,12 +139,15 @@ def _kernel(
     return Kernel(function, namespace, boundscheck=boundscheck, rounding=rounding)
 
 
-class _Called:
+class _Called(Generic[P, R]):
     """What is called by whatever stands in a slot of the object: without a Python function in between."""
 
-    __slots__ = ("__call__",)
+    if not TYPE_CHECKING:
+        __slots__ = ("__call__",)
 
-    __call__: Callable[..., object]
+    def _take(self, call: Callable[..., object]) -> None:
+        """Call it from now on."""
+        object.__setattr__(self, "__call__", call)
 
 
 @plain_tracebacks(
@@ -158,19 +163,45 @@ class _Called:
     "halo",
     "picture",
     "asm",
+    "profile",
     "with_module",
     "explain",
     "optimize",
     "specialize",
 )
-class Kernel(_Called):
-    """A kernel. Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface
-    or the buffer protocol; `mlir()` and `c()` give it as text; `func` is its IR.
+class Kernel(_Called[P, R]):
+    """What `affdsl.kernel` makes of a function: to be called, printed, asked about, transformed and shipped.
 
-    A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call. It raises
-    TypeError and ValueError (see `affdsl.codegen.errors`) for arguments that do not fit, and ToolchainError where the C
-    compiler is missing or fails.
+    Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface or the buffer
+    protocol. A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call.
+
+    Attributes
+    ----------
+    func, module
+        Its affine IR, alone and with that of the kernels that it calls.
+    program
+        What tracing gave: the IR with the arguments.
+
+    Raises
+    ------
+    ArgumentError, SizeError, RangeError, LayoutError, OverlapError
+        By a call with arguments that do not fit.
+    ToolchainError
+        By the first call, where the C compiler is missing or fails.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def double(x: af.f64[N]):
+    ...     with af.for_(N) as i:
+    ...         x[i] *= 2.0
+    >>> double
+    <affdsl kernel double(x: f64[N])>
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
 
     def __init__(
         self,
@@ -187,7 +218,7 @@ class Kernel(_Called):
         self._function = function
         self._namespace = namespace
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
-        self.__call__ = self._first_call
+        self._take(self._first_call)
         self._program = program
         self._written = written
         self._boundscheck = boundscheck
@@ -211,8 +242,9 @@ class Kernel(_Called):
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        self.__call__ = compile_program(self.program, self.guarding, self._build_call)
-        return self.__call__(*arguments, **keywords)
+        compiled = compile_program(self.program, self.guarding, self._build_call)
+        self._take(compiled)
+        return compiled(*arguments, **keywords)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
         """The call as part of the kernel that is being built, if it is one, or with defaults for what it lacks, or with
@@ -221,7 +253,8 @@ class Kernel(_Called):
         if active() is None or not any(map(is_traced, (*arguments, *keywords.values()))):
             if given is None and (lent := on_numpy(self.name, arguments, keywords)) is not None:
                 arguments, given = lent
-            return None if given is None else (self(*arguments, **given),)
+            again: Callable[..., object] = self
+            return None if given is None else (again(*arguments, **given),)
         return (call(self.program, self._in_order(arguments, keywords if given is None else given)),)
 
     def _in_order(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> list[object]:
@@ -235,7 +268,11 @@ class Kernel(_Called):
             )
         return [*arguments, *(keywords[n] for n in names[len(arguments) :] if n in keywords)]
 
-    def __get__(self, owner: object, _: type | None = None) -> Kernel:
+    @overload
+    def __get__(self, owner: None, kind: type | None = None) -> Kernel[P, R]: ...
+    @overload
+    def __get__(self: Kernel[Concatenate[Any, Q], R], owner: object, kind: type | None = None) -> Kernel[Q, R]: ...
+    def __get__(self, owner: object, kind: type | None = None) -> Kernel[..., object]:
         """The kernel as a method of an object: built for it when first used, with the object's values of that time."""
         if owner is None or self._program is not None:
             return self
@@ -278,7 +315,9 @@ class Kernel(_Called):
         """The affine IR with that of all kernels that it calls."""
         return self.program.module
 
-    def with_module(self, module: Module, *, schedule: Schedule | None = None, notes: Sequence[str] = ()) -> Kernel:
+    def with_module(
+        self, module: Module, *, schedule: Schedule | None = None, notes: Sequence[str] = ()
+    ) -> Kernel[P, R]:
         """The kernel with other IR that does the same, as a pass or a schedule makes it of `module`.
 
         `schedule` has the steps that made it, and `notes` are what its `explain()` says instead of them.
@@ -291,7 +330,7 @@ class Kernel(_Called):
         UnsupportedError
             If the module has no function of this name, or one with other arguments or results.
         """
-        made = Kernel(
+        made: Kernel[P, R] = Kernel(
             self._function, self._namespace, program=derived(self.program, module), written=self._written or self
         )
         made._schedule, made._notes = schedule, tuple(notes)
@@ -302,13 +341,24 @@ class Kernel(_Called):
         """The steps that made it, as Python that replays them; None where no schedule did."""
         return self._schedule
 
-    def explain(self) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
         """What was done to each of its loops and why, or what is in the way: of a kernel that a schedule made.
 
-        Raises ProgramError for another one.
+        With sizes, as `{"N": 1000}`, it also says what a call with them computes and moves at least, how long that
+        takes at best on this machine, how long it ought to take by a model of the loops, and how far that is from the
+        roofline.
+
+        Raises ProgramError for another kernel, and for sizes that are missing or are none.
         """
+        if sizes is None:
+            return Text(self._explained())
+        expected: Callable[..., Sequence[str]] = import_module("affdsl.optimize.forecast").expected
+        return Text("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
+
+    def _explained(self) -> str:
+        """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
         if self._notes:
-            return Text("\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)]))
+            return "\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)])
         if self._schedule is None:
             raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")
         return self._schedule.explain()
@@ -322,8 +372,9 @@ class Kernel(_Called):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        tune: bool | Mapping[str, int] = False,
         validate: bool = False,
-    ) -> Kernel:
+    ) -> Kernel[P, R]:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
 
         Recipes choose steps that a schedule has, each of them proved legal. `schedule` of the result prints the steps
@@ -339,6 +390,11 @@ class Kernel(_Called):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
+        tune
+            Time some of the numbers that recipes choose, on arrays made for that, and keep the fastest: for sizes, as
+            `{"N": 1000}`, or with True for such that arrays exceed the second cache. It takes a minute at most, about;
+            Ctrl-C ends it with the best so far. What came of it is remembered in the cache, and is said by
+            `explain()`.
         validate
             Check that the result does what this kernel does.
 
@@ -346,6 +402,8 @@ class Kernel(_Called):
         ------
         ScheduleError
             For a target that nobody knows.
+        ProgramError
+            If it is to be tuned, and cannot be timed on arrays that are made for it, or not with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -357,7 +415,7 @@ class Kernel(_Called):
         >>> "i runs on vectors of 4" in fast.explain()
         True
         """
-        found: Callable[..., Kernel] = import_module("affdsl.optimize.optimizer").optimize
+        found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimizer").optimize
         return found(
             self,
             target=target,
@@ -366,10 +424,11 @@ class Kernel(_Called):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            tune=tune,
             validate=validate,
         )
 
-    def specialize(self, /, **sizes: int) -> Kernel:
+    def specialize(self, /, **sizes: int) -> Kernel[P, R]:
         """The kernel for some of its sizes: `specialize(N=1000)` has 1000 wherever this one has N.
 
         Its C has constants, so that compilers know how often loops run, and a call with another size is refused. It may
@@ -398,7 +457,7 @@ class Kernel(_Called):
             return self
         written = self._written or self
         special: Specialization = import_module("affdsl.lang.specialized").Specialization(written.program, sizes)
-        made = Kernel(written._function, written._namespace, program=special.program)
+        made: Kernel[P, R] = Kernel(written._function, written._namespace, program=special.program)
         made._bounds = _bounds(made.program)
         if self._written is None:
             return made
@@ -410,11 +469,16 @@ class Kernel(_Called):
         return self._boundscheck if self._program is None else self._program.checked
 
     @property
+    def written(self) -> Kernel:
+        """The kernel as it was written, of which passes and schedules made it; itself where none did."""
+        return self._written or self
+
+    @property
     def is_derived(self) -> bool:
         """Whether its IR is what a pass or a schedule made of that of another kernel."""
         return self._written is not None
 
-    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel:
+    def apply(self, pipeline: str, *, validate: bool = False) -> Kernel[P, R]:
         """The kernel after some passes, in the language of mlir-opt; this one stays as it is.
 
         Parameters
@@ -460,7 +524,7 @@ class Kernel(_Called):
         assert isinstance(made, Module), "a pass makes a module of a module"
         return self.with_module(made)
 
-    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel:
+    def fuse(self, *, sizes: Mapping[str, int] | None = None, compute_tolerance: float = 0.3) -> FusedKernel[P, R]:
         """The kernel with its nests run as one where that is legal and pays; this one stays as it is.
 
         What lies between them shrinks to what is still needed: rows that roll, or nothing. Results stay the same to the
@@ -489,7 +553,7 @@ class Kernel(_Called):
         fuse("i", "k", guarded=True)
         fold("t", 0, 2)
         """
-        fused: Callable[..., FusedKernel] = import_module("affdsl.schedule.fusing").fused
+        fused: Callable[..., FusedKernel[P, R]] = import_module("affdsl.schedule.fusing").fused
         return fused(self, sizes, compute_tolerance)
 
     def mlir(self) -> str:
@@ -541,7 +605,8 @@ class Kernel(_Called):
         ----------
         loop
             Only the loop of this name, as `loops()` and `picture()` have it. Of several of one name, the first is
-            `i#1`. Where the compiler left no such loop, it is those loops in which its instructions stand now.
+            `i#1`; that of a kernel that is called is `blur: i`. Where the compiler left no such loop, it is those loops
+            in which its instructions stand now.
         target
             For another instruction set than that of this machine, as "avx2". The compiler has to be one for it.
 
@@ -564,10 +629,64 @@ class Kernel(_Called):
         found: Callable[..., Assembly] = import_module("affdsl.seeing.assembly").assembly
         return found(self.program, self.guarding, loop, target)
 
-    def interpret(self, /, *arguments: object, **keywords: object) -> object:
+    def profile(
+        self,
+        /,
+        *arguments: object,
+        repeats: int | None = None,
+        in_place: bool = False,
+        inside: str | None = None,
+        **keywords: object,
+    ) -> Profile:
+        """Run it, and say where the time goes: for each loop nest, and for the whole call, the time, what is computed
+        and moved, and which part of what this machine can do that is. Printed it is a table; all of it is data, too.
+
+        A copy of the kernel runs that has clocks around its nests. It is called several times, each time with arrays
+        that are copies of those that are given: these stay as they are. Operations are counted exactly, from the loops
+        and the sizes of the call; where data decides how often something runs, they are counted in one more run. Bytes
+        are those of distinct elements. What the machine can do is measured once and kept: `affdsl.codegen.roofline`.
+
+        Parameters
+        ----------
+        arguments, keywords
+            Those of a call. An argument of the kernel that is called as one of the following is given by position.
+        repeats
+            How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
+        in_place
+            Run on the arrays themselves, without copies: they are changed as by so many calls and one more, and by yet
+            another one where operations are counted in a run.
+        inside
+            The name of a sequential loop, as `loops()` and `picture()` have it, as one over time steps: the nests right
+            inside of it are measured instead of that whole loop, in all of its iterations.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As a call does, for arguments that do not fit.
+        ProgramError
+            If repeats is no positive number, or there is no loop to look into, or it is parallel.
+        ToolchainError
+            If there is no C compiler.
+
+        >>> import affdsl as af, numpy as np
+        >>> N = af.symbols("N")
+        >>> @af.kernel
+        ... def axpy(a: af.f64, x: af.f64[N], y: af.f64[N]):
+        ...     with af.for_(N) as i:
+        ...         y[i] += a * x[i]
+        >>> y = np.ones(1000)
+        >>> nest = axpy.profile(2.0, y.copy(), y, repeats=1).nests[0]
+        >>> nest.name, nest.flops, nest.bytes_moved, nest.bound, float(y[0])
+        ('i', 2000, 24000, 'memory', 1.0)
+        """
+        found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
+        return found(self.program, self.guarding, arguments, keywords, repeats, in_place, inside)
+
+    def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
         given = defaulted(self.program.parameters, arguments, keywords)
-        return interpret_program(self.program, self.guarding, arguments, keywords if given is None else given)
+        result = interpret_program(self.program, self.guarding, arguments, keywords if given is None else given)
+        return cast(R, result)
 
     def check(self) -> Bounds:
         """Whether each access lies inside of its array: proved for all sizes, checked by each call, or not known.
@@ -689,6 +808,13 @@ class Kernel(_Called):
 
     def __str__(self) -> str:
         return self.mlir()
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: how it is called, its loops, and a picture of their iterations where that is small."""
+        if self._program is None:
+            return None
+        shown: Callable[[Kernel], str] = import_module("affdsl.notebook").of_kernel
+        return shown(self)
 
     def __repr__(self) -> str:
         if self._program is None:

@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
@@ -29,6 +29,9 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
@@ -53,6 +56,14 @@ class LoadedLibrary:
             return ctypes.cast(self.handle[symbol], ctypes.c_void_p).value
         except AttributeError:
             return None
+
+    def call(self, symbol: str, *arguments: int | NDArray[np.generic]) -> int:
+        """Call a function of int64_t, and of pointers for arrays; gives its int64_t, and anything where it has none."""
+        function = self.handle[symbol]
+        function.restype = ctypes.c_int64
+        return int(
+            function(*(ctypes.c_int64(a) if isinstance(a, int) else ctypes.c_void_p(a.ctypes.data) for a in arguments))
+        )
 
 
 class Cache:
@@ -122,6 +133,27 @@ class Cache:
                 image, key, was_built = self.image(compiler, source, flags)
                 self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
             return self._libraries[memo]
+
+    def known(self, kind: str, *key: str) -> bytes | None:
+        """What `keep` has kept for a key; None if that is nothing. What is damaged is reported, not taken."""
+        hashed = _key(kind, *key)
+        return self._read(f"{hashed}.{kind}", hashed)
+
+    def keep(self, payload: bytes, kind: str, *key: str) -> None:
+        """Keep what was found out for a key, for this process and others; `kind` is the end of the name of the file."""
+        hashed = _key(kind, *key)
+        self._write(f"{hashed}.{kind}", hashed, payload)
+
+    def record(self, name: str, *key: str, make: Callable[[], bytes], again: bool = False) -> bytes:
+        """What was found out once for a key: from the folder, or made and stored; made in any case if `again`.
+
+        `name` says what it is in the name of the file.
+        """
+        found = None if again else self.known(name, *key)
+        if found is None:
+            found = make()
+            self.keep(found, name, *key)
+        return found
 
     def _read(self, name: str, key: str) -> bytes | None:
         """The content of an entry; None if there is none. A damaged one is reported, removed and taken for none."""
@@ -210,7 +242,7 @@ class Cache:
         total = sum(size for _, size, _ in files)
         for used, size, name in sorted(files):
             is_stale = name.endswith(".unfinished") and used < time.time() - STALE
-            is_excess = total > limit and name.endswith((".library", ".compiler")) and name != keep
+            is_excess = total > limit and name.endswith((".library", ".compiler", ".tuned")) and name != keep
             if is_stale or is_excess:
                 total -= size
                 self._remove(name)

@@ -22,6 +22,8 @@ from affdsl.codegen.arguments import (
 )
 from affdsl.codegen.bfloat import as_interpreted, as_numpy, bfloat16
 from affdsl.codegen.c.emit import emit_jit
+from affdsl.codegen.c.instruments import FLAGS as OF_INSTRUMENTS
+from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import LoadedLibrary, default_cache
@@ -74,13 +76,19 @@ def jit_source(
     sites: Sites | None = None,
     origins: Origins | None = None,
     target: Target | None = None,
+    module: Module | None = None,
+    instruments: Instruments | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
 
-    `sites` and `origins` are filled, see `codegen.c.emit.emit_jit`.
+    `sites` and `origins` are filled, see `affdsl.codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes
+    how it runs, of a `module` that does the same as that of the program, and has its vectors split already.
     """
-    module, checked = program.module, is_checked(program)
-    width = (native_target() if target is None else target).width if _has_vectors(module) else None
+    width = None
+    if module is None:
+        module = program.module
+        width = (native_target() if target is None else target).width if has_vectors(module) else None
+    checked = is_checked(program)
     source = emit_jit(
         module,
         program.func.symbol,
@@ -91,8 +99,10 @@ def jit_source(
         asks=bounds.needs_numbers,
         register_bits=width,
         origins=origins,
+        instruments=instruments,
     )
-    flags = jit_flags(compiler) if target is None else jit_flags(compiler, target.flags)
+    flags = (*(OF_INSTRUMENTS if instruments is not None else ()),)
+    flags += jit_flags(compiler) if target is None else jit_flags(compiler, target.flags)
     # What is computed for a check must not be undefined either: it may be any number that data gives.
     return source, (*flags, *(("-fwrapv",) if checked else ()))
 
@@ -125,7 +135,7 @@ def _after_output(called: Caller) -> Caller:
     return run
 
 
-def _has_vectors(module: Module) -> bool:
+def has_vectors(module: Module) -> bool:
     """Whether there is a vector, for which the compiler is asked how wide its registers are."""
     return any(isinstance(v.type, VectorType) for op in walk(module) for v in (*op.defines(), *op.binds()))
 

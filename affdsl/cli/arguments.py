@@ -1,10 +1,10 @@
 """Arguments of `affdsl run` as words: numbers, and arrays by shape and content or from files.
 
-    3  -0x10  2.5  1e-3  inf  true        a number
+    3  -0x10  2.5  1e-3  inf  true  1-2j  a number
     4x4xf32=zeros                         an array: sizes and elements, = and what is in it
     4x4=random:7                          the elements are those that the function takes anyway
     zeros                                 the sizes too, where the function's type has them all
-    [[1, 2], [3, 4]]                      the elements themselves
+    [[1, 2], [3, 4]]                      the elements themselves; complex ones may be pairs
     @a.npy  @a.npz:name                   from a NumPy file
 
 What is in an array: `zeros`, `ones`, `iota` (0, 1, 2, ... in the order of memory), `random` or `random:SEED` (floats
@@ -32,7 +32,9 @@ from affdsl.ir.types import INDEX, ComplexType, FloatType, IndexType, IntegerTyp
 Array = NDArray[np.generic]
 Argument = int | float | complex | Array
 
-_FORM = re.compile(r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*)?=(?P<fill>.+)")
+_FORM = re.compile(
+    r"(?P<shape>[0-9]+(?:x[0-9]+)*)?(?:(?<=[0-9])x)?(?P<element>[a-z]+[0-9]*|complex<f[0-9]+>)?=(?P<fill>.+)"
+)
 _LARGEST = 2**40  # bytes of one array
 
 
@@ -133,7 +135,7 @@ def _array(what: str, word: str, type: MemRefType, element: NumberType, *, unsig
             raise UsageError(f"{what} needs elements of {stored}, but {word[1:]} has {array.dtype}")
         array = np.asarray(array, order="C")
     elif word.startswith("["):
-        array = _literal(what, word, element, stored)
+        array = _literal(what, word, type, element, stored)
     else:
         array = _filled(what, word, type, element, stored)
     sizes = "x".join(map(str, array.shape)) or "one element"
@@ -163,10 +165,10 @@ def _from_file(what: str, name: str) -> Array:
         raise UsageError(f"{what} '{path}' is no NumPy file of numbers: {error}") from None
 
 
-def _literal(what: str, word: str, element: NumberType, stored: np.dtype[np.generic]) -> Array:
+def _literal(what: str, word: str, type: MemRefType, element: NumberType, stored: np.dtype[np.generic]) -> Array:
     try:
         numbers = np.array(json.loads(word), dtype=object)
-        if isinstance(element, ComplexType) and numbers.ndim and numbers.shape[-1] == 2 and 0 not in numbers.shape:
+        if isinstance(element, ComplexType) and numbers.ndim == type.rank + 1 and numbers.shape[-1] == 2:
             return _pairs(what, numbers, element, stored)
         if any(isinstance(x, list) for x in numbers.ravel().tolist()):
             raise ValueError("its rows differ in length")
@@ -182,12 +184,14 @@ def _pairs(what: str, numbers: Array, element: ComplexType, stored: np.dtype[np.
     return np.array(list(map(complex, flat[::2], flat[1::2])), stored).reshape(numbers.shape[:-1])
 
 
-def _element(what: str, number: object, element: NumberType, stored: np.dtype[np.generic]) -> int | float | np.generic:
-    if isinstance(element, ComplexType):
-        raise UsageError(f"{what} needs complex numbers as pairs, [[1, 2], [0, -1]], got {json.dumps(number)}")
-    whole = not isinstance(element, FloatType)
+def _element(
+    what: str, number: object, element: NumberType, stored: np.dtype[np.generic]
+) -> int | float | complex | np.generic:
+    whole = not isinstance(element, FloatType | ComplexType)
     if not isinstance(number, int | float) or (whole and not isinstance(number, int)):
         raise UsageError(f"{what} needs {'whole numbers' if whole else 'numbers'}, got {json.dumps(number)}")
+    if isinstance(element, ComplexType):
+        return complex(number)
     if isinstance(element, FloatType):
         rounded = number_of(number, element)
         return to_bits(rounded, element) if element.name == "bf16" else rounded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -20,9 +20,35 @@ from affdsl.lang.scalars import Scalar, constant, emit_scalar
 from affdsl.lang.source import assigned_name, here, problem
 from affdsl.lang.traced import Operand, Traced, attribute_problem, numpy_problem
 
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
+
 
 class Array:
-    """A buffer that the kernel reads and writes, element by element."""
+    """An array of a kernel: an argument, or what `alloc`, `alloca` and `constant` give.
+
+    `A[i, j]` loads an element, and `A[i, j] = x` stores to it.
+
+    For type checkers it is also what a call passes: `A: Annotated[affdsl.Array, affdsl.f32[M, N]]`.
+
+    Attributes
+    ----------
+    name
+        What the user called it.
+    shape, ndim
+        The sizes, as indices, and how many they are.
+    value, type
+        The value of the IR, and what is known of it: element type, sizes, const, strided.
+
+    >>> import numpy as np, affdsl as af
+    >>> M, N = af.symbols("M N")
+    >>> @af.kernel
+    ... def corner(A: af.f64[M, N]):
+    ...     af.assume((M >= 1) & (N >= 1))
+    ...     return A[A.shape[0] - 1, A.shape[1] - 1]
+    >>> print(corner.interpret(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    4.0
+    """
 
     def __init__(self, value: Value, type: ArrayType) -> None:
         self.value = value
@@ -160,68 +186,77 @@ class Array:
     def _subscripts(self) -> str:
         return ", ".join("ijklmn"[n] if n < 6 else f"i{n}" for n in range(self.ndim)) or "()"
 
-    def __iter__(self) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.name} cannot be iterated over while the kernel is built",
-            f"write `with affdsl.for_({self.name}.shape[0]) as i:` and use {self.name}[i]",
-        )
-
-    def __contains__(self, x: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"what {self.name} holds is known only when the kernel runs",
-            f"write a loop over its elements and compare {self.name}[{self._subscripts()}]",
-        )
-
-    def __len__(self) -> int:
-        raise problem(
-            ProgramTypeError,
-            f"the length of {self.name} is known only when the kernel runs",
-            f"use {self.name}.shape[0]",
-        )
-
-    def _arithmetic(self, *_: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.name} is an array: operators work on its elements",
-            f"write a loop and use {self.name}[{self._subscripts()}]",
-        )
-
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _arithmetic
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _arithmetic
-    __rlshift__ = __rrshift__ = __divmod__ = __rdivmod__ = __trunc__ = __ceil__ = __floor__ = __complex__ = _arithmetic
-    __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
-    __int__ = __float__ = __index__ = __round__ = _arithmetic
     __hash__ = object.__hash__
 
-    def __eq__(self, other: object) -> bool:
-        self._arithmetic()
+    # What follows only says what is not possible. Type checkers do not see it, and so say the same.
+    if not TYPE_CHECKING:
 
-    def __ne__(self, other: object) -> bool:
-        self._arithmetic()
+        def __iter__(self) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} cannot be iterated over while the kernel is built",
+                f"write `with affdsl.for_({self.name}.shape[0]) as i:` and use {self.name}[i]",
+            )
 
-    def __call__(self, *_: object, **keywords: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.name} is an array and cannot be called",
-            f"an element is {self.name}[{self._subscripts()}], with brackets",
+        def __contains__(self, x: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"what {self.name} holds is known only when the kernel runs",
+                f"write a loop over its elements and compare {self.name}[{self._subscripts()}]",
+            )
+
+        def __len__(self) -> int:
+            raise problem(
+                ProgramTypeError,
+                f"the length of {self.name} is known only when the kernel runs",
+                f"use {self.name}.shape[0]",
+            )
+
+        def _arithmetic(self, *_: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is an array: operators work on its elements",
+                f"write a loop and use {self.name}[{self._subscripts()}]",
+            )
+
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _arithmetic
+        __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _arithmetic
+        __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rshift__ = _arithmetic
+        __rlshift__ = __rrshift__ = __divmod__ = __rdivmod__ = __trunc__ = __ceil__ = __floor__ = __complex__ = (
+            _arithmetic
         )
+        __neg__ = __pos__ = __abs__ = __invert__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _arithmetic
+        __int__ = __float__ = __index__ = __round__ = _arithmetic
 
-    def __format__(self, form: str) -> str:
-        if form:
+        def __eq__(self, other: object) -> bool:
             self._arithmetic()
-        return str(self)
 
-    def __delitem__(self, index: object) -> NoReturn:
-        raise problem(ProgramTypeError, f"an element of {self.name} cannot be deleted", "an array keeps its sizes")
+        def __ne__(self, other: object) -> bool:
+            self._arithmetic()
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__") or name in ("value", "type"):  # Python asks for its own, and for all while it copies
-            raise AttributeError(f"Array has no attribute {name}")
-        loop = f"write a loop and use {self.name}[{self._subscripts()}]"
-        raise attribute_problem(name, f"the array {self.name}", _ATTRIBUTES | dict.fromkeys(_OF_ELEMENTS, loop))
+        def __call__(self, *_: object, **keywords: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.name} is an array and cannot be called",
+                f"an element is {self.name}[{self._subscripts()}], with brackets",
+            )
+
+        def __delitem__(self, index: object) -> NoReturn:
+            raise problem(ProgramTypeError, f"an element of {self.name} cannot be deleted", "an array keeps its sizes")
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("__") or name in (
+                "value",
+                "type",
+            ):  # Python asks for its own, and for all while it copies
+                raise AttributeError(f"Array has no attribute {name}")
+            loop = f"write a loop and use {self.name}[{self._subscripts()}]"
+            raise attribute_problem(name, f"the array {self.name}", _ATTRIBUTES | dict.fromkeys(_OF_ELEMENTS, loop))
+
+        def __format__(self, form: str) -> str:
+            if form:
+                self._arithmetic()
+            return str(self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, *_: object, **keywords: object) -> NoReturn:
         raise numpy_problem(ufunc.__name__, self.name)
@@ -252,8 +287,31 @@ _ATTRIBUTES = {
 def alloc(type: ArrayType, *, space: int = 0) -> Array:
     """A new array on the heap, its elements not set: `alloc(f32[M, N + 1])`.
 
-    It lives until the with-block around ends, or is returned by the kernel. `space` is the number of a memory space:
-    0 is that of the arguments; what a fast memory has the number of, the tools that follow know.
+    It lives until the with-block around ends, or is returned by the kernel.
+
+    Parameters
+    ----------
+    type
+        The type of its elements, and its sizes: numbers, symbols, or affine expressions of sizes and loop variables.
+    space
+        The number of a memory space: 0 is that of the arguments; what a fast memory has the number of, the tools that
+        follow know.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array type, one with strides, or no number of a space.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def doubled(x: af.f64[N]):
+    ...     y = af.alloc(af.f64[N])
+    ...     with af.for_(N) as i:
+    ...         y[i] = x[i] * 2.0
+    ...     return y
+    >>> doubled.interpret(np.array([1.0, 2.5]))
+    array([2., 5.])
     """
     array = _new("alloc", type, memref.Alloc, space)
     current().block.owned.append(array.value)
@@ -264,6 +322,30 @@ def alloca(type: ArrayType, *, space: int = 0) -> Array:
     """A new small array on the stack, its elements not set. It lives until the with-block around ends.
 
     C takes the heap instead where the size is large, or known only when the kernel runs.
+
+    Parameters
+    ----------
+    type
+        The type of its elements, and its sizes, as `alloc` takes them.
+    space
+        The number of a memory space, as `alloc` takes it.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array type, one with strides, or no number of a space.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def swap(x: af.f64[2]):
+    ...     t = af.alloca(af.f64[1])
+    ...     t[0] = x[0]
+    ...     x[0] = x[1]
+    ...     x[1] = t[0]
+    >>> x = np.array([1.0, 2.0])
+    >>> swap.interpret(x)
+    >>> x
+    array([2., 1.])
     """
     return _new("alloca", type, memref.Alloca, space)
 
@@ -284,11 +366,32 @@ def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca
     return Array(result, ArrayType(type.dtype, type.shape))
 
 
-def copy(source: Array, target: Array) -> None:
-    """Copy all elements of source to target: same type, same shape, no overlap."""
-    for x in (source, target):
-        if not isinstance(x, Array):
-            raise problem(ProgramTypeError, f"copy takes two arrays, got {x!r}")
+def copy(source: annotated.Array, target: annotated.Array) -> None:
+    """Copy all elements of an array to another (`memref.copy`).
+
+    Parameters
+    ----------
+    source, target
+        Arrays of the same element type and the same sizes, which do not overlap.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array, where types or sizes differ, and where the target is const or the source itself.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def f(x: af.f64[N], y: af.f64[N]):
+    ...     af.copy(x, y)
+    >>> y = np.zeros(2)
+    >>> f.interpret(np.array([1.0, 2.0]), y)
+    >>> y
+    array([1., 2.])
+    """
+    if not isinstance(source, Array) or not isinstance(target, Array):
+        wrong = target if isinstance(source, Array) else source
+        raise problem(ProgramTypeError, f"copy takes two arrays, got {wrong!r}")
     if (source.type.dtype, source.type.shape) != (target.type.dtype, target.type.shape):
         raise problem(
             ProgramTypeError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from types import TracebackType
-from typing import NoReturn
+from typing import Generic, NoReturn, TypeVar, cast
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Block
@@ -21,8 +21,11 @@ from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.variables import Variable
 from affdsl.lang.vectors import Vector, same_lanes
 
+Bound = TypeVar("Bound")
+"""What `as` binds."""
 
-class WithBlock(ABC):
+
+class WithBlock(ABC, Generic[Bound]):
     """A with-block that becomes an operation when it ends without an exception."""
 
     what = ""
@@ -34,7 +37,7 @@ class WithBlock(ABC):
         self.made_in = current().block
         self.made_in.unentered[self] = (self.what, self.location)
 
-    def __enter__(self) -> object:
+    def __enter__(self) -> Bound:
         if self.entered:
             raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
         names = assigned_names(user_frame())
@@ -50,7 +53,7 @@ class WithBlock(ABC):
         self.bound = _bound_names()
         result = self.begin(names)
         self.opened = current().block
-        return result
+        return cast(Bound, result)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -131,9 +134,29 @@ class WithBlock(ABC):
 
 
 def yield_(*values: Operand | Sequence[Operand]) -> None:
-    """Hand values to the loop or branch around, as the last thing in its block: one by one, or as a tuple.
+    """Hand values to the loop or branch around, as the last thing in its block.
 
-    Raises ProgramError where the block takes none, and ProgramTypeError where number or types differ.
+    Parameters
+    ----------
+    values
+        As many as the block takes, of its types: one by one, or as a tuple. Python numbers take the type.
+
+    Raises
+    ------
+    ProgramError
+        Where the block takes none, or was handed some already.
+    ProgramTypeError
+        Where number or types differ.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def total(x: af.f64[N]):
+    ...     with af.for_(N, iter_args=af.f64(0)) as (i, s):
+    ...         af.yield_(s + x[i])
+    ...     return s
+    >>> print(total.interpret(np.array([1.0, 2.5])))
+    3.5
     """
     block = current().block
     if block.yielded is not None:

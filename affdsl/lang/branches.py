@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -12,13 +13,13 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
-from affdsl.lang.blocks import WithBlock, closed, yielded_values
+from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import DType, bool_
 from affdsl.lang.indices import Condition, require_known
 from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem
-from affdsl.lang.traced import Traced
+from affdsl.lang.traced import Operand, Traced
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,22 @@ class _Arm:
     location: Location
 
 
-class if_(WithBlock):  # noqa: N801
+class if_(WithBlock[Bound]):  # noqa: N801
     """A branch: `with if_(i >= 1):`, which `with elif_(i >= 0):` and `with else_():` may follow.
 
-    The condition is affine (comparisons of indices, combined with & | ~) or a bool_ computed from data, and then it is
-    an `scf.if`. With result types, `with if_(i >= 1, f32) as x:`, all blocks `yield_` a value, and after them x is it.
-    Several types are given one by one, or as a tuple.
+    With result types, `with if_(i >= 1, f32) as x:`, all blocks `yield_` a value, and after them x is it.
+
+    Parameters
+    ----------
+    condition
+        Comparisons of indices, combined with & | ~; or a bool_ computed from data, and then it is an `scf.if`.
+    results
+        The types of what it gives: one by one, or as a tuple.
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for what is no condition or no type, and where a block yields nothing.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")
@@ -58,6 +69,14 @@ class if_(WithBlock):  # noqa: N801
     what = "if_"
     advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
 
+    @overload
+    def __init__(self: if_[None], condition: Operand, /) -> None: ...
+    @overload
+    def __init__(self: if_[Scalar], condition: Operand, result: DType, /) -> None: ...
+    @overload
+    def __init__(self: if_[tuple[Scalar, Scalar]], condition: Operand, first: DType, second: DType, /) -> None: ...
+    @overload
+    def __init__(self: if_[tuple[Scalar, ...]], condition: Operand, *results: DType | Sequence[DType]) -> None: ...
     def __init__(self, condition: object, *results: DType | Sequence[DType]) -> None:
         self.condition = decided("if_", condition)
         types = [x for given in results for x in (given if isinstance(given, tuple | list) else (given,))]
@@ -132,14 +151,14 @@ class if_(WithBlock):  # noqa: N801
         return affine.If(constraints, then, orelse, results, location=arm.location)
 
 
-class _Further(WithBlock):
+class _Further(WithBlock[None]):
     """A block of the branch just before."""
 
     def gives(self) -> int:
         """Nothing: the results are the if_'s."""
         return 0
 
-    def _branch(self) -> if_:
+    def _branch(self) -> if_[object]:
         """The branch that this belongs to."""
         before = current().block.last_closed
         if not isinstance(before, if_):
@@ -156,6 +175,29 @@ class elif_(_Further):  # noqa: N801
     """What runs where the blocks of the `if_` just before did not, and a condition holds: `with elif_(i >= 1):`.
 
     The condition is looked at only then, with what it reads: `with if_(i == 0): ...`, `with elif_(A[i - 1] > 0): ...`.
+
+    Parameters
+    ----------
+    condition
+        As that of `if_`.
+
+    Raises
+    ------
+    ProgramError
+        Where no block of an `if_` or `elif_` stands just before.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def size(n: af.index):
+    ...     with af.if_(n < 10, af.i32) as s:
+    ...         af.yield_(1)
+    ...     with af.elif_(n < 100):
+    ...         af.yield_(2)
+    ...     with af.else_():
+    ...         af.yield_(3)
+    ...     return s
+    >>> print(size.interpret(5), size.interpret(50), size.interpret(500))
+    1 2 3
     """
 
     what = "elif_"
@@ -214,7 +256,24 @@ class elif_(_Further):  # noqa: N801
 
 
 class else_(_Further):  # noqa: N801
-    """What runs where the `if_` just before did not, nor an `elif_`: `with else_():`."""
+    """What runs where the `if_` just before did not, nor an `elif_`: `with else_():`.
+
+    Raises
+    ------
+    ProgramError
+        Where no block of an `if_` or `elif_` stands just before.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def larger(a: af.f64, b: af.f64):
+    ...     with af.if_(a > b, af.f64) as x:
+    ...         af.yield_(a)
+    ...     with af.else_():
+    ...         af.yield_(b)
+    ...     return x
+    >>> print(larger.interpret(1.0, 2.5))
+    2.5
+    """
 
     what = "else_"
     advice = "the results have their names from the if_"

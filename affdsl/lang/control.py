@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.location import Location
 from affdsl.ir.types import INDEX
-from affdsl.lang.blocks import WithBlock, closed, yielded_values
+from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.builder import current
 from affdsl.lang.dtypes import DType, index, parts_of, require_index
 from affdsl.lang.indices import Index, bounds_of
@@ -22,32 +22,86 @@ from affdsl.lang.source import here, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.vectors import Vector
 
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
+
 Carried: TypeAlias = Scalar | Vector
+C = TypeVar("C", bound=Carried)
+D = TypeVar("D", bound=Carried)
+Several: TypeAlias = tuple[Any, ...]
+"""What is bound to several names where a list says how many they are, and of which types: no type checker reads it."""
+Range: TypeAlias = Operand | tuple[Operand, Operand] | tuple[Operand, Operand, int]
+"""A stop, a (start, stop), or a (start, stop, step)."""
 _Extreme: TypeAlias = type[affine.Min] | type[affine.Max]
 
 
-class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
+class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stands for
     """A loop: `with for_(n) as i:`, `with for_(start, stop, step) as i:`.
 
     The loop runs for i = start, start + step, ... below stop, or above it where the step is negative: `for_(N - 1, -1,
-    -1)` counts down to 0. A bound is an affine index, or min or max of several (`for_(max(0, i - 1), min(n, i + 2))`),
-    or data, and then the loop is an `scf.for`. The step is a number. Loops of the IR count up: one that runs down is a
-    loop over how far it has come, which has its name, and its i is the start less that.
+    -1)` counts down to 0. A loop whose bounds are data is an `scf.for`. Loops of the IR count up: one that runs down is
+    a loop over how far it has come, which has its name, and its i is the start less that.
 
     The block runs once, to build the loop, so Python's statements in it happen once: exchanging two names in it does
     not make iterations take turns. Write both halves, or give an array one dimension more, `u[t % 2, i]`.
 
-    `iter_args` are numbers or vectors that are carried from one iteration to the next:
-    `with for_(n, iter_args=[f32(0)]) as (i, s):` and `yield_(s + a[i])` as the last thing in the block. After the
-    block, s is what the last iteration yielded.
+    What is carried from one iteration to the next stands in `iter_args`, follows i in `as (i, s)`, and is handed on by
+    `yield_(...)` as the last thing in the block. After the block, s is what the last iteration yielded.
 
-    Raises ProgramError and its kinds, with the user's line.
+    Parameters
+    ----------
+    bounds
+        The stop, or start and stop, or start, stop and step. A bound is an affine index, or min or max of several
+        (`for_(max(0, i - 1), min(n, i + 2))`), or data.
+    step
+        A number, not 0, by its name.
+    iter_args
+        A number or a vector that is carried, or several.
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for what is no bound, no step, or nothing that can be carried.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def last_sums(x: af.f64[N], sums: af.f64[N]):
+    ...     with af.for_(N, iter_args=af.f64(0)) as (i, s):
+    ...         sums[i] = s + x[i]
+    ...         af.yield_(s + x[i])
+    >>> sums = np.zeros(3)
+    >>> last_sums.interpret(np.array([1.0, 2.0, 3.0]), sums)
+    >>> sums
+    array([1., 3., 6.])
     """
 
     what = "for_"
     advice = "the loop variable comes first, then one name for each of iter_args: `as (i, s)`"
 
-    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: Carried | Sequence[Carried] = ()) -> None:
+    @overload
+    def __init__(self: for_[Index], *bounds: Operand, step: int | None = None) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, Vector]], *bounds: Operand, step: int | None = None, iter_args: Vector
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, Scalar]], *bounds: Operand, step: int | None = None, iter_args: annotated.Scalar
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, C]], *bounds: Operand, step: int | None = None, iter_args: tuple[C]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[tuple[Index, C, D]], *bounds: Operand, step: int | None = None, iter_args: tuple[C, D]
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: for_[Several], *bounds: Operand, step: int | None = None, iter_args: Sequence[Carried]
+    ) -> None: ...
+    def __init__(self, *bounds: Operand, step: int | None = None, iter_args: object = ()) -> None:
         if not 1 <= len(bounds) <= 3:
             raise problem(
                 ProgramTypeError, f"for_ takes (stop), (start, stop) or (start, stop, step), got {len(bounds)}"
@@ -99,6 +153,8 @@ class for_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
         block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
         if self.is_affine:
             builder.varying.add(self.iv)
+        if isinstance(self.top, Affine):
+            builder.running_down[self.iv] = self.top.substitute(dict(builder.running_down)) - Value(INDEX, name)
         iv = self._variable()
         return (iv, *self.carried) if self.carried else iv
 
@@ -144,17 +200,51 @@ def require_own_names(carried: Sequence[Carried], names: Sequence[str], what: st
             )
 
 
-class parallel(WithBlock):  # noqa: N801
+class parallel(WithBlock[Bound]):  # noqa: N801
     """Loops whose iterations may run in any order and at once: `with parallel(M, N) as (i, j):`.
 
-    Each bound is a stop, a (start, stop) or a (start, stop, step). `reduce` lists pairs of a kind and a type:
-    `with parallel(N, reduce=[("addf", f64)]) as (i, s):` and `yield_(x[i])`; after the block s is the sum, combined
-    in any order. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers).
+    With `reduce`, the block hands values on by `yield_(...)`, and after it their names stand for what these come to,
+    combined in any order: `with parallel(N, reduce=[("addf", f64)]) as (i, s):`.
+
+    Parameters
+    ----------
+    bounds
+        For each loop a stop, a (start, stop) or a (start, stop, step), all of them affine.
+    reduce
+        Pairs of a kind and a type. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers).
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for bounds that are data, for a step that is not positive, and for what is
+        no reduction.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def total(x: af.f64[N]):
+    ...     with af.parallel(N, reduce=[("addf", af.f64)]) as (i, s):
+    ...         af.yield_(x[i])
+    ...     return s
+    >>> print(total.interpret(np.array([1.0, 2.5])))
+    3.5
     """
 
     what = "parallel"
     advice = "the loop variables come first, then one name for each of reduce: `as (i, j, s)`"
 
+    @overload
+    def __init__(self: parallel[Index], bound: Range, /) -> None: ...
+    @overload
+    def __init__(self: parallel[tuple[Index, Index]], first: Range, second: Range, /) -> None: ...
+    @overload
+    def __init__(self: parallel[tuple[Index, Index, Index]], first: Range, second: Range, third: Range, /) -> None: ...
+    @overload
+    def __init__(self: parallel[tuple[Index, ...]], *bounds: Range) -> None: ...
+    @overload
+    def __init__(
+        self: parallel[tuple[Index | Scalar, ...]], *bounds: Range, reduce: Sequence[tuple[str, DType]]
+    ) -> None: ...
     def __init__(self, *bounds: object, reduce: Sequence[tuple[str, DType]] = ()) -> None:
         if not bounds:
             raise problem(ProgramTypeError, "parallel needs at least one bound, like affdsl.parallel(M, N)")

@@ -6,7 +6,7 @@ from affdsl.errors import ProgramTypeError
 from affdsl.ir.attributes import Attribute, OpaqueAttr, StringAttr
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import I1
 from affdsl.lang.arrays import Array
@@ -21,13 +21,20 @@ from affdsl.lang.vectors import Vector
 
 
 def print_(*values: str | Operand) -> None:
-    """Print a line when the kernel runs: texts and numbers, with spaces between them.
+    """Print a line when the kernel runs: `print_("x", i, x[i])`, texts and numbers with a space between them.
 
-    Floats are printed with as few digits as tell them from all others, truth values as 1 and 0, and complex numbers as
-    their parts, (1.5, -2). Lines of iterations
+    Floats are printed with as few digits as tell them from all others, and truth values as 1 and 0. Lines of iterations
     that run at once may mix. Nothing moves past it: steps of a schedule that would change the order are refused.
 
-    Raises ProgramTypeError for what cannot be printed.
+    Parameters
+    ----------
+    values
+        Texts, numbers of the kernel and Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what cannot be printed, as arrays and vectors.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")
@@ -56,7 +63,21 @@ def assert_(
     What the kernel wrote before stays written. In C that is shipped the function says so by its status, and the header
     how. Nothing moves past it: steps of a schedule that would change the order are refused.
 
-    Raises ProgramTypeError for what is no condition, and for values that are no numbers.
+    Parameters
+    ----------
+    condition
+        A comparison, or another bool_.
+    text
+        What the error says.
+    values, named
+        Numbers that the error shows: by what they are called in the kernel, or by the names given here.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no condition, and for values that are no numbers.
+    FailedAssertionError
+        By the call.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")
@@ -141,10 +162,16 @@ def _printable(what: str, x: object) -> list[str | Scalar]:
 def _called(x: object) -> str:
     """What a value is called in a message."""
     if isinstance(x, Index):
-        return spell(x.expr)
+        return _as_written(x.expr)
     if not isinstance(x, Scalar):
         return "value"
     made = next((op for op in reversed(current().block.ops) if x.value in op.defines()), None)
     if isinstance(made, affine.Load):
-        return f"{made.memref.hint}[{', '.join(map(spell, made.index))}]" if made.index else made.memref.hint or "value"
+        index = ", ".join(map(_as_written, made.index))
+        return f"{made.memref.hint}[{index}]" if made.index else made.memref.hint or "value"
     return x.value.hint or "value"
+
+
+def _as_written(expr: Affine) -> str:
+    """An index with the variables of loops that run down, for which the IR has how far these have come."""
+    return spell(expr.substitute(dict(current().running_down)))

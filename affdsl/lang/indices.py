@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, overload
+from typing import cast as taken_for
+
 import numpy as np
 
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramNameError, ProgramTypeError
@@ -16,10 +20,18 @@ from affdsl.lang.source import here, problem
 from affdsl.lang.traced import Comparable, Operand, Traced
 
 
-def symbols(names: str) -> Index | tuple[Index, ...]:
+def symbols(names: str) -> Symbols:
     """Symbolic sizes, to be used in the shapes of arguments and in kernels.
 
-    `names` are separated by spaces or commas. One name gives one symbol, several give a tuple.
+    Parameters
+    ----------
+    names
+        What they are called, with spaces or commas between them. One name gives one symbol, several give a tuple.
+
+    Raises
+    ------
+    ProgramTypeError, ProgramNameError
+        For what is no text, and for what is no name of Python or is there twice.
 
     >>> M, N = symbols("M N")
     >>> M + 2 * N
@@ -35,14 +47,26 @@ def symbols(names: str) -> Index | tuple[Index, ...]:
         twice = next(name for name in wanted if wanted.count(name) > 1)
         raise problem(ProgramNameError, f"the symbol {twice} is named twice; give each its own name")
     made = tuple(Index(Affine.of(SymbolValue(INDEX, name, here()))) for name in wanted)
-    return made if len(made) > 1 else made[0]
+    return taken_for("Symbols", made if len(made) > 1 else made[0])
 
 
 class Index(Comparable["Condition | Scalar"]):
-    """A whole number that is affine in the loop variables and symbols around.
+    """A whole number that is affine in the loop variables and symbols around: what `for_` gives, and `symbols`.
 
     Operators: `+ -` with another, `* // %` with a number or with a symbolic expression, `ceildiv`, comparisons.
     Where a symbolic divisor is not positive, the interpreter says so, and compiled code takes 0 for `//` and `%`.
+
+    For type checkers it is also what a call passes for a size: `n: Annotated[affdsl.Index, N]`.
+
+    Attributes
+    ----------
+    expr
+        The expression of the IR.
+
+    >>> import affdsl as af
+    >>> M, N = af.symbols("M N")
+    >>> (M + 2 * N + 3) // 4, N.ceildiv(8)
+    ((M + N * 2) ceildiv 4, N ceildiv 8)
     """
 
     __slots__ = ("expr",)
@@ -61,21 +85,41 @@ class Index(Comparable["Condition | Scalar"]):
         """self as a scalar of type index."""
         return index_scalar(self.expr)
 
+    @overload
+    def __add__(self, other: Index | int) -> Index: ...
+    @overload
+    def __add__(self, other: Operand) -> Index | Scalar: ...
     def __add__(self, other: Operand) -> Index | Scalar:
         term = _term("+", other)
         return self.scalar() + other if term is None else Index(self.expr + term)
 
+    @overload
+    def __radd__(self, other: Index | int) -> Index: ...
+    @overload
+    def __radd__(self, other: Operand) -> Index | Scalar: ...
     def __radd__(self, other: Operand) -> Index | Scalar:
         return self + other
 
+    @overload
+    def __sub__(self, other: Index | int) -> Index: ...
+    @overload
+    def __sub__(self, other: Operand) -> Index | Scalar: ...
     def __sub__(self, other: Operand) -> Index | Scalar:
         term = _term("-", other)
         return self.scalar() - other if term is None else Index(self.expr - term)
 
+    @overload
+    def __rsub__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rsub__(self, other: Operand) -> Index | Scalar: ...
     def __rsub__(self, other: Operand) -> Index | Scalar:
         term = _term("-", other)
         return other - self.scalar() if term is None else Index(term - self.expr)
 
+    @overload
+    def __mul__(self, other: Index | int) -> Index: ...
+    @overload
+    def __mul__(self, other: Operand) -> Index | Scalar: ...
     def __mul__(self, other: Operand) -> Index | Scalar:
         term = _term("*", other)
         if term is None:
@@ -84,21 +128,45 @@ class Index(Comparable["Condition | Scalar"]):
             raise _not_affine("*", self.expr, term)
         return Index(self.expr * term)
 
+    @overload
+    def __rmul__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rmul__(self, other: Operand) -> Index | Scalar: ...
     def __rmul__(self, other: Operand) -> Index | Scalar:
         return self * other
 
+    @overload
+    def __floordiv__(self, other: Index | int) -> Index: ...
+    @overload
+    def __floordiv__(self, other: Operand) -> Index | Scalar: ...
     def __floordiv__(self, other: Operand) -> Index | Scalar:
         return _divide("//", self, other)
 
+    @overload
+    def __rfloordiv__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rfloordiv__(self, other: Operand) -> Index | Scalar: ...
     def __rfloordiv__(self, other: Operand) -> Index | Scalar:
         return _divide("//", other, self)
 
+    @overload
+    def __mod__(self, other: Index | int) -> Index: ...
+    @overload
+    def __mod__(self, other: Operand) -> Index | Scalar: ...
     def __mod__(self, other: Operand) -> Index | Scalar:
         return _divide("%", self, other)
 
+    @overload
+    def __rmod__(self, other: Index | int) -> Index: ...
+    @overload
+    def __rmod__(self, other: Operand) -> Index | Scalar: ...
     def __rmod__(self, other: Operand) -> Index | Scalar:
         return _divide("%", other, self)
 
+    @overload
+    def ceildiv(self, other: Index | int) -> Index: ...
+    @overload
+    def ceildiv(self, other: Operand) -> Index | Scalar: ...
     def ceildiv(self, other: Operand) -> Index | Scalar:
         """The quotient rounded up."""
         return _divide("ceildiv", self, other)
@@ -128,6 +196,14 @@ class Index(Comparable["Condition | Scalar"]):
             text = spell(self.expr)
             raise problem(ProgramTypeError, f"{text} is no key of a dict or a set", f'write its name: "{text}"')
         return super().__hash__()
+
+
+if TYPE_CHECKING:
+
+    class Symbols(Index):
+        """One symbol, or several to be unpacked: which of the two, no type says, only the text of the names."""
+
+        def __iter__(self) -> Iterator[Index]: ...
 
 
 class Extremum(Comparable[Scalar]):

@@ -1,164 +1,309 @@
-"""Functions of numbers: elementary functions, extremes, choice, and what the author knows about sizes."""
+"""Functions of several numbers: powers, extremes, choice, and what the author knows about sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
-from affdsl.ir.dialects import complex as complex_
 from affdsl.lang.builder import current
-from affdsl.lang.dtypes import NUMBERS, DType, bool_
-from affdsl.lang.indices import Condition, Extremum, affine_extremum
+from affdsl.lang.dtypes import DType, Number, bool_
+from affdsl.lang.elementary import of_float, typed
+from affdsl.lang.indices import Condition, Extremum, Index, affine_extremum
 from affdsl.lang.scalars import Scalar, cast, emit_scalar, no_order, operands
 from affdsl.lang.scalars import power as pow_
 from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced, wide
 
+if TYPE_CHECKING:
+    from affdsl.lang.vectors import Vector
 
-def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:
-    """The function called `name` here, with the operation that it is for floats and for integers."""
-
-    def function(x: Operand) -> Scalar:
-        scalar = _typed(name, x)
-        if scalar.dtype.kind == "complex":
-            return _of_complex(name, scalar)
-        kind = float_kind if scalar.dtype.kind == "float" else integer_kind
-        if kind is None or scalar.dtype.kind == "bool":
-            wanted = "a float" if integer_kind is None else "an integer"
-            raise problem(
-                ProgramTypeError,
-                f"{name} needs {wanted}, got {scalar.describe()}",
-                "convert it: affdsl.f64(x)" if integer_kind is None else "convert it: affdsl.i64(x)",
-            )
-        if name == "abs":
-            return scalar.__abs__()
-        return emit_scalar(scalar.dtype, lambda r: math.Unary(r, kind, scalar.value))
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name}(x), of a number of the same type (`math.{float_kind or integer_kind}`)."
-    return function
-
-
-def _of_complex(name: str, x: Scalar) -> Scalar:
-    """The function called `name` of a complex number. Raises ProgramTypeError where it has none."""
-    if name == "abs":
-        return x.__abs__()
-    if name not in complex_.UNARY:
-        raise _needs_real(name, x)
-    return emit_scalar(x.dtype, lambda r: complex_.Unary(r, name, x.value))
-
-
-def _needs_real(name: str, x: Scalar) -> ProgramError:
-    advice = "give it a real number: x.real, x.imag or affdsl.abs(x)"
-    return problem(ProgramTypeError, f"{name} of {x.describe()} is not there for complex numbers", advice)
-
-
-abs = _unary("abs", "absf", "absi")
-acos = _unary("acos", "acos")
-acosh = _unary("acosh", "acosh")
-asin = _unary("asin", "asin")
-asinh = _unary("asinh", "asinh")
-atan = _unary("atan", "atan")
-atanh = _unary("atanh", "atanh")
-cbrt = _unary("cbrt", "cbrt")
-ceil = _unary("ceil", "ceil")
-cos = _unary("cos", "cos")
-cosh = _unary("cosh", "cosh")
-erf = _unary("erf", "erf")
-erfc = _unary("erfc", "erfc")
-exp = _unary("exp", "exp")
-exp2 = _unary("exp2", "exp2")
-expm1 = _unary("expm1", "expm1")
-floor = _unary("floor", "floor")
-log = _unary("log", "log")
-log10 = _unary("log10", "log10")
-log1p = _unary("log1p", "log1p")
-log2 = _unary("log2", "log2")
-round = _unary("round", "round")
-roundeven = _unary("roundeven", "roundeven")
-rsqrt = _unary("rsqrt", "rsqrt")
-sin = _unary("sin", "sin")
-sinh = _unary("sinh", "sinh")
-sqrt = _unary("sqrt", "sqrt")
-tan = _unary("tan", "tan")
-tanh = _unary("tanh", "tanh")
-trunc = _unary("trunc", "trunc")
-ctlz = _unary("ctlz", None, "ctlz")
-cttz = _unary("cttz", None, "cttz")
-ctpop = _unary("ctpop", None, "ctpop")
-
-
-def _test(kind: str) -> Callable[[Operand], Scalar]:
-    def function(x: Operand) -> Scalar:
-        scalar = _float(kind, x)
-        return emit_scalar(bool_, lambda r: math.Unary(r, kind, scalar.value))
-
-    function.__name__ = function.__qualname__ = kind
-    function.__doc__ = f"Whether x {kind[:2]} {kind[2:]}, as a bool_."
-    return function
-
-
-isfinite = _test("isfinite")
-isinf = _test("isinf")
-isnan = _test("isnan")
-isnormal = _test("isnormal")
+One: TypeAlias = Scalar | Index | Extremum | Condition | Number
+"""An operand that is no vector."""
 
 
 def atan2(y: Operand, x: Operand) -> Scalar:
-    """The angle of the point (x, y), from -pi to pi."""
+    """The angle in radians of the point (x, y), from -pi to pi (`math.atan2`).
+
+    Parameters
+    ----------
+    y, x
+        The coordinates: floats of one type. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of two types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(y: af.f64, x: af.f64):
+    ...     return af.atan2(y, x)
+    >>> print(f"{f.interpret(1.0, -1.0):.6f}")
+    2.356194
+    """
     return _float_binary("atan2", y, x)
 
 
 def copysign(x: Operand, sign: Operand) -> Scalar:
-    """The magnitude of x with the sign of the second."""
+    """The magnitude of one number with the sign of another (`math.copysign`).
+
+    Parameters
+    ----------
+    x, sign
+        Floats of one type. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of two types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64, sign: af.f64):
+    ...     return af.copysign(x, sign)
+    >>> print(f.interpret(2.0, -0.0))
+    -2.0
+    """
     return _float_binary("copysign", x, sign)
 
 
 def pow(base: Operand, exponent: Operand) -> Scalar:
-    """base ** exponent."""
+    """base ** exponent, which may be written so, too.
+
+    Parameters
+    ----------
+    base
+        A float or a signed integer.
+    exponent
+        A Python integer, and then it is repeated multiplication; or a float of the type of base.
+
+    Raises
+    ------
+    ProgramTypeError
+        For other types, and for a negative exponent of an integer.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64, y: af.f64):
+    ...     return af.pow(x, 3), af.pow(x, y)
+    >>> print(*f.interpret(2.0, 0.5))
+    8.0 1.4142135623730951
+    """
     return pow_(base, exponent)
 
 
 def fmod(a: Operand, b: Operand) -> Scalar:
-    """C's remainder of a / b: the sign of a."""
+    """What is left of a / b, with the sign of a, as C's fmod (`arith.remf`).
+
+    Parameters
+    ----------
+    a, b
+        Floats of one type. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of two types: integers have `%`.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(a: af.f64, b: af.f64):
+    ...     return af.fmod(a, b)
+    >>> print(f.interpret(-7.5, 2.0))
+    -1.5
+    """
     x, y = operands("fmod", a, b)
-    _float("fmod", x)
+    of_float("fmod", x)
     return emit_scalar(x.dtype, lambda r: arith.Binary(r, "remf", x.value, y.value))
 
 
-def fma(a: Operand, b: Operand, c: Operand) -> Scalar:
-    """a * b + c, rounded once."""
+@overload
+def fma(a: Vector, b: Operand, c: Operand) -> Vector: ...
+@overload
+def fma(a: Operand, b: Vector, c: Operand) -> Vector: ...
+@overload
+def fma(a: Operand, b: Operand, c: Vector) -> Vector: ...
+@overload
+def fma(a: One, b: One, c: One) -> Scalar: ...
+def fma(a: Operand, b: Operand, c: Operand) -> Scalar | Vector:
+    """a * b + c, rounded once (`math.fma`); of vectors, lane by lane (`vector.fma`).
+
+    Parameters
+    ----------
+    a, b, c
+        Floats of one type, or vectors of such; beside a vector, a number stands for one that has it in every lane.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of several types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(a: af.f64, b: af.f64, c: af.f64):
+    ...     return af.fma(a, b, c)
+    >>> print(f.interpret(2.0, 3.0, 0.5))
+    6.5
+    """
     if (several := wide(a, b, c)) is not None:
         return several.fused(a, b, c)  # type: ignore[return-value]
     x, y = operands("fma", a, b)
     x, z = operands("fma", x, c)
-    _float("fma", x)
+    of_float("fma", x)
     return emit_scalar(x.dtype, lambda r: math.Fma(r, x.value, y.value, z.value))
 
 
-def min(*xs: Operand) -> Extremum | Scalar:
-    """The smallest: of indices as `affine.min` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
+@overload
+def min(*xs: Index | Extremum | int) -> Extremum: ...  # type: ignore[overload-overlap]
+@overload
+def min(x: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def min(x: One, y: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def min(*xs: One) -> Scalar: ...
+def min(*xs: Operand) -> Extremum | Scalar | Vector:
+    """The smallest of some numbers, of indices, or of vectors lane by lane. NaN wins.
+
+    Of indices it may be the end of a loop as it is (`affine.min`).
+
+    Parameters
+    ----------
+    xs
+        Two or more: indices and whole numbers, or numbers of one type, or vectors. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers of several types.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def f(x: af.f64[N], y: af.f64[N]):
+    ...     with af.for_(af.min(3, N)) as i:
+    ...         y[i] = af.min(x[i], 2.0)
+    >>> y = np.zeros(3)
+    >>> f.interpret(np.array([1.0, 2.0, 3.0]), y)
+    >>> y
+    array([1., 2., 2.])
+    """
     return _extremum("min", affine.Min, xs)
 
 
-def max(*xs: Operand) -> Extremum | Scalar:
-    """The largest: of indices as `affine.max` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
+@overload
+def max(*xs: Index | Extremum | int) -> Extremum: ...  # type: ignore[overload-overlap]
+@overload
+def max(x: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def max(x: One, y: Vector, /, *xs: Operand) -> Vector: ...
+@overload
+def max(*xs: One) -> Scalar: ...
+def max(*xs: Operand) -> Extremum | Scalar | Vector:
+    """The largest of some numbers, of indices, or of vectors lane by lane. NaN wins.
+
+    Of indices it may be the start of a loop as it is (`affine.max`).
+
+    Parameters
+    ----------
+    xs
+        Two or more: indices and whole numbers, or numbers of one type, or vectors. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers of several types.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def f(x: af.f64[N], y: af.f64[N]):
+    ...     with af.for_(af.max(3, N)) as i:
+    ...         y[i] = af.max(x[i], 2.0)
+    >>> y = np.zeros(3)
+    >>> f.interpret(np.array([1.0, 2.0, 3.0]), y)
+    >>> y
+    array([2., 2., 3.])
+    """
     return _extremum("max", affine.Max, xs)
 
 
 def fmax(*xs: Operand) -> Scalar:
-    """The largest of floats, where a number wins against NaN (`arith.maxnumf`)."""
+    """The largest of some floats, where a number wins against NaN (`arith.maxnumf`).
+
+    Parameters
+    ----------
+    xs
+        Two or more floats of one type. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers that are no floats or of several types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.fmax(x, 2.0)
+    >>> print(f.interpret(float("nan")))
+    2.0
+    """
     return _number("fmax", "max", xs)
 
 
 def fmin(*xs: Operand) -> Scalar:
-    """The smallest of floats, where a number wins against NaN (`arith.minnumf`)."""
+    """The smallest of some floats, where a number wins against NaN (`arith.minnumf`).
+
+    Parameters
+    ----------
+    xs
+        Two or more floats of one type. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers that are no floats or of several types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.fmin(x, 2.0)
+    >>> print(f.interpret(float("nan")))
+    2.0
+    """
     return _number("fmin", "min", xs)
 
 
-def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
-    """if_true where condition holds, else if_false; both are computed."""
+@overload
+def select(condition: Operand, if_true: Vector, if_false: Operand) -> Vector: ...
+@overload
+def select(condition: Operand, if_true: Operand, if_false: Vector) -> Vector: ...
+@overload
+def select(condition: Vector, if_true: Operand, if_false: Operand) -> Vector: ...
+@overload
+def select(condition: One, if_true: One, if_false: One) -> Scalar: ...
+def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar | Vector:
+    """One of two numbers, by a condition; both are computed (`arith.select`). Of vectors, lane by lane.
+
+    Parameters
+    ----------
+    condition
+        A comparison, or another bool_; a vector of such chooses for each lane.
+    if_true, if_false
+        Where it holds, and where not: numbers of one type, or vectors. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no condition, and for numbers of two types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.select(x > 0, x, 0.0)
+    >>> print(f.interpret(-1.5), f.interpret(1.5))
+    0.0 1.5
+    """
     if (several := wide(condition, if_true, if_false)) is not None:
         return several.chosen(condition, if_true, if_false)  # type: ignore[return-value]
     chosen = condition.scalar() if isinstance(condition, Traced) else cast(condition, bool_)
@@ -169,8 +314,28 @@ def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar:
 
 
 def bitcast(x: Operand, dtype: DType) -> Scalar:
-    """The bits of x as another type of the same width."""
-    scalar = _typed("bitcast", x)
+    """The bits of a number, as a number of another type of the same width (`arith.bitcast`).
+
+    Parameters
+    ----------
+    x
+        A number of the kernel.
+    dtype
+        The other type, as `affdsl.i32` for an f32.
+
+    Raises
+    ------
+    ProgramTypeError
+        Where the widths differ, and for what is no number or no type.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f32):
+    ...     return af.bitcast(x, af.u32)
+    >>> print(hex(f.interpret(1.0)))
+    0x3f800000
+    """
+    scalar = typed("bitcast", x)
     if not isinstance(dtype, DType):
         raise problem(ProgramTypeError, f"bitcast takes a type like affdsl.i32, got {dtype!r}")
     a, b = getattr(scalar.dtype.type, "width", None), getattr(dtype.type, "width", None)
@@ -191,7 +356,28 @@ def bitcast(x: Operand, dtype: DType) -> Scalar:
 def assume(*conditions: object) -> None:
     """State what holds for the sizes of every call: `assume(N >= 2)`. Each call checks it.
 
-    Raises ProgramError where a condition is not a conjunction of affine constraints on symbols.
+    Parameters
+    ----------
+    conditions
+        Comparisons of symbols, sizes and index arguments, also several with `&`.
+
+    Raises
+    ------
+    ProgramError
+        Where a condition is not affine, depends on data or on a loop, or holds for no sizes.
+    SizeError
+        By a call for which one does not hold.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def last(x: af.f64[N]):
+    ...     af.assume(N >= 1)
+    ...     return x[N - 1]
+    >>> last(np.zeros(0))
+    Traceback (most recent call last):
+        ...
+    affdsl.SizeError: last: it assumes N - 1 >= 0, but N = 0
     """
     builder = current()
     if len(builder.blocks) > 1:
@@ -246,9 +432,9 @@ def _number(name: str, extreme: str, xs: tuple[Operand, ...]) -> Scalar:
     result = xs[0]
     for x in xs[1:]:
         a, b = operands(name, result, x)
-        _float(name, a)
+        of_float(name, a)
         result = _pairwise(f"{extreme}numf", a, b)
-    return _typed(name, result)
+    return typed(name, result)
 
 
 _KINDS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
@@ -258,25 +444,7 @@ def _pairwise(kind: str, a: Scalar, b: Scalar) -> Scalar:
     return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
 
 
-def _typed(name: str, x: Operand) -> Scalar:
-    if isinstance(x, Traced):
-        return x.scalar()
-    if not isinstance(x, NUMBERS):
-        raise problem(ProgramTypeError, f"{name} works on one number, got {x!r}", "write a loop over the elements")
-    dtype = "c128" if isinstance(x, complex) else "f64"
-    raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.{dtype}({x!r})")
-
-
-def _float(name: str, x: Operand) -> Scalar:
-    scalar = _typed(name, x)
-    if scalar.dtype.kind == "complex":
-        raise _needs_real(name, scalar)
-    if scalar.dtype.kind != "float":
-        raise problem(ProgramTypeError, f"{name} needs a float, got {scalar.describe()}", "convert it: affdsl.f64(x)")
-    return scalar
-
-
 def _float_binary(kind: str, a: Operand, b: Operand) -> Scalar:
     x, y = operands(kind, a, b)
-    _float(kind, x)
+    of_float(kind, x)
     return emit_scalar(x.dtype, lambda r: math.Binary(r, kind, x.value, y.value))

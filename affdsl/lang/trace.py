@@ -16,6 +16,7 @@ from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import clone, rewrite, substitute, with_fields
 from affdsl.ir.types import INDEX
+from affdsl.lang.annotated import meant
 from affdsl.lang.annotations import ArrayType, Parameter, natural, sizes_of
 from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, SymbolValue, building
@@ -175,7 +176,7 @@ def _parameter(kernel: str, p: inspect.Parameter, annotations: Mapping[str, obje
     if p.name not in annotations:
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} has no annotation",
                       f"write {wanted}", location=location)  # fmt: skip
-    type = annotations[p.name]
+    type = meant(annotations[p.name], f"argument {p.name} of kernel {kernel}", location)
     if isinstance(type, Index) and not isinstance(type.expr.value, SymbolValue):
         raise problem(ProgramTypeError, f"argument {p.name} of kernel {kernel} is annotated {type!r}, which is not "
                       "a symbol alone", f"write {wanted}", location=location)  # fmt: skip

@@ -79,32 +79,6 @@ class Traced:
     __int__ = __complex__ = __trunc__ = __float__
     __array__ = __index__
 
-    def __iter__(self, *_: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is one number and cannot be iterated over or unpacked",
-            "write `with affdsl.for_(n) as i:` for a loop; `as (i, s)` needs iter_args",
-        )
-
-    __contains__ = __iter__
-
-    def __setitem__(self, index: object, value: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is a number, a constant, and nothing can be stored to it",
-            "only arrays can be stored to: an argument annotated like affdsl.f32[N], or affdsl.alloc(affdsl.f32[N])",
-        )
-
-    def __len__(self) -> int:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is a number and has no length",
-            "the sizes of an array are A.shape[0], A.shape[1], ...",
-        )
-
-    def __call__(self, *_: object, **keywords: object) -> NoReturn:
-        raise problem(ProgramTypeError, f"{self.describe()} is a number and cannot be called", _CALLED)
-
     def __format__(self, form: str) -> str:
         if not form:
             return str(self)
@@ -114,20 +88,50 @@ class Traced:
             "print it after the kernel has run: store it to an array, or return it",
         )
 
-    def __getattr__(self, name: str) -> NoReturn:
-        own = (slot for kind in type(self).__mro__ for slot in getattr(kind, "__slots__", ()))
-        if name.startswith("__") or name in own:  # Python asks for its own, and for all while it copies
-            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
-        raise attribute_problem(name, self.describe(), _METHODS)
+    # What follows only says what is not possible. Type checkers do not see it, and so say the same.
+    if not TYPE_CHECKING:
 
-    def __getitem__(self, index: object) -> NoReturn:
-        raise problem(
-            ProgramTypeError,
-            f"{self.describe()} is a number and has no elements",
-            "an array argument is annotated like affdsl.f32[N]",
-        )
+        def __iter__(self, *_: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.describe()} is one number and cannot be iterated over or unpacked",
+                "write `with affdsl.for_(n) as i:` for a loop; `as (i, s)` needs iter_args",
+            )
 
-    __delitem__ = __getitem__
+        __contains__ = __iter__
+
+        def __setitem__(self, index: object, value: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.describe()} is a number, a constant, and nothing can be stored to it",
+                "only arrays can be stored to: an argument annotated like affdsl.f32[N], "
+                "or affdsl.alloc(affdsl.f32[N])",
+            )
+
+        def __len__(self) -> int:
+            raise problem(
+                ProgramTypeError,
+                f"{self.describe()} is a number and has no length",
+                "the sizes of an array are A.shape[0], A.shape[1], ...",
+            )
+
+        def __call__(self, *_: object, **keywords: object) -> NoReturn:
+            raise problem(ProgramTypeError, f"{self.describe()} is a number and cannot be called", _CALLED)
+
+        def __getattr__(self, name: str) -> NoReturn:
+            own = (slot for kind in type(self).__mro__ for slot in getattr(kind, "__slots__", ()))
+            if name.startswith("__") or name in own:  # Python asks for its own, and for all while it copies
+                raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+            raise attribute_problem(name, self.describe(), _METHODS)
+
+        def __getitem__(self, index: object) -> NoReturn:
+            raise problem(
+                ProgramTypeError,
+                f"{self.describe()} is a number and has no elements",
+                "an array argument is annotated like affdsl.f32[N]",
+            )
+
+        __delitem__ = __getitem__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **kwargs: object) -> object:
         operator = _UFUNC_OPERATORS.get(ufunc.__name__)

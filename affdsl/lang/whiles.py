@@ -4,36 +4,49 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, overload
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.lang.blocks import WithBlock, closed, yielded_values
+from affdsl.lang.blocks import Bound, WithBlock, closed, yielded_values
 from affdsl.lang.branches import decided
 from affdsl.lang.builder import current
-from affdsl.lang.control import Carried, carried_by, initial, require_own_names
+from affdsl.lang.control import C, Carried, carried_by, initial, require_own_names
 from affdsl.lang.indices import Condition
+from affdsl.lang.scalars import Scalar
 from affdsl.lang.source import problem
-from affdsl.lang.traced import Traced
+from affdsl.lang.traced import Operand, Traced
 from affdsl.lang.vectors import Vector
 
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
 
-class while_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
+
+class while_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stands for
     """A loop that runs as long as a condition holds: `with while_(lambda: error > 1e-9):`.
 
-    The condition is a function, since it is asked before each iteration, the first one too. It may read arrays and
-    variables (`affdsl.var`), and is given what the loop carries.
-
-    `iter_args` are numbers or vectors that are carried from one iteration to the next, as those of for_:
-    `with while_(lambda x: x != 1, iter_args=n) as x:` and `yield_(...)` as the last thing in the block. After it, x is
-    what the condition did not hold for.
+    The condition is a function, since it is asked before each iteration, the first one too. What is carried from one
+    iteration to the next stands in `iter_args` and is handed on by `yield_(...)` as the last thing in the block; after
+    it, x is what the condition did not hold for.
 
     How often it runs is known to nobody before: analyses know what is in it, and that it may run any number of times.
     That it ends is for the kernel to see to; a bound on the iterations in the condition makes sure of it.
 
-    Raises ProgramError and its kinds, with the user's line.
+    Parameters
+    ----------
+    condition
+        A function of what the loop carries, which gives a comparison. It may read arrays and variables (`affdsl.var`).
+    iter_args
+        A number or a vector that is carried, or several.
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for what is no function of so many numbers, and for a condition that is the
+        same each time.
 
     Examples
     --------
@@ -50,7 +63,17 @@ class while_(WithBlock):  # noqa: N801 - reads as the keyword that it stands for
     what = "while_"
     advice = "one name for each of iter_args: `as (x, y)`"
 
-    def __init__(self, condition: object, *, iter_args: Carried | Sequence[Carried] = ()) -> None:
+    @overload
+    def __init__(self: while_[None], condition: Callable[[], Operand]) -> None: ...
+    @overload
+    def __init__(self: while_[Vector], condition: Callable[[Vector], Operand], *, iter_args: Vector) -> None: ...
+    @overload
+    def __init__(
+        self: while_[Scalar], condition: Callable[[Scalar], Operand], *, iter_args: annotated.Scalar
+    ) -> None: ...
+    @overload
+    def __init__(self: while_[tuple[C, ...]], condition: Callable[..., Operand], *, iter_args: Sequence[C]) -> None: ...
+    def __init__(self, condition: object, *, iter_args: object = ()) -> None:
         if isinstance(condition, Traced) or not callable(condition):
             got = condition.describe() if isinstance(condition, Traced) else repr(condition)
             raise problem(

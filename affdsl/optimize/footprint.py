@@ -37,8 +37,7 @@ def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
     if not all(map(str.isidentifier, names)):  # MLIR calls a size what a schedule cannot
         return None
     least = next((n for n in range(1, MOST) if _bytes(arrays, n) > cache), MOST)
-    sizes = [size for size in map(symbols, names) if isinstance(size, Index)]
-    return Condition(tuple(c for size in sizes for c in _at_least(size, least).constraints))
+    return Condition(tuple(c for size in map(symbols, names) for c in _at_least(size, least).constraints))
 
 
 def _at_least(size: Index, least: int) -> Condition:

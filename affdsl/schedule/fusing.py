@@ -17,41 +17,44 @@ from affdsl.schedule.history import counted
 from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
-from affdsl.shown import Text
+from affdsl.signatures import P, R
 
 USUAL = Goal()
 """What is aimed at where nothing is said."""
 
 
 @plain_tracebacks()
-class FusedKernel(Kernel):
+class FusedKernel(Kernel[P, R]):
     """A kernel whose nests run as one."""
 
-    def __init__(self, schedule: Schedule, found: Fusion) -> None:
+    def __init__(self, schedule: Schedule[P, R], found: Fusion) -> None:
         made = schedule.kernel()
         super().__init__(made._function, made._namespace, program=made.program, written=made._written)
         self._steps = schedule
         self._fusion = found
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> Schedule[P, R]:
         """The steps that make it: printed, it is Python that replays them."""
         return self._steps
 
-    def explain(self) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
         """Why it is this schedule: the figures of each two nests, and what lies between them before and after.
 
         Of each producer and consumer these are, for each depth at which a slice of the producer could run, how much
         more would be computed and how many times less be stored; then what was chosen, or which dependence or which
-        cost keeps the two apart.
+        cost keeps the two apart. With sizes, as for any kernel, also how long a call ought to take.
         """
+        return super().explain(sizes)
+
+    def _explained(self) -> str:
         count = counted(len(self.schedule.steps), "step")
-        return Text(f"{self.name}: {count}\n{explained(self._fusion, list(map(str, self.schedule.steps)))}")
+        return f"{self.name}: {count}\n{explained(self._fusion, list(map(str, self.schedule.steps)))}"
 
 
 def fused(
-    kernel: Kernel, sizes: Mapping[str, int] | None = None, compute_tolerance: float = USUAL.tolerance
-) -> FusedKernel:
+    kernel: Kernel[P, R], sizes: Mapping[str, int] | None = None, compute_tolerance: float = USUAL.tolerance
+) -> FusedKernel[P, R]:
     """The kernel with its nests run as one where that is legal and pays, as `Kernel.fuse` has it.
 
     >>> import affdsl as af

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from itertools import pairwise
 from numbers import Integral
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Generic, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from affdsl.schedule.spelling import literal
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, taken
 from affdsl.schedule.words import called, refused
 from affdsl.shown import ShownAsText, Text
+from affdsl.signatures import P, R
 
 if TYPE_CHECKING:
     from affdsl.passes.drawing.iteration_space import IterationSpace
@@ -45,7 +46,7 @@ Size: TypeAlias = int | str | Index
 
 
 @plain_tracebacks()
-class Schedule(ShownAsText):
+class Schedule(ShownAsText, Generic[P, R]):
     """How a kernel's loops run: steps that are taken at once, each of which keeps what the kernel does, or is refused.
 
     Loops are called by the names of their variables. After a step the inner loops keep their names; new loops have the
@@ -95,7 +96,7 @@ class Schedule(ShownAsText):
     >>> tuned = s.kernel()
     """
 
-    def __init__(self, kernel: Kernel, *, validate: bool = False) -> None:
+    def __init__(self, kernel: Kernel[P, R], *, validate: bool = False) -> None:
         if not isinstance(kernel, Kernel):
             raise problem(
                 ScheduleError,
@@ -120,7 +121,7 @@ class Schedule(ShownAsText):
         reassociate: bool = False,
         names: Sequence[str] = (),
         grid: bool = False,
-    ) -> Schedule:
+    ) -> Self:
         """Run a band of perfectly nested loops tile by tile.
 
             for i: for j: S   ->   for i_tile step 32: for j_tile step 32: for i in its tile: for j in its tile: S
@@ -143,41 +144,41 @@ class Schedule(ShownAsText):
         """
         return self._take("tile", loops, sizes, separate=separate, reassociate=reassociate, names=names, grid=grid)
 
-    def strip_mine(self, loop: str, size: int, *, name: str = "") -> Schedule:
+    def strip_mine(self, loop: str, size: int, *, name: str = "") -> Self:
         """Run a loop strip by strip, in the same order: `for i` becomes `for i_strip step 32: for i in its strip`."""
         return self._take("strip_mine", loop, size, name=name)
 
-    def permute(self, loops: Sequence[str], *, reassociate: bool = False) -> Schedule:
+    def permute(self, loops: Sequence[str], *, reassociate: bool = False) -> Self:
         """Bring perfectly nested loops into the order in which they are named, outermost first.
 
         With `reassociate`, sums in memory may be made in another order, which may round in another way.
         """
         return self._take("permute", loops, reassociate=reassociate)
 
-    def interchange(self, outer: str, inner: str, *, reassociate: bool = False) -> Schedule:
+    def interchange(self, outer: str, inner: str, *, reassociate: bool = False) -> Self:
         """Swap two perfectly nested loops; triangles get new bounds. `reassociate` as in `permute`."""
         return self._take("interchange", outer, inner, reassociate=reassociate)
 
-    def skew(self, outer: str, inner: str, factor: int) -> Schedule:
+    def skew(self, outer: str, inner: str, factor: int) -> Self:
         """Count the inner loop from `factor` times the outer one on. The order stays: it makes other steps legal."""
         return self._take("skew", outer, inner, factor)
 
-    def shift(self, loop: str, by: int) -> Schedule:
+    def shift(self, loop: str, by: int) -> Self:
         """Count a loop from another number on; the order stays."""
         return self._take("shift", loop, by)
 
-    def reverse(self, loop: str, *, reassociate: bool = False) -> Schedule:
+    def reverse(self, loop: str, *, reassociate: bool = False) -> Self:
         """Run the last iteration of a loop first. `reassociate` as in `permute`."""
         return self._take("reverse", loop, reassociate=reassociate)
 
-    def distribute(self, loop: str) -> Schedule:
+    def distribute(self, loop: str) -> Self:
         """Split a loop into as many as its dependences allow, each with some of its statements.
 
         The first one keeps the name; the others, and the loops in them, are `i_2`, `i_3` and so on.
         """
         return self._take("distribute", loop)
 
-    def fuse(self, first: str, second: str, *, shift: Size = 0, guarded: bool = False) -> Schedule:
+    def fuse(self, first: str, second: str, *, shift: Size = 0, guarded: bool = False) -> Self:
         """Make one loop of two that stand in one block: `for i: S; for j: T` becomes `for i: { S; T }`.
 
         The loop of both keeps the name of the first one. Where only one of the two runs, there are loops of their own,
@@ -195,22 +196,22 @@ class Schedule(ShownAsText):
         """
         return self._take("fuse", first, second, shift=shift, guarded=guarded)
 
-    def split(self, loop: str, at: Size) -> Schedule:
+    def split(self, loop: str, at: Size) -> Self:
         """Split the iterations of a loop at a number: those below it, then the others, in a loop `i_rest`.
 
         The number may be an expression of symbols, which stand for sizes, and loops around, by their names: `N // 2`.
         """
         return self._take("split", loop, at)
 
-    def peel(self, loop: str, *, first: int = 0, last: int = 0) -> Schedule:
+    def peel(self, loop: str, *, first: int = 0, last: int = 0) -> Self:
         """Give the first or the last iterations of a loop a loop of their own: `i_first` and `i_last`."""
         return self._take("peel", loop, first=first, last=last)
 
-    def unroll(self, loop: str, factor: int | None = None) -> Schedule:
+    def unroll(self, loop: str, factor: int | None = None) -> Self:
         """Run several iterations of a loop in each turn, the rest in a loop `i_tail`; without a factor, all of them."""
         return self._take("unroll", loop, *(() if factor is None else (factor,)))
 
-    def unroll_jam(self, loop: str, factor: int, *, reassociate: bool = False) -> Schedule:
+    def unroll_jam(self, loop: str, factor: int, *, reassociate: bool = False) -> Self:
         """Run several iterations of a loop together, statement by statement, inside of the loops that it holds."""
         return self._take("unroll_jam", loop, factor, reassociate=reassociate)
 
@@ -221,7 +222,7 @@ class Schedule(ShownAsText):
         *,
         tail: Literal["scalar", "masked", "folded", "overlapped"] = "scalar",
         reassociate: bool = False,
-    ) -> Schedule:
+    ) -> Self:
         """Run several iterations of a loop at once, as lanes of vectors, in the order of the text.
 
         Parameters
@@ -239,11 +240,11 @@ class Schedule(ShownAsText):
         """
         return self._take("vectorize", loop, width, tail=tail, reassociate=reassociate)
 
-    def contract(self, loop: str) -> Schedule:
+    def contract(self, loop: str) -> Self:
         """Compute a * b + c in one operation everywhere in a loop, rounded once: in another way than as written."""
         return self._take("contract", loop)
 
-    def approximate(self, loop: str) -> Schedule:
+    def approximate(self, loop: str) -> Self:
         """Compute exp, exp2, log, log2 and log10 everywhere in a loop by polynomials, which vectors do in all lanes.
 
         In f32 and f64, the results are at most 1.5 ulp away from the exact ones, and those of log2 and log10 at most 3;
@@ -251,7 +252,7 @@ class Schedule(ShownAsText):
         """
         return self._take("approximate", loop)
 
-    def reciprocal(self, loop: str) -> Schedule:
+    def reciprocal(self, loop: str) -> Self:
         """Multiply by the reciprocals of constants, and of what is known before a loop, instead of dividing by them.
 
         The quotients are rounded in another way: at most 1.5 ulp away from the exact ones, where the reciprocal and
@@ -261,7 +262,7 @@ class Schedule(ShownAsText):
 
     def register_tile(
         self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False
-    ) -> Schedule:
+    ) -> Self:
         """Run three perfectly nested loops tile by tile, with what a tile sums up in registers.
 
         Loop k runs outermost in a tile, over `rows` iterations of i and `vectors` vectors of `lanes` iterations of j:
@@ -289,11 +290,11 @@ class Schedule(ShownAsText):
             raise
         return self
 
-    def coalesce(self, loops: Sequence[str]) -> Schedule:
+    def coalesce(self, loops: Sequence[str]) -> Self:
         """Make one loop `i_j` of perfectly nested loops, which runs as often as all of them together."""
         return self._take("coalesce", loops)
 
-    def parallel(self, loop: str, *, reassociate: bool = False) -> Schedule:
+    def parallel(self, loop: str, *, reassociate: bool = False) -> Self:
         """Let the iterations of a loop run in any order, also at once.
 
         With `reassociate`, sums and products of floats may be rounded in another way. What is summed up in an element
@@ -301,18 +302,18 @@ class Schedule(ShownAsText):
         """
         return self._take("parallel", loop, reassociate=reassociate)
 
-    def hoist(self, loop: str) -> Schedule:
+    def hoist(self, loop: str) -> Self:
         """Do once before a loop what is the same in each of its iterations."""
         return self._take("hoist", loop)
 
-    def scalar_replace(self, loop: str) -> Schedule:
+    def scalar_replace(self, loop: str) -> Self:
         """Keep in values, not in memory, what one iteration of a loop leaves for the next ones.
 
         Where the loop may not run, it gets a condition, so that it touches nothing then.
         """
         return self._take("scalar_replace", loop)
 
-    def demote(self, loop: str) -> Schedule:
+    def demote(self, loop: str) -> Self:
         """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
 
         That is the element in which the last value is stored behind the loop, if nothing else touches that, or else a
@@ -321,15 +322,15 @@ class Schedule(ShownAsText):
         """
         return self._take("demote", loop)
 
-    def normalize(self, loop: str) -> Schedule:
+    def normalize(self, loop: str) -> Self:
         """Let a loop count from 0 in steps of 1."""
         return self._take("normalize", loop)
 
-    def make_perfect(self, outer: str, inner: str) -> Schedule:
+    def make_perfect(self, outer: str, inner: str) -> Self:
         """Move all that stands beside an inner loop into it, under conditions, so that the two are perfectly nested."""
         return self._take("make_perfect", outer, inner)
 
-    def sink(self, loop: str) -> Schedule:
+    def sink(self, loop: str) -> Self:
         """Compute what only a loop uses in each of its iterations: the inverse of `hoist`."""
         return self._take("sink", loop)
 
@@ -343,7 +344,7 @@ class Schedule(ShownAsText):
         panels: Mapping[int, int] | None = None,
         dma: bool = False,
         name: str = "",
-    ) -> Schedule:
+    ) -> Self:
         """Let a loop work on a copy of what it touches of an array, made right before it and taken back behind it.
 
         Parameters
@@ -363,34 +364,34 @@ class Schedule(ShownAsText):
         """
         return self._take("copy", array, loop, space=space, layout=layout, panels=panels, dma=dma, name=name)
 
-    def pipeline(self, loop: str) -> Schedule:
+    def pipeline(self, loop: str) -> Self:
         """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""
         return self._take("pipeline", loop)
 
-    def compute_at(self, array: str, loop: str) -> Schedule:
+    def compute_at(self, array: str, loop: str) -> Self:
         """Compute what each iteration of a loop reads of an array right there, in an array of only so many elements."""
         return self._take("compute_at", array, loop)
 
-    def precompute(self, array: str, loop: str) -> Schedule:
+    def precompute(self, array: str, loop: str) -> Self:
         """Compute once, before a loop, what it computes of each element of an array with a value from before the loop.
 
         So `alpha * A[i, k] * B[k, j]` multiplies by alpha once for each element of A, in an array of its own.
         """
         return self._take("precompute", array, loop)
 
-    def privatize(self, array: str, loop: str) -> Schedule:
+    def privatize(self, array: str, loop: str) -> Self:
         """Let each iteration of a loop make an array that only it uses: an array that the kernel allocates."""
         return self._take("privatize", array, loop)
 
-    def expand(self, array: str, loop: str) -> Schedule:
+    def expand(self, array: str, loop: str) -> Self:
         """Give an array that the kernel allocates a new dimension, with a slice for each iteration of a loop."""
         return self._take("expand", array, loop)
 
-    def fold(self, array: str, dim: int, size: int) -> Schedule:
+    def fold(self, array: str, dim: int, size: int) -> Self:
         """Keep so few elements of an array that the kernel allocates, along a dimension: each takes turns."""
         return self._take("fold", array, dim, size)
 
-    def pad(self, array: str, dim: int, factor: int, offset: int = 0) -> Schedule:
+    def pad(self, array: str, dim: int, factor: int, offset: int = 0) -> Self:
         """Make a dimension of an array that the kernel allocates longer: a multiple of `factor`, and `offset` more.
 
         Where rows are a power of two long, elements of one column compete for few places of a cache. With a factor of
@@ -398,15 +399,15 @@ class Schedule(ShownAsText):
         """
         return self._take("pad", array, dim, factor, offset)
 
-    def inline(self, array: str) -> Schedule:
+    def inline(self, array: str) -> Self:
         """Compute each element of an array that the kernel allocates where it is read, and do away with the array."""
         return self._take("inline", array)
 
-    def unswitch(self, loop: str) -> Schedule:
+    def unswitch(self, loop: str) -> Self:
         """Ask the first condition in a loop that does not depend on the loop before it."""
         return self._take("unswitch", loop)
 
-    def specialize(self, loop: str, condition: Condition) -> Schedule:
+    def specialize(self, loop: str, condition: Condition) -> Self:
         """Give a loop two versions: the loop where a condition on sizes holds, and `i_else`, a copy, where it does not.
 
         Steps that pay for large sizes alone then change one of them: `s.specialize("i", N >= 64).tile("i", 16)`. The
@@ -461,7 +462,7 @@ class Schedule(ShownAsText):
         """The affine IR after all steps, with that of all kernels that it calls."""
         return self._now.module
 
-    def kernel(self, *, validate: bool = False, notes: Sequence[str] = ()) -> Kernel:
+    def kernel(self, *, validate: bool = False, notes: Sequence[str] = ()) -> Kernel[P, R]:
         """The kernel after all steps: called, printed and shipped as any other. Its `schedule` has these steps.
 
         Parameters
@@ -501,7 +502,12 @@ class Schedule(ShownAsText):
         lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
         return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
 
-    def __copy__(self) -> Schedule:
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the steps, the loops as they are now, and a picture where that is small."""
+        shown: Callable[[Schedule[P, R]], str] = import_module("affdsl.notebook").of_schedule
+        return shown(self)
+
+    def __copy__(self) -> Self:
         """A schedule of its own that has taken the same steps: to try others from here on."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, _steps=[*self._steps], _history=[*self._history])
@@ -514,7 +520,7 @@ class Schedule(ShownAsText):
     def _now(self) -> Entry:
         return self._steps[-1] if self._steps else self._start
 
-    def _take(self, verb: str, *arguments: object, **options: object) -> Schedule:
+    def _take(self, verb: str, *arguments: object, **options: object) -> Self:
         given = tuple(_frozen(each) for each in arguments)
         frozen = {key: _frozen(each) for key, each in options.items()}
         for key, value in frozen.items():

@@ -45,6 +45,9 @@ class Places:
         self._origins = origins
         self._begun = dict(_begun(source.split("\n"), origins))
         self._users: dict[Op, dict[Value, list[Op]]] = {}
+        lines = source.split("\n")
+        others = (n for n, ops in origins.items() if lines[n - 1].lstrip().startswith("for (") and n not in self._begun)
+        self._with_others = {loop for line in others for loop in self._around(line)}
 
     def line(self, instruction: Instruction) -> int | None:
         """The line of C, of a loop of the kernel or inside of one, for which an instruction is; None if none is."""
@@ -64,6 +67,10 @@ class Places:
             seen.add(following)
             found = following
         return found.location
+
+    def has_others(self, loop: LoopOf) -> bool:
+        """Whether C has a loop inside of one that is none of the kernel, as over the lanes of a vector."""
+        return loop in self._with_others
 
     def begins(self, instruction: Instruction) -> LoopOf | None:
         """The loop in whose first line of C, which counts and compares, an instruction stands."""
@@ -144,8 +151,8 @@ def _most(chains: Sequence[Chain]) -> Chain:
 
 
 def _counts_itself(loop: AssemblyLoop, of: LoopOf, found: Mapping[AssemblyLoop, Chain], places: Places) -> bool:
-    """Whether a loop inside has its own instructions that count, so that it is not a part of one iteration."""
-    if isinstance(of.op, scf.While):
+    """Whether a loop inside is that loop of the kernel, and not a part of one iteration of it."""
+    if isinstance(of.op, scf.While) or not places.has_others(of):
         return True
     same = (inner for inner in loop.inner if found[inner] and found[inner][-1] == of)
     return any(places.begins(each) == of for inner in same for each in inner.all())

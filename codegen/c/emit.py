@@ -9,12 +9,14 @@ from affdsl.codegen.c.allowed import NAMES
 from affdsl.codegen.c.context import Context, Rows
 from affdsl.codegen.c.entry import entry_points
 from affdsl.codegen.c.header import documentation, header
+from affdsl.codegen.c.instruments import NAMES as INSTRUMENTS
+from affdsl.codegen.c.instruments import Instruments
 from affdsl.codegen.c.names import Scope, comment, function_identifier
 from affdsl.codegen.c.operations import STRICT_C
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype, prototype
-from affdsl.codegen.c.rows import choice, in_rows
+from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
@@ -95,6 +97,7 @@ def emit_jit(
     vector_types: bool = True,
     register_bits: int | None = None,
     origins: Origins | None = None,
+    instruments: Instruments | None = None,
 ) -> str:
     """One C file whose only visible symbols are the packed entry points, see affdsl.codegen.caller.
 
@@ -103,15 +106,22 @@ def emit_jit(
     access is checked before it is made; its check is added to them, as are assertions. Where it `asks`, it runs only
     with numbers that were allowed before.
     `vector_types` as in `emit`; vectors of more than `register_bits` are several. With `origins`, it is noted for which
-    operation each line is.
+    operation each line is. With `instruments`, the file notes how it runs: give a module that is split already.
     """
     if register_bits is not None:
         module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
     unit = Unit(noted, has_vector_types=vector_types, origins=origins)
-    bodies, prototypes = functions_of(found, unit, set(), {}, STRICT_C)
-    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks)
+    rows = STRICT_C
+    if instruments is not None:
+        instruments.define(unit)
+        rows = instruments.rows(STRICT_C)
+    bodies, prototypes = functions_of(
+        found, unit, set(), {}, rows, reserved=INSTRUMENTS if instruments is not None else ()
+    )
+    is_timed = instruments is not None
+    last = entry_points(found[entry], prototypes[entry], sizes, unit, against, asks=asks, is_timed=is_timed)
     text = unit.file("\n".join([*bodies, last]))
     return text if origins is None else origins.taken(text)
 
@@ -131,8 +141,13 @@ def functions_of(
     comments: Mapping[Op, str],
     rows: Rows,
     names: Scope | None = None,
+    *,
+    reserved: Sequence[str] = (),
 ) -> tuple[list[str], dict[str, Prototype]]:
-    """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them."""
+    """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them.
+
+    Where none is public, for the just-in-time compiler, those with strides are there once more for contiguous arrays.
+    """
     buffers = next(iter(found.values())).buffers
     read = [buffers[s] for s in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads))]
     if names is None:
@@ -141,7 +156,7 @@ def functions_of(
             names.reserve(name)
     for buffer in read:
         unit.define(buffer.text(unit))
-    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES):
+    for name in ("affdsl_entry", "affdsl_results", "affdsl_failure", *NAMES, *VECTOR_TYPES, *reserved):
         names.reserve(name)
     if any(_has_bool(plan) for plan in found.values()):
         unit.header("stdbool.h")
@@ -150,12 +165,12 @@ def functions_of(
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
         before: list[str] = []
-        other, ones = in_rows(plan, f"{plan.name}_rows")
-        if ones:
-            faster = prototype(replace(other, name=names.reserve(other.name)), Scope(names))
+        for version in versions(plan, of_all=not public):
+            other = replace(version.plan, name=names.reserve(version.plan.name))
+            faster = prototype(other, Scope(names))
             writer = Context({**found, symbol: other}, symbol, faster, unit, rows, comments)
             bodies.append(_function(other, faster, writer, static=True))
-            before = choice(plan, made, faster, ones)
+            before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
         bodies.append(_function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes

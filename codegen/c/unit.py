@@ -11,7 +11,7 @@ from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
 
-_ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h")
+_ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
 
 UNROUNDED = """\
 #elif defined(__GNUC__)

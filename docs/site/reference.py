@@ -2,18 +2,22 @@
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import get_overloads
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.ext.napoleon import NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
 
 import affdsl
 from affdsl import errors
 from affdsl.lang.blocks import WithBlock
 from affdsl.lang.dtypes import DType
 from affdsl.lang.traced import Arithmetic, Comparable, Traced, Wide
+from docs.site.docstrings import restructured
 from docs.site.names import named
 
 HOOKS = {name for base in (Traced, Comparable, Arithmetic, Wide) for name in vars(base)} - {"ceildiv"}
@@ -55,25 +59,64 @@ def entry(name: str) -> Iterable[str]:
     """What the reference says of a public name, as lines for Sphinx."""
     thing = getattr(affdsl, name)
     if isinstance(thing, DType):
-        held = f"``numpy.{thing.numpy}``" if thing.numpy is not None else "no type"
-        return (f".. py:data:: affdsl.{name}", "", f"   MLIR has ``{thing.type}``, NumPy {held}.", "")
+        held = "ml_dtypes.bfloat16" if name == "bf16" else f"numpy.{thing.numpy}"
+        words = f"{_described(thing)}; MLIR has ``{thing.type}``, arrays ``{held}``."
+        return (f".. py:data:: {name}", "   :module: affdsl", "", f"   {words}", "")
     if isinstance(thing, type):
         # What Python calls when a with-block begins and ends is no method for users.
         members = () if issubclass(thing, WithBlock) else ("   :members:",)
         hidden = (f"   :exclude-members: {', '.join(sorted(HOOKS))}",) if issubclass(thing, Traced) else ()
-        return (f".. autoclass:: affdsl.{name}", *members, *hidden, "")
-    return (f".. autofunction:: affdsl.{name}", "")
+        signature = _signature_of(thing, show_return_annotation=False) if _is_overloaded(thing.__init__) else ""
+        return (f".. autoclass:: affdsl.{name}{signature}", *members, *hidden, "")
+    if not _is_overloaded(thing):
+        return (f".. autofunction:: affdsl.{name}", "")
+    said = NumpyDocstring("\n".join(restructured((inspect.getdoc(thing) or "").splitlines())), what="function")
+    head = f".. py:function:: {name}{_signature_of(thing)}", "   :module: affdsl"
+    return (*head, "", *(f"   {line}" for line in said.lines()), "")
+
+
+def _is_overloaded(function: Callable[..., object]) -> bool:
+    """Whether type checkers are told several signatures; readers are better off with all of it in one."""
+    inner = inspect.unwrap(function)
+    return inspect.isfunction(inner) and bool(get_overloads(inner))
+
+
+def _signature_of(thing: Callable[..., object], *, show_return_annotation: bool = True) -> str:
+    """What a call takes.
+
+    >>> _signature_of(affdsl.fma)
+    '(a: Operand, b: Operand, c: Operand) -> Scalar | Vector'
+    """
+    signature = inspect.signature(thing)
+    return stringify_signature(signature, show_return_annotation=show_return_annotation, unqualified_typehints=True)
 
 
 def summary(name: str) -> str:
     """The first sentence about a public name, as reStructuredText."""
     thing = getattr(affdsl, name)
     if isinstance(thing, DType):
-        return f"Numbers of the type ``{thing.type}``."
+        return f"{_described(thing)}."
     first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
-    sentence = re.match(r"(?:`[^`]*`|[^`])*?[.:](?= |$)", first)
-    text = (sentence[0] if sentence else first).rstrip(":.")
-    return re.sub(r"`([^`]+)`", r"``\1``", re.sub(r"([*|\\]|_(?!\w))", r"\\\1", text)) + "."
+    sentence = re.match(r"(?:`[^`]*`|[^`])*?\.(?= |$)", first)
+    return restructured([sentence[0] if sentence else f"{first.rstrip(':')}."])[0]
+
+
+def _described(dtype: DType) -> str:
+    """What numbers of a type are.
+
+    >>> _described(affdsl.u16)
+    'Integers of 16 bits without a sign'
+    """
+    bits = "".join(filter(str.isdigit, dtype.name))
+    kinds = {
+        "float": f"Floats of {bits} bits",
+        "complex": f"Complex numbers of {bits} bits, two floats",
+        "signed": f"Integers of {bits} bits with a sign",
+        "unsigned": f"Integers of {bits} bits without a sign",
+        "bool": "Truth values",
+        "index": "Sizes and indices: integers of 64 bits with a sign",
+    }
+    return kinds[dtype.kind]
 
 
 def _key(name: str) -> tuple[str, str]:

@@ -16,7 +16,7 @@ from affdsl.passes.analysis.access import Access, on_one_grid
 from affdsl.passes.analysis.dependence import Dependence, Dependences
 from affdsl.passes.analysis.effects import may_do_anything
 from affdsl.passes.analysis.polyhedral import UnknownError, spending
-from affdsl.passes.analysis.reduction import Reduction, Reductions
+from affdsl.passes.analysis.reduction import Reduction, Reductions, uncombined
 from affdsl.passes.analysis.relations import at_depth, elements, map_from, same_element
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.summary import Summaries
@@ -200,7 +200,7 @@ def _values(loop: Loop, reductions: Reductions) -> tuple[tuple[Reduction, ...], 
             if reductions.is_invariant(loop, position):
                 continue
             reduction = reductions.carried(loop, position)
-            reason = f"{shown(loop.carried[position])} of one iteration is used in the next, and not only combined"
+            reason = f"{shown(loop.carried[position])} of one iteration is used in the next, {uncombined(result)}"
         else:
             reduction = reductions.declared(loop, position)
             reason = f"{shown(result)} depends on the order of the iterations"

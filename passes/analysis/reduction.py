@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
+from affdsl.ir.types import ComplexType
 from affdsl.passes.analysis.access import Access, met
 from affdsl.passes.analysis.combining import COMBINERS, Chains
 from affdsl.passes.analysis.dependence import Dependence, Dependences
@@ -28,6 +29,12 @@ DECLARED = {
 
 ROUNDED = frozenset(("addf", "mulf"))
 """The kinds that give another result in another order; all others are associative and commutative to the last bit."""
+
+
+def uncombined(carried: Value) -> str:
+    """Why what a loop carries is no reduction, after `it is used in the next iteration`."""
+    is_complex = isinstance(carried.type, ComplexType)
+    return "and reductions combine no complex numbers: sum up both parts" if is_complex else "and not only combined"
 
 
 @dataclass(frozen=True, eq=False)

@@ -160,9 +160,12 @@ def _order(operand: Value | int) -> tuple[int, int]:
     return (1, operand.id) if isinstance(operand, Value) else (0, operand)
 
 
+_NUMBERS = (int, float, complex)
+
+
 def _attribute(part: object) -> Hashable:
     """A field that is no operand; numbers with their type and sign, since 0.0 == -0.0 and 1 == True."""
-    if isinstance(part, float | int) or (isinstance(part, tuple) and part and isinstance(part[0], float | int)):
+    if isinstance(part, _NUMBERS) or (isinstance(part, tuple) and part and isinstance(part[0], _NUMBERS)):
         return repr(part)
     assert isinstance(part, Hashable)
     return part

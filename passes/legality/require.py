@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.reduction import Reduction, Reductions
+from affdsl.passes.analysis.reduction import Reduction, Reductions, uncombined
 from affdsl.passes.legality.order import Roots, Time, new_order, roots_of, substituted, text_time
 from affdsl.passes.legality.proposals import Proposal, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -114,7 +114,7 @@ def carried_reductions(
         reduction = reductions.carried(band[-1], position)
         if reduction is None:
             start = shown(band[-1].carried[position])
-            reason = f"{start} of one iteration is used in the next, and not only combined (iter_args)"
+            reason = f"{start} of one iteration is used in the next, {uncombined(result)} (iter_args)"
             raise refusal(band[0], what, reason)
         if reduction.needs_reassociation and not reassociate:
             reason = f"in another order {reduction.kind} of {shown(result)} is rounded in another way"

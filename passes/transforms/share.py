@@ -153,4 +153,4 @@ def _key(op: Op) -> Hashable:
 
 
 def _is_number(part: object) -> bool:
-    return isinstance(part, float | int) or (isinstance(part, tuple) and bool(part) and _is_number(part[0]))
+    return isinstance(part, int | float | complex) or (isinstance(part, tuple) and bool(part) and _is_number(part[0]))

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import importlib.util
+import re
 import zlib
 
 import pytest
@@ -23,7 +24,7 @@ def part(name: str):
     return importlib.import_module(f"docs.site.{name}")
 
 
-@pytest.mark.parametrize("name", ["commands", "diagrams", "docstrings", "links", "names"])
+@pytest.mark.parametrize("name", ["commands", "diagrams", "docstrings", "links", "names", "reference"])
 def test_examples_in_the_parts_run(name):
     tried = doctest.testmod(part(name))
     assert tried.attempted
@@ -64,13 +65,21 @@ def test_attributes_that_share_what_is_said_have_it_each():
     assert made == [*lines[:2], "a", "    Of both.", "b", "    Of both.", *lines[4:], ""]
 
 
-@pytest.mark.parametrize("name", sorted(affdsl.__all__))
-def test_every_name_has_an_entry_and_one_sentence(name):
+def test_every_name_has_an_entry_and_one_sentence():
     reference = part("reference")
-    assert f"affdsl.{name}" in "\n".join(reference.entry(name))
-    sentence = reference.summary(name)
-    assert len(sentence) > 3
-    assert sentence.endswith(".")
+    for name in affdsl.__all__:
+        entry = "\n".join(reference.entry(name))
+        assert f":: affdsl.{name}" in entry or (f":: {name}" in entry and ":module: affdsl" in entry), name
+        sentence = reference.summary(name)
+        assert re.fullmatch(r".{3,}\w.*\.", sentence), name
+
+
+def test_what_is_overloaded_for_type_checkers_has_one_signature():
+    reference = part("reference")
+    (head, *said) = reference.entry("kernel")
+    assert head.startswith(".. py:function:: kernel(function: Callable[..., object] | None = None, /, *, boundscheck: ")
+    assert any("**boundscheck**" in line or "boundscheck:" in line for line in said)
+    assert next(iter(reference.entry("for_"))).startswith(".. autoclass:: affdsl.for_(*bounds: Operand")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,11 @@ BINARY = ("add", "sub", "mul", "div", "pow")
 COMPARISONS = ("eq", "neq")
 
 
-class Constant(Pure):
+class ComplexOp(Pure):
+    """An operation of the dialect: it has a result for all operands."""
+
+
+class Constant(ComplexOp):
     """result = value, a complex number"""
 
     name = "complex.constant"
@@ -19,7 +23,7 @@ class Constant(Pure):
     value: complex
 
 
-class Create(Pure):
+class Create(ComplexOp):
     """result = real + imaginary * i, of two floats"""
 
     name = "complex.create"
@@ -28,7 +32,7 @@ class Create(Pure):
     imaginary: Operand
 
 
-class Part(Pure):
+class Part(ComplexOp):
     """result, a float = kind(operand), kind in PARTS"""
 
     name = "complex"
@@ -37,7 +41,7 @@ class Part(Pure):
     operand: Operand
 
 
-class Unary(Pure):
+class Unary(ComplexOp):
     """result = kind(operand), kind in UNARY"""
 
     name = "complex"
@@ -46,7 +50,7 @@ class Unary(Pure):
     operand: Operand
 
 
-class Binary(Pure):
+class Binary(ComplexOp):
     """result = kind(left, right), kind in BINARY"""
 
     name = "complex"
@@ -56,7 +60,7 @@ class Binary(Pure):
     right: Operand
 
 
-class Compare(Pure):
+class Compare(ComplexOp):
     """result = left <kind> right, an i1; kind in COMPARISONS"""
 
     name = "complex"

@@ -8,7 +8,8 @@ from copy import copy
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests
+from affdsl.ir.dialects import complex as complex_
+from affdsl.optimize.nests import Nest, is_lane_by_lane, is_recurrence, lanes_of, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -56,6 +57,11 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         s, done = _sums(s, nest, loop, options)
         return s, "; ".join([*said, done])
     lanes = lanes_of(nest, options)
+    if is_mixed(nest):
+        with suppress(IllegalTransform, ScheduleError):
+            return _with_sums(s, name, lanes, options), "; ".join(
+                [*said, f"{name} sums up and runs on vectors of {lanes}"]
+            )
     try:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
@@ -90,7 +96,10 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
-        raise UnfitError("its sum is made in the order of the text, one addition after the other (reassociate=True)")
+        is_complex = any(isinstance(op, complex_.ComplexOp) for op in loop.body)
+        may = "" if is_complex else " (reassociate=True)"
+        raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
+    require_quick_numbers(nest)
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
@@ -102,6 +111,16 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
+    """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
+    made = copy(s)
+    made.scalar_replace(name)
+    made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
+    if is_lane_by_lane(made, name):
+        raise ScheduleError(f"most of {name} would run lane after lane")
+    return made
 
 
 def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
@@ -140,7 +159,7 @@ def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
             continue
         loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
         motions = [again.stride(access, loop).motion for access in again.accesses]
-        if all(motion in COSTS for motion in motions) and not is_sum(again, loop):
+        if all(motion in COSTS for motion in motions) and not (is_sum(again, loop) or is_recurrence(again, loop)):
             return True
     return False
 

@@ -64,7 +64,7 @@ def form_of(function: Func) -> Form:
                 return len(part)  # a block, whose operations follow
             case tuple():
                 return tuple([parts(each) for each in part])
-            case float():
+            case float() | complex():
                 return repr(part)  # of which there are two zeros
         return part
 

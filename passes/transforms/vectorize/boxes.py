@@ -13,7 +13,7 @@ from affdsl.ir.layouts import has_rows
 from affdsl.ir.maps import AffineMap, dim
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, MemRefType, VectorType
+from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, MemRefType, VectorType
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
@@ -71,7 +71,8 @@ class Box:
     def type_of(self, value: Value) -> VectorType:
         """The type of a value in all lanes. Raises IllegalTransform unless it is a number."""
         if not isinstance(value.type, IntegerType | FloatType | IndexType):
-            raise self.refusal(self.loops[0], f"{shown(value)} is a {value.type}, and lanes are numbers")
+            real = "real " * isinstance(value.type, ComplexType)
+            raise self.refusal(self.loops[0], f"{shown(value)} is a {value.type}, and lanes are {real}numbers")
         return VectorType(self.shape, value.type)
 
     def fresh(self, value: Value) -> Value:

@@ -10,7 +10,7 @@ from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.messages import shown
 from affdsl.ir.traverse import with_fields
-from affdsl.ir.types import I1, INDEX, FloatType, IndexType, IntegerType, ScalarType, VectorType
+from affdsl.ir.types import I1, INDEX, ComplexType, FloatType, IndexType, IntegerType, ScalarType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from affdsl.passes.transforms.vectorize.strides import Groups
@@ -63,7 +63,8 @@ class Lanes:
     def scalar(self, value: Value) -> ScalarType:
         """The type of a value that is a number. Raises IllegalTransform for any other."""
         if not isinstance(value.type, IntegerType | FloatType | IndexType):
-            raise refusal(self.loop, self.what, f"{shown(value)} is a {value.type}, and lanes are numbers")
+            real = "real " * isinstance(value.type, ComplexType)
+            raise refusal(self.loop, self.what, f"{shown(value)} is a {value.type}, and lanes are {real}numbers")
         return value.type
 
     def define(self, value: Value, vector: Value) -> None:

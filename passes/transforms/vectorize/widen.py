@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, memref, scf
+from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.traverse import substitute, with_fields
@@ -16,7 +17,7 @@ from affdsl.passes.transforms.vectorize.accesses import access
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.whiles import widen_while
 
-PURE = (Lanewise, arith.Constant, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
+PURE = (Lanewise, arith.Constant, complex_.ComplexOp, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
 """The operations that stay as they are where all lanes read the same."""
 
 
@@ -46,6 +47,8 @@ def widen_op(at: Lanes, op: Op) -> None:
             _per_lane(at, op)
         case _ if isinstance(op, Lanewise):
             _lanewise(at, op)
+        case complex_.ComplexOp():
+            raise refusal(op, at.what, f"{op_name(op)} computes with complex numbers, and lanes are real ones")
         case _:
             raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")
 

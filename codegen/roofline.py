@@ -1,0 +1,263 @@
+"""How fast this machine computes and moves data at best, measured once and kept in the cache of compiled kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache
+from affdsl.codegen.native import native_target
+from affdsl.codegen.toolchain import Compiler, jit_flags, machine
+from affdsl.progress import progress
+
+LARGEST = 256 << 20
+"""So many bytes the arrays have at most by which memory is measured."""
+BEYOND = 4
+"""They have so many times the bytes of the last cache, so that it holds only a small part of them."""
+FULL = 0.5
+"""Such a part of a cache is used to measure it."""
+LONG_ENOUGH = 3_000_000
+"""Nanoseconds that a measurement takes at least."""
+TRIES = 12
+AGAIN = 5
+"""A measurement that others were in the way of is not taken for a long one: it is so often."""
+CHAINS = 12
+"""So many independent products and sums keep all units of a core busy, and leave registers for the factors."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """A cache, or the memory: its bytes for all threads together, None of the memory; and bytes a second."""
+
+    name: str
+    bytes: int | None
+    bandwidth: float
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """What this machine can do with so many threads.
+
+    Attributes
+    ----------
+    threads
+        How many threads there were.
+    flops
+        Floating-point operations a second, by the type of the numbers: of products and sums in vector registers, in one
+        instruction where there is such an instruction.
+    levels
+        Caches from the nearest on, and the memory: bytes a second of a[i] = b[i] + x * c[i], 24 for each element.
+    """
+
+    threads: int
+    flops: dict[str, float]
+    levels: tuple[Level, ...]
+
+    def level(self, size: int) -> Level:
+        """The nearest one that holds so many bytes."""
+        return next((level for level in self.levels if level.bytes is None or size <= level.bytes), self.levels[-1])
+
+
+def roofline(threads: int, *, again: bool = False) -> Roofline:
+    """What this machine can do with so many threads: as it was measured before, or measured now, in about a second.
+
+    Raises ToolchainError where there is no C compiler.
+    """
+    cache, caches = default_cache(), native_target().caches
+    compiler, source, flags = _program(cache)
+
+    def make() -> bytes:
+        with progress("measuring what this machine can do"):
+            return json.dumps(_measured(cache.library(compiler, source, flags), threads, caches)).encode()
+
+    alone = roofline(1, again=again) if threads > 1 else None
+    key = (source, *flags, compiler.identity, machine(), str(threads), str(caches))
+    flops, levels = json.loads(cache.record("roofline", *key, make=make, again=again))
+    found = Roofline(threads, flops, tuple(Level(*level) for level in levels))
+    return found if alone is None else _at_least(found, alone)
+
+
+def _at_least(found: Roofline, alone: Roofline) -> Roofline:
+    """What several threads can do, which is not less than what one of them can."""
+    flops = {kind: max(rate, alone.flops[kind]) for kind, rate in found.flops.items()}
+    pairs = zip(found.levels, alone.levels, strict=True)
+    levels = tuple(Level(of.name, of.bytes, max(of.bandwidth, one.bandwidth)) for of, one in pairs)
+    return Roofline(found.threads, flops, levels)
+
+
+def most_threads() -> int:
+    """How many threads parallel loops of kernels run on."""
+    cache = default_cache()
+    return cache.library(*_program(cache)).call("affdsl_most_threads")
+
+
+def _program(cache: Cache) -> tuple[Compiler, str, tuple[str, ...]]:
+    """What is compiled to measure, by which compiler, and with which flags."""
+    compiler = cache.compiler()
+    flags = (*jit_flags(compiler), "-ffp-contract=fast", "-D_POSIX_C_SOURCE=200809L")
+    return compiler, _source(native_target().width), flags
+
+
+def _measured(
+    library: LoadedLibrary, threads: int, caches: Sequence[int]
+) -> tuple[dict[str, float], list[tuple[str, int | None, float]]]:
+    flops = {}
+    for kind, width in (("f32", 4), ("f64", 8)):
+        run = partial(_flops, library, f"affdsl_flops_{kind}", threads, np.zeros(16 * width, np.uint8))
+        flops[kind] = _best(run) * library.call(f"affdsl_lanes_{kind}") * 2 * CHAINS * threads
+    levels: list[tuple[str, int | None, float]] = []
+    last = max(caches, default=32 << 20)
+    # The caches near to a core are its own; the last of several is shared.
+    own = caches[:-1] if len(caches) > 2 else caches
+    for k, size in enumerate(caches):
+        room = size * threads if size in own else size
+        levels.append((f"L{k + 1}", room, _triad(library, threads, int(room * FULL))))
+    levels.append(("memory", None, _triad(library, threads, min(BEYOND * last, LARGEST))))
+    return flops, levels
+
+
+def _flops(library: LoadedLibrary, symbol: str, threads: int, sink: NDArray[np.generic], rounds: int) -> int:
+    return library.call(symbol, rounds, threads, sink)
+
+
+def _triad(library: LoadedLibrary, threads: int, size: int) -> float:
+    """Bytes a second where three arrays have so many bytes together."""
+    elements = max(size // 24, 8 * threads)
+    a, b, c = (np.empty(elements) for _ in range(3))
+    return 24 * elements * _best(lambda n: library.call("affdsl_triad", n, elements, threads, a, b, c))
+
+
+def _best(run: Callable[[int], int]) -> float:
+    """Rounds a second at best; a run of some rounds gives its nanoseconds."""
+    rounds = 1
+    while (taken := min(run(rounds) for _ in range(AGAIN))) < LONG_ENOUGH:
+        rounds *= 2 if taken * 4 > LONG_ENOUGH else 4
+    return max(1e9 * rounds / max(run(rounds), 1) for _ in range(TRIES))
+
+
+def _source(width: int) -> str:
+    chains = "\n".join(f"        s{k} = s{k} * factor + summand;" for k in range(CHAINS))
+    starts = " ".join(f"V s{k} = factor + (T){k};" for k in range(CHAINS))
+    total = " + ".join(f"s{k}" for k in range(CHAINS))
+    parts = [_HEAD]
+    for kind, type in (("f32", "float"), ("f64", "double")):
+        text = _FLOPS.replace("KIND", kind).replace("STARTS", starts).replace("CHAINS", chains).replace("TOTAL", total)
+        parts.append(text.replace("V ", f"V{kind} ").replace("T)", f"{type})").replace("TYPE", type))
+    return "\n".join(parts).replace("WIDTH", str(width // 8))
+
+
+_HEAD = """\
+#include <stdint.h>
+#include <time.h>
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+
+static int64_t now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+EXPORT int64_t affdsl_most_threads(void);
+int64_t affdsl_most_threads(void)
+{
+#if defined(_OPENMP)
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+EXPORT int64_t affdsl_triad(int64_t rounds, int64_t n, int64_t threads, double *a, double *b, double *c);
+int64_t affdsl_triad(int64_t rounds, int64_t n, int64_t threads, double *a, double *b, double *c)
+{
+    int64_t begun = INT64_MAX, ended = 0;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel num_threads((int)threads)
+#endif
+    {
+        int64_t first = 0, last = n;
+#if defined(_OPENMP)
+        first = n * omp_get_thread_num() / omp_get_num_threads();
+        last = n * (omp_get_thread_num() + 1) / omp_get_num_threads();
+#endif
+        double *restrict x = a;
+        const double *restrict y = b, *restrict z = c;
+        for (int64_t i = first; i < last; ++i) {
+            a[i] = 0.0;
+            b[i] = 1.0;
+            c[i] = 2.0;
+        }
+#if defined(_OPENMP)
+#pragma omp barrier
+#endif
+        const int64_t start = now();
+        for (int64_t r = 0; r < rounds; ++r) {
+            for (int64_t i = first; i < last; ++i)
+                x[i] = y[i] + 3.0 * z[i];
+            __asm__ volatile("" : : "r"(x), "r"(y), "r"(z) : "memory");
+        }
+        const int64_t end = now();
+#if defined(_OPENMP)
+#pragma omp critical
+#endif
+        {
+            begun = start < begun ? start : begun;
+            ended = end > ended ? end : ended;
+        }
+    }
+    return ended - begun;
+}
+"""
+_FLOPS = """\
+typedef TYPE V __attribute__((vector_size(WIDTH)));
+
+EXPORT int64_t affdsl_lanes_KIND(void);
+int64_t affdsl_lanes_KIND(void)
+{
+    return (int64_t)(sizeof(V ) / sizeof(TYPE));
+}
+
+EXPORT int64_t affdsl_flops_KIND(int64_t rounds, int64_t threads, TYPE *sink);
+int64_t affdsl_flops_KIND(int64_t rounds, int64_t threads, TYPE *sink)
+{
+    int64_t begun = INT64_MAX, ended = 0;
+    (void)threads;
+#if defined(_OPENMP)
+#pragma omp parallel num_threads((int)threads)
+#endif
+    {
+        const V factor = (V ){0} + (T)0.999 + sink[0], summand = (V ){0} + (T)0.001 + sink[1];
+        STARTS
+#if defined(_OPENMP)
+#pragma omp barrier
+#endif
+        const int64_t start = now();
+        for (int64_t r = 0; r < rounds; ++r) {
+CHAINS
+        }
+        const int64_t end = now();
+#if defined(_OPENMP)
+#pragma omp critical
+#endif
+        {
+            begun = start < begun ? start : begun;
+            ended = end > ended ? end : ended;
+        }
+        const V total = TOTAL;
+        if (total[0] == (T)12345.0)  /* which the compiler does not know to be false */
+            sink[2] = total[0];
+    }
+    return ended - begun;
+}
+"""
