@@ -29,6 +29,8 @@ CLEARLY = 1.02
 """So many times faster than what recipes choose by themselves is a choice that is taken instead."""
 CLOSE = 1.5
 """Those that take so many times longer than the fastest, when they are timed first, are not timed again."""
+LOOKS = 3
+"""So many calls are timed at first; the fastest counts, since others may be in the way."""
 LONG = 0.02
 """Sizes that nobody gave grow no more if a call takes so many seconds."""
 TOO_LONG = 0.1
@@ -175,7 +177,7 @@ class _Search:
         try:
             on = self._large_enough(kernel) if self.trial is None else self.trial
             timing.seconds(kernel, on)  # it is compiled now
-            self.times[choices] = min(timing.seconds(kernel, on) for _ in range(2))
+            self.times[choices] = min(timing.seconds(kernel, on) for _ in range(LOOKS))
         except AffdslError as error:
             if choices == USUAL:
                 raise
@@ -199,7 +201,7 @@ class _Search:
                 require_runs(self.kernel, made)
                 self.trial = made
                 timing.seconds(kernel, made)
-                if made.bytes > beyond or timing.seconds(kernel, made) > LONG:
+                if made.bytes > beyond or all(timing.seconds(kernel, made) > LONG for _ in range(LOOKS)):
                     break
         except (TypeError, ValueError) as error:  # of a call
             if not isinstance(error, AffdslError):

@@ -260,7 +260,7 @@ def test_an_interrupt_keeps_the_best_so_far(clock, empty_cache, call):
 
 
 def test_what_the_compiler_refuses_is_left_out(clock):
-    clock.fails_at = {4: af.ToolchainError("the compiler crashed\nand says more")}
+    clock.fails_at = {5: af.ToolchainError("the compiler crashed\nand says more")}
     said = tuned().explain()
     assert "    not timed: as it was; the compiler crashed\n" in said
     assert "and says more" not in said
@@ -418,7 +418,7 @@ def test_a_terminal_shows_a_bar(clock, monkeypatch):
     times = timing.seconds
 
     def until_seen(*arguments):
-        if clock.timed == 6:
+        if clock.timed == 9:
             assert terminal.seen.wait(10)
         return times(*arguments)
 
