@@ -26,8 +26,8 @@ from affdsl.ir.location import Location
 from affdsl.ir.messages import nearest
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program
-from affdsl.progress import progress
 from affdsl.passes.analysis.bounds import Bounds
+from affdsl.progress import progress
 from affdsl.seeing.loop_names import UNNAMED, chosen, names_in, names_of, plain
 from affdsl.seeing.places import Chain, LoopOf, Places, chains
 from affdsl.shown import Text
