@@ -605,7 +605,8 @@ class Kernel(_Called[P, R]):
         ----------
         loop
             Only the loop of this name, as `loops()` and `picture()` have it. Of several of one name, the first is
-            `i#1`. Where the compiler left no such loop, it is those loops in which its instructions stand now.
+            `i#1`; that of a kernel that is called is `blur: i`. Where the compiler left no such loop, it is those loops
+            in which its instructions stand now.
         target
             For another instruction set than that of this machine, as "avx2". The compiler has to be one for it.
 
@@ -652,7 +653,8 @@ class Kernel(_Called[P, R]):
         repeats
             How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
         in_place
-            Run on the arrays themselves, without copies: they are changed as by so many calls, and two more.
+            Run on the arrays themselves, without copies: they are changed as by so many calls and one more, and by yet
+            another one where operations are counted in a run.
         inside
             The name of a sequential loop, as `loops()` and `picture()` have it, as one over time steps: the nests right
             inside of it are measured instead of that whole loop, in all of its iterations.

@@ -73,7 +73,16 @@ def test_arrays_are_copies_unless_they_are_wanted_in_place():
     scale.profile(x, 2.0, repeats=2)
     assert x.tolist() == [1.0] * 5
     scale.profile(x, 2.0, repeats=2, in_place=True)
-    assert x.tolist() == [16.0] * 5  # two more come first, to be warm and to know how long one takes
+    assert x.tolist() == [8.0] * 5  # one more comes first, to be warm and to know how long it takes
+    place = np.array([1, 0])
+
+    @af.kernel
+    def data(x: af.f64[N], place: af.i64[2]):
+        with af.for_(place[0]) as i:
+            x[i] *= 2.0
+
+    data.profile(x, place, repeats=1, in_place=True)
+    assert x.tolist() == [64.0] + [8.0] * 4  # and one in which it is counted
 
 
 def test_the_roof_is_that_of_the_level_which_holds_the_data():

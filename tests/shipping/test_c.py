@@ -17,7 +17,7 @@ from affdsl.codegen.aot.shipped import Library, ShippedKernel
 from examples.ship import filters
 from tests.oracles import require
 from tests.shipping import kernels
-from tests.shipping.machine import SEVERAL
+from tests.shipping.machine import SEVERAL, X86
 
 SHIP = Path(filters.__file__).parent
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -223,6 +223,24 @@ def test_a_library_for_another_machine_runs_there(tmp_path, monkeypatch):
     ]
     assert [target for target, *_ in found] == ["sve", "neon", "neon"]
     assert found[0][1:] == found[1][1:] == found[2][1:]
+
+
+@X86
+def test_one_source_serves_machines_of_two_kinds(tmp_path):
+    compiler, emulator = require("aarch64-linux-gnu-gcc"), require("qemu-aarch64")
+    listed, targets = [filters.smooth, filters.brightest], ["avx2", "sve", "baseline"]
+    af.build(listed, tmp_path, name="filters", prefix="filters_", targets=targets)
+    (tmp_path / "main.c").write_text(PROGRAM)
+    run(require("gcc"), *STRICT, "main.c", "libfilters.a", "-I.", "-lm", "-o", "here", cwd=tmp_path)
+    target, *numbers = run(tmp_path / "here").split()
+    assert target == ("avx2" if has("avx2") else "baseline")
+    flags = {"filters_sve.c": ["-march=armv8.2-a+sve"]}
+    for file in tmp_path.glob("*.c"):
+        run(compiler, *STRICT, "-I.", *flags.get(file.name, ()), "-c", file, cwd=tmp_path)
+    objects = [path.name for path in tmp_path.glob("*.o")]
+    run(compiler, "-static", *objects, "-lm", "-o", "there", cwd=tmp_path)
+    for cpu, wanted in (("max", "sve"), ("cortex-a53", "baseline")):
+        assert run(emulator, "-cpu", cpu, tmp_path / "there").split() == [wanted, *numbers]
 
 
 def test_kernels_that_share_callees_and_tables_are_in_one_file(tmp_path):

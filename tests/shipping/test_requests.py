@@ -80,6 +80,9 @@ def test_targets_are_known_and_leave_out_no_cpu():
         BuildError, match="the targets avx512, avx2 leave out CPUs that have none of them: name baseline"
     ):
         chosen_targets(["avx2", "avx512"])
+    with pytest.raises(BuildError, match="the targets avx2, neon leave out CPUs that have none of them: name baseline"):
+        chosen_targets(["avx2", "neon"])
+    assert [t.name for t in chosen_targets(["neon", "sve"])] == ["sve", "neon"]
     with pytest.raises(BuildError, match="no target: name one or several of native, "):
         chosen_targets([])
 
