@@ -362,16 +362,16 @@ def _complex(name: str, part: str, suffix: str) -> dict[str, Helper]:
         f"const {part} a = creal{suffix}(x), b = cimag{suffix}(x);\n"
         f"const {part} c = creal{suffix}(y), d = cimag{suffix}(y);\n"
     )
-    product = f"return {made}(ROUNDED(a * c) - ROUNDED(b * d), ROUNDED(a * d) + ROUNDED(b * c));"
+    product = f"return {made}(ROUNDED(a * c) - b * d, a * d + b * c);"
     fabs = f"fabs{suffix}"
     quotient = (
         f"if ({fabs}(c) >= {fabs}(d)) {{\n"
         f"    if (c == 0)\n        return {made}(a / {fabs}(c), b / {fabs}(c));\n"
-        f"    const {part} ratio = d / c, divisor = c + ROUNDED(d * ratio);\n"
-        f"    return {made}((a + ROUNDED(b * ratio)) / divisor, (b - ROUNDED(a * ratio)) / divisor);\n"
+        f"    const {part} ratio = d / c, divisor = c + d * ratio;\n"
+        f"    return {made}((a + b * ratio) / divisor, (b - a * ratio) / divisor);\n"
         "}\n"
-        f"const {part} ratio = c / d, divisor = ROUNDED(c * ratio) + d;\n"
-        f"return {made}((ROUNDED(a * ratio) + b) / divisor, (ROUNDED(b * ratio) - a) / divisor);"
+        f"const {part} ratio = c / d, divisor = c * ratio + d;\n"
+        f"return {made}((a * ratio + b) / divisor, (ROUNDED(b * ratio) - a) / divisor);"
     )
     return {
         f"mul_{name}": Helper(
@@ -503,7 +503,7 @@ _FIXED: dict[str, Helper] = {
         )
     ),
     "ROUNDED": Helper(
-        "/* a product that is rounded before it is added: gcc 12 makes one operation of a * b - c beside d * e + f */\n"
+        "/* a product that is rounded before something is subtracted: gcc 12 fuses a * b - c beside d * e + f */\n"
         "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12\n"
         "#define ROUNDED(product) __builtin_assoc_barrier(product)\n"
         "#else\n"
