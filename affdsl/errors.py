@@ -83,22 +83,67 @@ def again(kind: type[AffdslError], text: str, attributes: dict[str, object]) -> 
 
 @public
 class ProgramError(AffdslError):
-    """The kernel as written is wrong: what, where, why, and what to write instead."""
+    """The kernel as written is wrong: what, where, why, and what to write instead.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> try:
+    ...     @af.kernel
+    ...     def wrong(x: af.f64[N]):
+    ...         with af.for_(N) as i:
+    ...             af.yield_(x[i])
+    ... except af.ProgramError as error:
+    ...     print(str(error).splitlines()[0].partition(": ")[2])
+    the loop i takes no yield_
+    """
 
 
 @public
 class ProgramTypeError(ProgramError, TypeError):
-    """A wrong type, rank or dtype in a kernel."""
+    """A wrong type, rank or dtype in a kernel.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> try:
+    ...     @af.kernel
+    ...     def wrong(x: af.f64[N]):
+    ...         with af.for_(N) as i:
+    ...             x[i] = "one"
+    ... except af.ProgramTypeError as error:
+    ...     print(str(error).partition(": ")[2])
+    x holds f64 and cannot store 'one'
+        store a number of the kernel
+    """
 
 
 @public
 class ProgramIndexError(ProgramError, IndexError):
-    """A wrong index or bound in a kernel."""
+    """A wrong index or bound in a kernel.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> try:
+    ...     @af.kernel
+    ...     def wrong(x: af.f64[N]):
+    ...         with af.for_(N) as i:
+    ...             x[i + 1] = 0.0
+    ... except af.ProgramIndexError as error:
+    ...     print(str(error).splitlines()[0].partition(": ")[2])
+    x[i + 1] writes x[N] when i = N - 1
+    """
 
 
 @public
 class ProgramNameError(ProgramError, NameError):
-    """A name that is unknown, used twice, or out of scope in a kernel."""
+    """A name that is unknown, used twice, or out of scope in a kernel.
+
+    >>> import affdsl as af
+    >>> try:
+    ...     af.symbols("N M N")
+    ... except af.ProgramNameError as error:
+    ...     print(str(error).partition(": ")[2])
+    the symbol N is named twice; give each its own name
+    """
 
 
 @public
@@ -113,6 +158,18 @@ class OutOfBoundsError(AffdslError, IndexError):
         Of the element that does not exist, and of the array. Empty where a view or a copy does not fit.
     dimension
         The first one in which the index is no index; None where a view or a copy does not fit.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel(boundscheck=True)
+    ... def scatter(x: af.f64[N], at: af.i64[N]):
+    ...     with af.for_(N) as i:
+    ...         x[at[i]] = 1.0
+    >>> try:
+    ...     scatter(np.zeros(2), np.array([1, 5]))
+    ... except af.OutOfBoundsError as error:
+    ...     print(error.array, error.index, error.sizes)
+    x (5,) (2,)
     """
 
     def __init__(
@@ -129,29 +186,97 @@ class OutOfBoundsError(AffdslError, IndexError):
 
 @public
 class DivisorError(AffdslError, ZeroDivisionError):
-    """A kernel whose accesses are all checked divides an index by what is not positive."""
+    """A kernel whose accesses are all checked divides an index by what is not positive.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel(boundscheck=True)
+    ... def divide(x: af.f64[N], by: af.index):
+    ...     with af.for_(N) as i, af.if_(x[i] > 0), af.if_(i % by == 0):
+    ...         x[i] = 2.0
+    >>> try:
+    ...     divide(np.ones(2), 0)
+    ... except af.DivisorError as error:
+    ...     print("0" in str(error))
+    True
+    """
 
 
 @public
 class FailedAssertionError(AffdslError, AssertionError):
-    """What a kernel asserts did not hold when it ran: the file and line, the text, and the values."""
+    """What a kernel asserts did not hold when it ran: the file and line, the text, and the values.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def root(x: af.f64):
+    ...     af.assert_(x >= 0, "not negative", x)
+    ...     return af.sqrt(x)
+    >>> try:
+    ...     root(-1.0)
+    ... except af.FailedAssertionError as error:
+    ...     print(str(error).partition(": ")[2])
+    not negative (x = -1)
+    """
 
 
 @public
 class ProgramAttributeError(ProgramError, AttributeError):
-    """A method or attribute that what a kernel computes has not."""
+    """A method or attribute that what a kernel computes has not.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> try:
+    ...     @af.kernel
+    ...     def wrong(x: af.f64[N]):
+    ...         with af.for_(N) as i:
+    ...             x[i].sum()
+    ... except af.ProgramAttributeError as error:
+    ...     print(str(error).splitlines()[0].partition(": ")[2])
+    a number of type f64 has no attribute sum
+    """
 
 
 @public
 class VerificationError(AffdslError):
-    """The IR breaks a rule of its dialect."""
+    """The IR breaks a rule of its dialect.
+
+    >>> import affdsl as af
+    >>> from affdsl.ir.verifier import verify
+    >>> try:
+    ...     verify(af.parse("func.func @f() -> f32 { func.return }"))
+    ... except af.VerificationError as error:
+    ...     print(len(str(error)) > 0)
+    True
+    """
 
 
 @public
 class UnsupportedError(AffdslError):
-    """The program is right, but the chosen output has no way to say it."""
+    """The program is right, but the chosen output has no way to say it.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def copy(x: af.f64[N], y: af.f64[N]):
+    ...     with af.for_(N) as i:
+    ...         y[i] = x[i]
+    >>> @af.kernel
+    ... def other(x: af.f64[N]):
+    ...     x[0] = 1.0
+    >>> try:
+    ...     copy.with_module(other.module)
+    ... except af.UnsupportedError as error:
+    ...     print(error)
+    copy: there is no function @copy any more, so nothing can be called
+    """
 
 
 @public
 class InternalError(AffdslError):
-    """A bug of affdsl: please report it with the kernel that shows it."""
+    """A bug of affdsl: please report it with the kernel that shows it.
+
+    >>> import affdsl as af
+    >>> issubclass(af.InternalError, af.AffdslError)
+    True
+    """

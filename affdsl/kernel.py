@@ -77,6 +77,8 @@ def kernel(
 
     Parameters
     ----------
+    function
+        What stands below `@affdsl.kernel`: a function defined with def, of arguments that have an order.
     boundscheck
         Check every access of a call, also those that are proved to be inside: `@affdsl.kernel(boundscheck=True)`. It
         holds for the kernels that this one calls, for kernels that call it, and for what schedules and passes make of
@@ -140,10 +142,7 @@ def _kernel(
 class _Called(Generic[P, R]):
     """What is called by whatever stands in a slot of the object: without a Python function in between."""
 
-    if TYPE_CHECKING:
-
-        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
-    else:
+    if not TYPE_CHECKING:
         __slots__ = ("__call__",)
 
     def _take(self, call: Callable[..., object]) -> None:
@@ -171,13 +170,38 @@ class _Called(Generic[P, R]):
     "specialize",
 )
 class Kernel(_Called[P, R]):
-    """A kernel. Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface
-    or the buffer protocol; `mlir()` and `c()` give it as text; `func` is its IR.
+    """What `affdsl.kernel` makes of a function: to be called, printed, asked about, transformed and shipped.
 
-    A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call. It raises
-    TypeError and ValueError (see `affdsl.codegen.errors`) for arguments that do not fit, and ToolchainError where the C
-    compiler is missing or fails.
+    Call it with NumPy arrays, or others on the CPU that lend their memory by DLPack, the array interface or the buffer
+    protocol. A call runs on the arrays, compiled at the first one; in the body of another kernel it builds a call.
+
+    Attributes
+    ----------
+    func, module
+        Its affine IR, alone and with that of the kernels that it calls.
+    program
+        What tracing gave: the IR with the arguments.
+
+    Raises
+    ------
+    ArgumentError, SizeError, RangeError, LayoutError, OverlapError
+        By a call with arguments that do not fit.
+    ToolchainError
+        By the first call, where the C compiler is missing or fails.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def double(x: af.f64[N]):
+    ...     with af.for_(N) as i:
+    ...         x[i] *= 2.0
+    >>> double
+    <affdsl kernel double(x: f64[N])>
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
 
     def __init__(
         self,
@@ -337,6 +361,7 @@ class Kernel(_Called[P, R]):
         reassociate: bool = False,
         reciprocal: bool = False,
         approximate: bool = False,
+        tune: bool | Mapping[str, int] = False,
         validate: bool = False,
     ) -> Kernel[P, R]:
         """The kernel with its loops tiled, packed, on vectors and on threads, where that is legal and pays.
@@ -354,6 +379,11 @@ class Kernel(_Called[P, R]):
         contract, reassociate, reciprocal, approximate
             What may round in another way, as steps of schedules have it: products and sums in one operation, sums in
             another order, factors for divisors, and polynomials for exponentials and logarithms.
+        tune
+            Time some of the numbers that recipes choose, on arrays made for that, and keep the fastest: for sizes, as
+            `{"N": 1000}`, or with True for such that arrays exceed the second cache. It takes a minute at most, about;
+            Ctrl-C ends it with the best so far. What came of it is remembered in the cache, and is said by
+            `explain()`.
         validate
             Check that the result does what this kernel does.
 
@@ -361,6 +391,8 @@ class Kernel(_Called[P, R]):
         ------
         ScheduleError
             For a target that nobody knows.
+        ProgramError
+            If it is to be tuned, and cannot be timed on arrays that are made for it, or not with these sizes.
 
         >>> import affdsl as af
         >>> N = af.symbols("N")
@@ -381,6 +413,7 @@ class Kernel(_Called[P, R]):
             reassociate=reassociate,
             reciprocal=reciprocal,
             approximate=approximate,
+            tune=tune,
             validate=validate,
         )
 
@@ -580,7 +613,13 @@ class Kernel(_Called[P, R]):
         return found(self.program, self.guarding, loop, target)
 
     def profile(
-        self, /, *arguments: object, repeats: int | None = None, in_place: bool = False, **keywords: object
+        self,
+        /,
+        *arguments: object,
+        repeats: int | None = None,
+        in_place: bool = False,
+        inside: str | None = None,
+        **keywords: object,
     ) -> Profile:
         """Run it, and say where the time goes: for each loop nest, and for the whole call, the time, what is computed
         and moved, and which part of what this machine can do that is. Printed it is a table; all of it is data, too.
@@ -588,7 +627,7 @@ class Kernel(_Called[P, R]):
         A copy of the kernel runs that has clocks around its nests. It is called several times, each time with arrays
         that are copies of those that are given: these stay as they are. Operations are counted exactly, from the loops
         and the sizes of the call; where data decides how often something runs, they are counted in one more run. Bytes
-        are those of distinct elements. What the machine can do is measured once and kept: see `codegen.roofline`.
+        are those of distinct elements. What the machine can do is measured once and kept: `affdsl.codegen.roofline`.
 
         Parameters
         ----------
@@ -598,13 +637,16 @@ class Kernel(_Called[P, R]):
             How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
         in_place
             Run on the arrays themselves, without copies: they are changed as by so many calls, and two more.
+        inside
+            The name of a sequential loop, as `loops()` and `picture()` have it, as one over time steps: the nests right
+            inside of it are measured instead of that whole loop, in all of its iterations.
 
         Raises
         ------
         TypeError, ValueError
             As a call does, for arguments that do not fit.
-        ProgramTypeError
-            If repeats is no positive number.
+        ProgramError
+            If repeats is no positive number, or there is no loop to look into, or it is parallel.
         ToolchainError
             If there is no C compiler.
 
@@ -620,7 +662,7 @@ class Kernel(_Called[P, R]):
         ('i', 2000, 24000, 'memory', 1.0)
         """
         found: Callable[..., Profile] = import_module("affdsl.seeing.profile").profile
-        return found(self.program, self.guarding, arguments, keywords, repeats, in_place)
+        return found(self.program, self.guarding, arguments, keywords, repeats, in_place, inside)
 
     def interpret(self, /, *arguments: P.args, **keywords: P.kwargs) -> R:
         """Run on NumPy arrays by the interpreter: slow, checks every access, and defines what the kernel means."""
@@ -748,6 +790,13 @@ class Kernel(_Called[P, R]):
 
     def __str__(self) -> str:
         return self.mlir()
+
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: how it is called, its loops, and a picture of their iterations where that is small."""
+        if self._program is None:
+            return None
+        shown: Callable[[Kernel], str] = import_module("affdsl.notebook").of_kernel
+        return shown(self)
 
     def __repr__(self) -> str:
         if self._program is None:

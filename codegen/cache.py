@@ -134,16 +134,25 @@ class Cache:
                 self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
             return self._libraries[memo]
 
+    def known(self, kind: str, *key: str) -> bytes | None:
+        """What `keep` has kept for a key; None if that is nothing. What is damaged is reported, not taken."""
+        hashed = _key(kind, *key)
+        return self._read(f"{hashed}.{kind}", hashed)
+
+    def keep(self, payload: bytes, kind: str, *key: str) -> None:
+        """Keep what was found out for a key, for this process and others; `kind` is the end of the name of the file."""
+        hashed = _key(kind, *key)
+        self._write(f"{hashed}.{kind}", hashed, payload)
+
     def record(self, name: str, *key: str, make: Callable[[], bytes], again: bool = False) -> bytes:
         """What was found out once for a key: from the folder, or made and stored; made in any case if `again`.
 
         `name` says what it is in the name of the file.
         """
-        hashed = _key(name, *key)
-        found = None if again else self._read(f"{hashed}.{name}", hashed)
+        found = None if again else self.known(name, *key)
         if found is None:
             found = make()
-            self._write(f"{hashed}.{name}", hashed, found)
+            self.keep(found, name, *key)
         return found
 
     def _read(self, name: str, key: str) -> bytes | None:
@@ -233,7 +242,7 @@ class Cache:
         total = sum(size for _, size, _ in files)
         for used, size, name in sorted(files):
             is_stale = name.endswith(".unfinished") and used < time.time() - STALE
-            is_excess = total > limit and name.endswith((".library", ".compiler")) and name != keep
+            is_excess = total > limit and name.endswith((".library", ".compiler", ".tuned")) and name != keep
             if is_stale or is_excess:
                 total -= size
                 self._remove(name)

@@ -81,8 +81,8 @@ def jit_source(
 ) -> tuple[str, tuple[str, ...]]:
     """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
 
-    `sites` and `origins` are filled, see `codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes how it
-    runs, of a `module` that does the same as that of the program, and has its vectors split already.
+    `sites` and `origins` are filled, see `affdsl.codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes
+    how it runs, of a `module` that does the same as that of the program, and has its vectors split already.
     """
     width = None
     if module is None:

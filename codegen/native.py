@@ -27,13 +27,29 @@ def native_target() -> Target:
     >>> af.native_target().lanes(32) >= 4
     True
     """
-    try:
-        compiler = default_cache().compiler()
-        known = macros(compiler, ("-march=native",)) if compiler.has_native else frozenset[str]()
-    except ToolchainError:
+    known = _macros()
+    if known is None:
         return BASELINE
     found = next((target for target in TARGETS if known.issuperset(target.macros)), BASELINE)
     return replace(found, caches=caches(CACHES))
+
+
+def runs_here(target: Target) -> bool:
+    """Whether this machine has the instructions of a target.
+
+    >>> runs_here(native_target())
+    True
+    """
+    return (_macros() or frozenset()).issuperset(target.macros)
+
+
+def _macros() -> frozenset[str] | None:
+    """What the compiler defines for this machine; None where there is no compiler."""
+    try:
+        compiler = default_cache().compiler()
+        return macros(compiler, ("-march=native",)) if compiler.has_native else frozenset()
+    except ToolchainError:
+        return None
 
 
 @cache

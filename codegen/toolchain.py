@@ -279,8 +279,8 @@ def compile_library(
 
 def _archiver(compiler: Compiler, folder: Path) -> tuple[str, ...]:
     """The command that makes static libraries of what a compiler makes."""
-    if compiler.is_zig:
-        return str(compiler.path), "ar"
+    if compiler.is_zig and "cc" in compiler.command:  # as in python -m ziglang cc
+        return *compiler.command[: compiler.command.index("cc")], "ar"
     named = _run((*compiler.command, "-print-prog-name=ar"), folder).strip()
     found = named if os.path.isabs(named) else _which(named or "ar", os.environ)
     if found is None:

@@ -34,7 +34,14 @@ def _placeholder(name: str, id: int) -> Value:
 class AffineMap(FrozenValue):
     """(d0, ...)[s0, ...] -> (results): expressions over positions.
 
-    `written` has the results as some text had them, or is empty: it is printed, and means nothing more.
+    Parameters
+    ----------
+    dims, symbols
+        How many dimensions and symbols it has.
+    results
+        The expressions, over `maps.dim(k)` and `maps.symbol(k)`.
+    written
+        The results as some text had them, or empty: they are printed, and mean nothing more.
 
     >>> print(AffineMap(2, 1, (dim(0) + symbol(0), dim(1) // 8)))
     (d0, d1)[s0] -> (d0 + s0, d1 floordiv 8)
@@ -58,7 +65,14 @@ class AffineMap(FrozenValue):
 class IntegerSet(FrozenValue):
     """(d0, ...)[s0, ...] : (constraints): the points where all constraints hold.
 
-    `written` has the constraints as some text had them, or is empty.
+    Parameters
+    ----------
+    dims, symbols
+        How many dimensions and symbols it has.
+    constraints
+        The constraints, over `maps.dim(k)` and `maps.symbol(k)`.
+    written
+        The constraints as some text had them, or empty: they are printed, and mean nothing more.
 
     >>> print(IntegerSet(1, 1, (Constraint(symbol(0) - dim(0) - 1), Constraint(dim(0) % 2, equality=True))))
     (d0)[s0] : (s0 - d0 - 1 >= 0, d0 mod 2 == 0)

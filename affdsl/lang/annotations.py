@@ -49,7 +49,27 @@ DType.array = ArrayType.of
 
 
 def const(array: ArrayType) -> ArrayType:
-    """An array argument that the kernel promises only to read: `A: const(f32[N])`."""
+    """An array argument that the kernel promises only to read: `A: const(f32[N])`.
+
+    Parameters
+    ----------
+    array
+        An array type, also one that is `strided`.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array type; and in the kernel where it stores to the array.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def first(x: af.const(af.f64[N])):
+    ...     af.assume(N >= 1)
+    ...     return x[0]
+    >>> print(first.interpret(np.array([2.5, 1.0])))
+    2.5
+    """
     return replace(_array_type("const", array), const=True)
 
 
@@ -59,6 +79,16 @@ def strided(array: ArrayType) -> ArrayType:
     An array without `strided` must be contiguous, and its kernel is fastest. The strides may be positive, negative,
     and zero where the kernel only reads; they are arguments of the C function, in elements, behind the pointer.
     `const(strided(...))` is both.
+
+    Parameters
+    ----------
+    array
+        An array type, also one that is `const`.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array type.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")

@@ -25,7 +25,30 @@ if TYPE_CHECKING:
 
 
 class Array:
-    """A buffer that the kernel reads and writes, element by element."""
+    """An array of a kernel: an argument, or what `alloc`, `alloca` and `constant` give.
+
+    `A[i, j]` loads an element, and `A[i, j] = x` stores to it.
+
+    For type checkers it is also what a call passes: `A: Annotated[affdsl.Array, affdsl.f32[M, N]]`.
+
+    Attributes
+    ----------
+    name
+        What the user called it.
+    shape, ndim
+        The sizes, as indices, and how many they are.
+    value, type
+        The value of the IR, and what is known of it: element type, sizes, const, strided.
+
+    >>> import numpy as np, affdsl as af
+    >>> M, N = af.symbols("M N")
+    >>> @af.kernel
+    ... def corner(A: af.f64[M, N]):
+    ...     af.assume((M >= 1) & (N >= 1))
+    ...     return A[A.shape[0] - 1, A.shape[1] - 1]
+    >>> print(corner.interpret(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    4.0
+    """
 
     def __init__(self, value: Value, type: ArrayType) -> None:
         self.value = value
@@ -264,8 +287,31 @@ _ATTRIBUTES = {
 def alloc(type: ArrayType, *, space: int = 0) -> Array:
     """A new array on the heap, its elements not set: `alloc(f32[M, N + 1])`.
 
-    It lives until the with-block around ends, or is returned by the kernel. `space` is the number of a memory space:
-    0 is that of the arguments; what a fast memory has the number of, the tools that follow know.
+    It lives until the with-block around ends, or is returned by the kernel.
+
+    Parameters
+    ----------
+    type
+        The type of its elements, and its sizes: numbers, symbols, or affine expressions of sizes and loop variables.
+    space
+        The number of a memory space: 0 is that of the arguments; what a fast memory has the number of, the tools that
+        follow know.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array type, one with strides, or no number of a space.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def doubled(x: af.f64[N]):
+    ...     y = af.alloc(af.f64[N])
+    ...     with af.for_(N) as i:
+    ...         y[i] = x[i] * 2.0
+    ...     return y
+    >>> doubled.interpret(np.array([1.0, 2.5]))
+    array([2., 5.])
     """
     array = _new("alloc", type, memref.Alloc, space)
     current().block.owned.append(array.value)
@@ -276,6 +322,30 @@ def alloca(type: ArrayType, *, space: int = 0) -> Array:
     """A new small array on the stack, its elements not set. It lives until the with-block around ends.
 
     C takes the heap instead where the size is large, or known only when the kernel runs.
+
+    Parameters
+    ----------
+    type
+        The type of its elements, and its sizes, as `alloc` takes them.
+    space
+        The number of a memory space, as `alloc` takes it.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array type, one with strides, or no number of a space.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def swap(x: af.f64[2]):
+    ...     t = af.alloca(af.f64[1])
+    ...     t[0] = x[0]
+    ...     x[0] = x[1]
+    ...     x[1] = t[0]
+    >>> x = np.array([1.0, 2.0])
+    >>> swap.interpret(x)
+    >>> x
+    array([2., 1.])
     """
     return _new("alloca", type, memref.Alloca, space)
 
@@ -297,7 +367,28 @@ def _new(what: str, type: ArrayType, op: type[memref.Alloc] | type[memref.Alloca
 
 
 def copy(source: annotated.Array, target: annotated.Array) -> None:
-    """Copy all elements of source to target: same type, same shape, no overlap."""
+    """Copy all elements of an array to another (`memref.copy`).
+
+    Parameters
+    ----------
+    source, target
+        Arrays of the same element type and the same sizes, which do not overlap.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no array, where types or sizes differ, and where the target is const or the source itself.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def f(x: af.f64[N], y: af.f64[N]):
+    ...     af.copy(x, y)
+    >>> y = np.zeros(2)
+    >>> f.interpret(np.array([1.0, 2.0]), y)
+    >>> y
+    array([1., 2.])
+    """
     if not isinstance(source, Array) or not isinstance(target, Array):
         wrong = target if isinstance(source, Array) else source
         raise problem(ProgramTypeError, f"copy takes two arrays, got {wrong!r}")

@@ -134,9 +134,29 @@ class WithBlock(ABC, Generic[Bound]):
 
 
 def yield_(*values: Operand | Sequence[Operand]) -> None:
-    """Hand values to the loop or branch around, as the last thing in its block: one by one, or as a tuple.
+    """Hand values to the loop or branch around, as the last thing in its block.
 
-    Raises ProgramError where the block takes none, and ProgramTypeError where number or types differ.
+    Parameters
+    ----------
+    values
+        As many as the block takes, of its types: one by one, or as a tuple. Python numbers take the type.
+
+    Raises
+    ------
+    ProgramError
+        Where the block takes none, or was handed some already.
+    ProgramTypeError
+        Where number or types differ.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def total(x: af.f64[N]):
+    ...     with af.for_(N, iter_args=af.f64(0)) as (i, s):
+    ...         af.yield_(s + x[i])
+    ...     return s
+    >>> print(total.interpret(np.array([1.0, 2.5])))
+    3.5
     """
     block = current().block
     if block.yielded is not None:

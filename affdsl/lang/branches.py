@@ -35,9 +35,19 @@ class _Arm:
 class if_(WithBlock[Bound]):  # noqa: N801
     """A branch: `with if_(i >= 1):`, which `with elif_(i >= 0):` and `with else_():` may follow.
 
-    The condition is affine (comparisons of indices, combined with & | ~) or a bool_ computed from data, and then it is
-    an `scf.if`. With result types, `with if_(i >= 1, f32) as x:`, all blocks `yield_` a value, and after them x is it.
-    Several types are given one by one, or as a tuple.
+    With result types, `with if_(i >= 1, f32) as x:`, all blocks `yield_` a value, and after them x is it.
+
+    Parameters
+    ----------
+    condition
+        Comparisons of indices, combined with & | ~; or a bool_ computed from data, and then it is an `scf.if`.
+    results
+        The types of what it gives: one by one, or as a tuple.
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for what is no condition or no type, and where a block yields nothing.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")
@@ -165,6 +175,29 @@ class elif_(_Further):  # noqa: N801
     """What runs where the blocks of the `if_` just before did not, and a condition holds: `with elif_(i >= 1):`.
 
     The condition is looked at only then, with what it reads: `with if_(i == 0): ...`, `with elif_(A[i - 1] > 0): ...`.
+
+    Parameters
+    ----------
+    condition
+        As that of `if_`.
+
+    Raises
+    ------
+    ProgramError
+        Where no block of an `if_` or `elif_` stands just before.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def size(n: af.index):
+    ...     with af.if_(n < 10, af.i32) as s:
+    ...         af.yield_(1)
+    ...     with af.elif_(n < 100):
+    ...         af.yield_(2)
+    ...     with af.else_():
+    ...         af.yield_(3)
+    ...     return s
+    >>> print(size.interpret(5), size.interpret(50), size.interpret(500))
+    1 2 3
     """
 
     what = "elif_"
@@ -223,7 +256,24 @@ class elif_(_Further):  # noqa: N801
 
 
 class else_(_Further):  # noqa: N801
-    """What runs where the `if_` just before did not, nor an `elif_`: `with else_():`."""
+    """What runs where the `if_` just before did not, nor an `elif_`: `with else_():`.
+
+    Raises
+    ------
+    ProgramError
+        Where no block of an `if_` or `elif_` stands just before.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def larger(a: af.f64, b: af.f64):
+    ...     with af.if_(a > b, af.f64) as x:
+    ...         af.yield_(a)
+    ...     with af.else_():
+    ...         af.yield_(b)
+    ...     return x
+    >>> print(larger.interpret(1.0, 2.5))
+    2.5
+    """
 
     what = "else_"
     advice = "the results have their names from the if_"

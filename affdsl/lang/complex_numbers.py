@@ -13,9 +13,17 @@ from affdsl.lang.traced import Operand, Traced
 def complex(real: Operand, imag: Operand) -> Scalar:
     """The complex number real + imag * i: a c64 of two f32, a c128 of two f64 (`complex.create`).
 
-    One of the two may be a Python number. `af.c128(x)` makes a complex number of one real number.
+    `af.c128(x)` makes a complex number of one real number.
 
-    Raises ProgramTypeError where the parts are of two types, or of one that complex numbers do not have.
+    Parameters
+    ----------
+    real, imag
+        The parts: two f32 or two f64. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        Where the parts are of two types, or of one that complex numbers do not have.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")
@@ -37,12 +45,48 @@ def complex(real: Operand, imag: Operand) -> Scalar:
 
 
 def conj(x: Operand) -> Scalar:
-    """The conjugate, with the other sign of the imaginary part (`complex.conj`). Also `x.conj()`."""
+    """The conjugate, with the other sign of the imaginary part (`complex.conj`). Also `x.conj()`.
+
+    Parameters
+    ----------
+    x
+        A complex number of the kernel.
+
+    Raises
+    ------
+    ProgramTypeError
+        For a number that is not complex.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.c128):
+    ...     return af.conj(x)
+    >>> print(f.interpret(1 + 2j))
+    (1-2j)
+    """
     return _complex("conj", x, "a real number is its own: leave conj out").conj()
 
 
 def angle(x: Operand) -> Scalar:
-    """The angle of a complex number in radians, from -pi to pi (`complex.angle`): affdsl.atan2(x.imag, x.real)."""
+    """The angle of a complex number in radians, from -pi to pi (`complex.angle`): affdsl.atan2(x.imag, x.real).
+
+    Parameters
+    ----------
+    x
+        A complex number of the kernel.
+
+    Raises
+    ------
+    ProgramTypeError
+        For a number that is not complex.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.c128):
+    ...     return af.angle(x)
+    >>> print(f"{f.interpret(1j):.6f}")
+    1.570796
+    """
     scalar = _complex("angle", x, "write affdsl.atan2(y, x) for the angle of a point")
     return emit_scalar(parts_of(scalar.dtype), lambda r: complex_.Part(r, "angle", scalar.value))
 

@@ -23,10 +23,27 @@ def constant(array: object) -> Array:
 
     It is part of the program: in C a `static const` array. What becomes of the NumPy array later changes nothing.
 
-        taps = affdsl.constant(np.float32([0.25, 0.5, 0.25]))
-        ... taps[k] * A[i + k]
+    Parameters
+    ----------
+    array
+        A NumPy array of any shape, of a type that kernels know.
 
-    Raises ProgramTypeError for what is no NumPy array of a type that kernels know.
+    Raises
+    ------
+    ProgramTypeError
+        For what is no such array.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def smooth(x: af.f64[N], y: af.f64[N]):
+    ...     taps = af.constant(np.array([0.25, 0.5, 0.25]))
+    ...     with af.for_(1, N - 1) as i, af.for_(3) as k:
+    ...         y[i] += taps[k] * x[i + k - 1]
+    >>> y = np.zeros(4)
+    >>> smooth.interpret(np.array([0.0, 4.0, 8.0, 0.0]), y)
+    >>> y
+    array([0., 4., 5., 0.])
     """
     if not isinstance(array, np.ndarray):
         raise problem(

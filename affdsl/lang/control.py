@@ -39,18 +39,41 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
     """A loop: `with for_(n) as i:`, `with for_(start, stop, step) as i:`.
 
     The loop runs for i = start, start + step, ... below stop, or above it where the step is negative: `for_(N - 1, -1,
-    -1)` counts down to 0. A bound is an affine index, or min or max of several (`for_(max(0, i - 1), min(n, i + 2))`),
-    or data, and then the loop is an `scf.for`. The step is a number. Loops of the IR count up: one that runs down is a
-    loop over how far it has come, which has its name, and its i is the start less that.
+    -1)` counts down to 0. A loop whose bounds are data is an `scf.for`. Loops of the IR count up: one that runs down is
+    a loop over how far it has come, which has its name, and its i is the start less that.
 
     The block runs once, to build the loop, so Python's statements in it happen once: exchanging two names in it does
     not make iterations take turns. Write both halves, or give an array one dimension more, `u[t % 2, i]`.
 
-    `iter_args` are numbers or vectors that are carried from one iteration to the next:
-    `with for_(n, iter_args=[f32(0)]) as (i, s):` and `yield_(s + a[i])` as the last thing in the block. After the
-    block, s is what the last iteration yielded.
+    What is carried from one iteration to the next stands in `iter_args`, follows i in `as (i, s)`, and is handed on by
+    `yield_(...)` as the last thing in the block. After the block, s is what the last iteration yielded.
 
-    Raises ProgramError and its kinds, with the user's line.
+    Parameters
+    ----------
+    bounds
+        The stop, or start and stop, or start, stop and step. A bound is an affine index, or min or max of several
+        (`for_(max(0, i - 1), min(n, i + 2))`), or data.
+    step
+        A number, not 0, by its name.
+    iter_args
+        A number or a vector that is carried, or several.
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for what is no bound, no step, or nothing that can be carried.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def last_sums(x: af.f64[N], sums: af.f64[N]):
+    ...     with af.for_(N, iter_args=af.f64(0)) as (i, s):
+    ...         sums[i] = s + x[i]
+    ...         af.yield_(s + x[i])
+    >>> sums = np.zeros(3)
+    >>> last_sums.interpret(np.array([1.0, 2.0, 3.0]), sums)
+    >>> sums
+    array([1., 3., 6.])
     """
 
     what = "for_"
@@ -178,9 +201,31 @@ def require_own_names(carried: Sequence[Carried], names: Sequence[str], what: st
 class parallel(WithBlock[Bound]):  # noqa: N801
     """Loops whose iterations may run in any order and at once: `with parallel(M, N) as (i, j):`.
 
-    Each bound is a stop, a (start, stop) or a (start, stop, step). `reduce` lists pairs of a kind and a type:
-    `with parallel(N, reduce=[("addf", f64)]) as (i, s):` and `yield_(x[i])`; after the block s is the sum, combined
-    in any order. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers).
+    With `reduce`, the block hands values on by `yield_(...)`, and after it their names stand for what these come to,
+    combined in any order: `with parallel(N, reduce=[("addf", f64)]) as (i, s):`.
+
+    Parameters
+    ----------
+    bounds
+        For each loop a stop, a (start, stop) or a (start, stop, step), all of them affine.
+    reduce
+        Pairs of a kind and a type. Kinds: addf mulf maximumf minimumf (floats), addi muli andi ori (integers).
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for bounds that are data, for a step that is not positive, and for what is
+        no reduction.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def total(x: af.f64[N]):
+    ...     with af.parallel(N, reduce=[("addf", af.f64)]) as (i, s):
+    ...         af.yield_(x[i])
+    ...     return s
+    >>> print(total.interpret(np.array([1.0, 2.5])))
+    3.5
     """
 
     what = "parallel"

@@ -21,13 +21,20 @@ from affdsl.lang.vectors import Vector
 
 
 def print_(*values: str | Operand) -> None:
-    """Print a line when the kernel runs: texts and numbers, with spaces between them.
+    """Print a line when the kernel runs: `print_("x", i, x[i])`, texts and numbers with a space between them.
 
-    Floats are printed with as few digits as tell them from all others, truth values as 1 and 0, and complex numbers as
-    their parts, (1.5, -2). Lines of iterations
+    Floats are printed with as few digits as tell them from all others, and truth values as 1 and 0. Lines of iterations
     that run at once may mix. Nothing moves past it: steps of a schedule that would change the order are refused.
 
-    Raises ProgramTypeError for what cannot be printed.
+    Parameters
+    ----------
+    values
+        Texts, numbers of the kernel and Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what cannot be printed, as arrays and vectors.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")
@@ -56,7 +63,21 @@ def assert_(
     What the kernel wrote before stays written. In C that is shipped the function says so by its status, and the header
     how. Nothing moves past it: steps of a schedule that would change the order are refused.
 
-    Raises ProgramTypeError for what is no condition, and for values that are no numbers.
+    Parameters
+    ----------
+    condition
+        A comparison, or another bool_.
+    text
+        What the error says.
+    values, named
+        Numbers that the error shows: by what they are called in the kernel, or by the names given here.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no condition, and for values that are no numbers.
+    FailedAssertionError
+        By the call.
 
     >>> import numpy as np, affdsl as af
     >>> N = af.symbols("N")

@@ -19,10 +19,26 @@ def delinearize_index(linear: object, basis: Sequence[object]) -> tuple[Index, .
 
         i, j, k = affdsl.delinearize_index(n, (4, M, 8))        n = (i * M + j) * 8 + k,  0 <= j < M,  0 <= k < 8
 
-    There is a digit for each number of the basis. The first number is what n is promised to stay below; nothing is
-    computed with it. All numbers must be positive.
+    Parameters
+    ----------
+    linear
+        The index.
+    basis
+        A number for each digit, all of them positive: numbers, sizes or indices. The first is what the index is
+        promised to stay below; nothing is computed with it.
 
-    Raises ProgramTypeError for what is no index, and for a number that is not positive.
+    Raises
+    ------
+    ProgramTypeError
+        For what is no index, and for a number that is not positive.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(n: af.index):
+    ...     i, j = af.delinearize_index(n, (4, 8))
+    ...     return i, j
+    >>> print(*f.interpret(19))
+    2 3
     """
     numbers = _basis("delinearize_index", basis)
     if not numbers:
@@ -46,10 +62,26 @@ def linearize_index(indices: Sequence[object], basis: Sequence[object], *, disjo
 
         n = affdsl.linearize_index((i, j, k), (4, M, 8))        n = (i * M + j) * 8 + k
 
-    The first number of the basis may be left out; nothing is computed with it. `disjoint` promises that each digit is
-    at least 0 and below its number.
+    Parameters
+    ----------
+    indices
+        The digits: indices.
+    basis
+        A number for each digit. The first may be left out; nothing is computed with it.
+    disjoint
+        Whether each digit is promised to be at least 0 and below its number.
 
-    Raises ProgramTypeError for what is no index, and where the numbers are neither as many as the digits nor one fewer.
+    Raises
+    ------
+    ProgramTypeError
+        For what is no index, and where the numbers are neither as many as the digits nor one fewer.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(i: af.index, j: af.index):
+    ...     return af.linearize_index((i, j), (4, 8))
+    >>> print(f.interpret(2, 3))
+    19
     """
     numbers = _basis("linearize_index", basis)
     given = tuple(as_value(index_of(x, f"digit {k} of linearize_index")) for k, x in enumerate(_items(indices)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from affdsl.errors import ProgramIndexError, ProgramTypeError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
@@ -10,13 +12,16 @@ from affdsl.lang.builder import current
 from affdsl.lang.indices import as_value, index_of
 from affdsl.lang.source import problem
 
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
+
 
 def dma_start(
-    source: Array,
+    source: annotated.Array,
     source_index: object,
-    target: Array,
+    target: annotated.Array,
     target_index: object,
-    tag: Array,
+    tag: annotated.Array,
     tag_index: object,
     elements: object,
     stride: object = None,
@@ -24,18 +29,40 @@ def dma_start(
 ) -> None:
     """Begin to copy elements of one array to another: neighbours in memory, from one index on to another.
 
-        tag = affdsl.alloc(affdsl.i32[1])
-        affdsl.dma_start(A, (i, 0), tile, (0, 0), tag, 0, 256)
-        affdsl.dma_wait(tag, 0, 256)
+    With a stride, the array in the memory space of the lower number is read or written in chunks: a tile of it. Until
+    the wait for its tag, the target must not be used, nor the source be written.
 
-    With a stride, the array in the memory space of the lower number is read or written in chunks of `per_stride`
-    elements that begin `stride` elements apart: a tile of it. Until the wait for its tag, the target must not be used,
-    nor the source be written.
+    Parameters
+    ----------
+    source, source_index
+        The array that is read, and the index of its first element: `(i, 0)`.
+    target, target_index
+        The array that is written, and the index of its first element.
+    tag, tag_index
+        An array of integers, and the element of it that stands for this copy.
+    elements
+        How many elements are copied.
+    stride, per_stride
+        How many elements lie between the beginnings of two chunks, and how many are in each. Both or none.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number.
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no number, and for arrays of two types, with strides, or one and the same.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64[8], y: af.f64[8]):
+    ...     tag = af.alloc(af.i32[1])
+    ...     af.dma_start(x, 2, y, 0, tag, 0, 4)
+    ...     af.dma_wait(tag, 0, 4)
+    >>> y = np.zeros(8)
+    >>> f.interpret(np.arange(8.0), y)
+    >>> y
+    array([2., 3., 4., 5., 0., 0., 0., 0.])
     """
-    for x, what in ((source, "source"), (target, "target"), (tag, "tag")):
-        _require_array("dma_start", what, x)
+    source, target = _array("dma_start", "source", source), _array("dma_start", "target", target)
+    tag = _array("dma_start", "tag", tag)
     if source.type.dtype != target.type.dtype:
         raise problem(
             ProgramTypeError,
@@ -69,24 +96,68 @@ def dma_start(
     current().emit(affine.DmaStart(source.value, begin, target.value, end, tag.value, busy, count, steps))
 
 
-def dma_wait(tag: Array, tag_index: object, elements: object) -> None:
-    """Wait until the copy that was begun with a tag is complete; `elements` is its number of elements.
+def dma_wait(tag: annotated.Array, tag_index: object, elements: object) -> None:
+    """Wait until the copy that was begun with a tag is complete.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number.
+    Parameters
+    ----------
+    tag, tag_index
+        The array and the index of the element that stand for the copy, as `dma_start` was given them.
+    elements
+        How many elements it copies.
+
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no number.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64[8], y: af.f64[8]):
+    ...     tag = af.alloc(af.i32[1])
+    ...     af.dma_start(x, 0, y, 0, tag, 0, 8)
+    ...     af.dma_wait(tag, 0, 8)
+    >>> "affine.dma_wait %tag[0], %" in f.mlir()
+    True
     """
-    _require_array("dma_wait", "tag", tag)
+    tag = _array("dma_wait", "tag", tag)
     current().emit(affine.DmaWait(tag.value, _place(tag, tag_index), _count(elements, "elements")))
 
 
-def prefetch(array: Array, index: object, *, write: bool = False, locality: int = 3, data: bool = True) -> None:
+def prefetch(
+    array: annotated.Array, index: object, *, write: bool = False, locality: int = 3, data: bool = True
+) -> None:
     """Say that an element will be read, or written, soon: `prefetch(A, (i + 8, j))`. It computes nothing.
 
-    The index may lie outside of the array. `locality` is 0 for what is used once, up to 3 for what is used often;
-    data=False is for the cache of instructions.
+    Parameters
+    ----------
+    array
+        The array.
+    index
+        The index of the element, which may lie outside of the array.
+    write
+        Whether it will be written.
+    locality
+        From 0 for what is used once to 3 for what is used often.
+    data
+        Whether it is for the cache of data; that of instructions otherwise.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no locality.
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no locality.
+
+    >>> import affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def double(x: af.f64[N]):
+    ...     with af.for_(N) as i:
+    ...         af.prefetch(x, i + 64, write=True)
+    ...         x[i] *= 2.0
+    >>> "affine.prefetch %x[%i + 64], write, locality<3>, data" in double.mlir()
+    True
     """
-    _require_array("prefetch", "first argument", array)
+    array = _array("prefetch", "first argument", array)
     if locality not in (0, 1, 2, 3):
         raise problem(ProgramTypeError, f"the locality of prefetch is a number from 0 to 3, got {locality!r}")
     place = array.place(index, inside=False)
@@ -98,9 +169,10 @@ def prefetch(array: Array, index: object, *, write: bool = False, locality: int 
         current().emit(memref.Prefetch(array.value, indices, bool(write), locality, bool(data)))
 
 
-def _require_array(function: str, what: str, x: object) -> None:
+def _array(function: str, what: str, x: object) -> Array:
     if not isinstance(x, Array):
         raise problem(ProgramTypeError, f"the {what} of {function} is an array, got {x!r}")
+    return x
 
 
 def _place(array: Array, index: object) -> tuple[Affine, ...]:

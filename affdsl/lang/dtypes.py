@@ -25,9 +25,22 @@ NUMBERS = (int, float, complex, np.generic)
 
 @dataclass(frozen=True)
 class DType:
-    """The type of an array's elements or of a scalar.
+    """The type of an array's elements or of a number: `affdsl.f32`, `affdsl.i64`, `affdsl.bool_`, `affdsl.index`.
 
-    `f32[M, N]` is the type of an array, `f32(x)` converts a number, an index or another scalar.
+    `f32[M, N]` is the type of an array: of a kernel's argument, or of what `alloc` makes. `f32(x)` converts a number,
+    an index or another scalar, as `cast` does.
+
+    Attributes
+    ----------
+    name, type, numpy
+        What it is called here, in MLIR, and in NumPy; None where NumPy has no such type.
+    kind
+        "float", "complex", "signed", "unsigned", "bool" or "index".
+
+    >>> import affdsl as af
+    >>> N = af.symbols("N")
+    >>> af.f32[N, 4], af.u8.numpy, af.f32.kind
+    (f32[N, 4], dtype('uint8'), 'float')
     """
 
     name: str

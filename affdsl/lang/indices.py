@@ -23,7 +23,15 @@ from affdsl.lang.traced import Comparable, Operand, Traced
 def symbols(names: str) -> Symbols:
     """Symbolic sizes, to be used in the shapes of arguments and in kernels.
 
-    `names` are separated by spaces or commas. One name gives one symbol, several give a tuple.
+    Parameters
+    ----------
+    names
+        What they are called, with spaces or commas between them. One name gives one symbol, several give a tuple.
+
+    Raises
+    ------
+    ProgramTypeError, ProgramNameError
+        For what is no text, and for what is no name of Python or is there twice.
 
     >>> M, N = symbols("M N")
     >>> M + 2 * N
@@ -43,10 +51,22 @@ def symbols(names: str) -> Symbols:
 
 
 class Index(Comparable["Condition | Scalar"]):
-    """A whole number that is affine in the loop variables and symbols around.
+    """A whole number that is affine in the loop variables and symbols around: what `for_` gives, and `symbols`.
 
     Operators: `+ -` with another, `* // %` with a number or with a symbolic expression, `ceildiv`, comparisons.
     Where a symbolic divisor is not positive, the interpreter says so, and compiled code takes 0 for `//` and `%`.
+
+    For type checkers it is also what a call passes for a size: `n: Annotated[affdsl.Index, N]`.
+
+    Attributes
+    ----------
+    expr
+        The expression of the IR.
+
+    >>> import affdsl as af
+    >>> M, N = af.symbols("M N")
+    >>> (M + 2 * N + 3) // 4, N.ceildiv(8)
+    ((M + N * 2) ceildiv 4, N ceildiv 8)
     """
 
     __slots__ = ("expr",)

@@ -9,6 +9,7 @@ from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.dialects import complex as complex_
 from affdsl.lang.builder import current
+from affdsl.lang.described import described
 from affdsl.lang.dtypes import NUMBERS, DType, Number, bool_
 from affdsl.lang.indices import Condition, Extremum, Index, affine_extremum
 from affdsl.lang.scalars import Scalar, cast, emit_scalar, no_order, operands
@@ -43,7 +44,10 @@ def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -
         return emit_scalar(scalar.dtype, lambda r: math.Unary(r, kind, scalar.value))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{name}(x), of a number of the same type (`math.{float_kind or integer_kind}`)."
+    is_of_complex = name == "abs" or name in complex_.UNARY
+    kinds = {"a float": float_kind, "an integer": integer_kind, "a complex number": is_of_complex}
+    wanted = " or ".join(what for what, is_one in kinds.items() if is_one)
+    function.__doc__ = described(name, wanted, f"math.{float_kind or integer_kind}")
     return function
 
 
@@ -102,7 +106,7 @@ def _test(kind: str) -> Callable[[Operand], Scalar]:
         return emit_scalar(bool_, lambda r: math.Unary(r, kind, scalar.value))
 
     function.__name__ = function.__qualname__ = kind
-    function.__doc__ = f"Whether x {kind[:2]} {kind[2:]}, as a bool_."
+    function.__doc__ = described(kind, "a float", f"math.{kind}")
     return function
 
 
@@ -113,22 +117,96 @@ isnormal = _test("isnormal")
 
 
 def atan2(y: Operand, x: Operand) -> Scalar:
-    """The angle of the point (x, y), from -pi to pi."""
+    """The angle in radians of the point (x, y), from -pi to pi (`math.atan2`).
+
+    Parameters
+    ----------
+    y, x
+        The coordinates: floats of one type. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of two types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(y: af.f64, x: af.f64):
+    ...     return af.atan2(y, x)
+    >>> print(f"{f.interpret(1.0, -1.0):.6f}")
+    2.356194
+    """
     return _float_binary("atan2", y, x)
 
 
 def copysign(x: Operand, sign: Operand) -> Scalar:
-    """The magnitude of x with the sign of the second."""
+    """The magnitude of one number with the sign of another (`math.copysign`).
+
+    Parameters
+    ----------
+    x, sign
+        Floats of one type. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of two types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64, sign: af.f64):
+    ...     return af.copysign(x, sign)
+    >>> print(f.interpret(2.0, -0.0))
+    -2.0
+    """
     return _float_binary("copysign", x, sign)
 
 
 def pow(base: Operand, exponent: Operand) -> Scalar:
-    """base ** exponent."""
+    """base ** exponent, which may be written so, too.
+
+    Parameters
+    ----------
+    base
+        A float or a signed integer.
+    exponent
+        A Python integer, and then it is repeated multiplication; or a float of the type of base.
+
+    Raises
+    ------
+    ProgramTypeError
+        For other types, and for a negative exponent of an integer.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64, y: af.f64):
+    ...     return af.pow(x, 3), af.pow(x, y)
+    >>> print(*f.interpret(2.0, 0.5))
+    8.0 1.4142135623730951
+    """
     return pow_(base, exponent)
 
 
 def fmod(a: Operand, b: Operand) -> Scalar:
-    """C's remainder of a / b: the sign of a."""
+    """What is left of a / b, with the sign of a, as C's fmod (`arith.remf`).
+
+    Parameters
+    ----------
+    a, b
+        Floats of one type. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of two types: integers have `%`.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(a: af.f64, b: af.f64):
+    ...     return af.fmod(a, b)
+    >>> print(f.interpret(-7.5, 2.0))
+    -1.5
+    """
     x, y = operands("fmod", a, b)
     _float("fmod", x)
     return emit_scalar(x.dtype, lambda r: arith.Binary(r, "remf", x.value, y.value))
@@ -143,7 +221,25 @@ def fma(a: Operand, b: Operand, c: Vector) -> Vector: ...
 @overload
 def fma(a: One, b: One, c: One) -> Scalar: ...
 def fma(a: Operand, b: Operand, c: Operand) -> Scalar | Vector:
-    """a * b + c, rounded once."""
+    """a * b + c, rounded once (`math.fma`); of vectors, lane by lane (`vector.fma`).
+
+    Parameters
+    ----------
+    a, b, c
+        Floats of one type, or vectors of such; beside a vector, a number stands for one that has it in every lane.
+
+    Raises
+    ------
+    ProgramTypeError
+        For numbers that are no floats, or of several types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(a: af.f64, b: af.f64, c: af.f64):
+    ...     return af.fma(a, b, c)
+    >>> print(f.interpret(2.0, 3.0, 0.5))
+    6.5
+    """
     if (several := wide(a, b, c)) is not None:
         return several.fused(a, b, c)  # type: ignore[return-value]
     x, y = operands("fma", a, b)
@@ -161,7 +257,31 @@ def min(x: One, y: Vector, /, *xs: Operand) -> Vector: ...
 @overload
 def min(*xs: One) -> Scalar: ...
 def min(*xs: Operand) -> Extremum | Scalar | Vector:
-    """The smallest: of indices as `affine.min` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
+    """The smallest of some numbers, of indices, or of vectors lane by lane. NaN wins.
+
+    Of indices it may be the end of a loop as it is (`affine.min`).
+
+    Parameters
+    ----------
+    xs
+        Two or more: indices and whole numbers, or numbers of one type, or vectors. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers of several types.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def f(x: af.f64[N], y: af.f64[N]):
+    ...     with af.for_(af.min(3, N)) as i:
+    ...         y[i] = af.min(x[i], 2.0)
+    >>> y = np.zeros(3)
+    >>> f.interpret(np.array([1.0, 2.0, 3.0]), y)
+    >>> y
+    array([1., 2., 2.])
+    """
     return _extremum("min", affine.Min, xs)
 
 
@@ -174,17 +294,77 @@ def max(x: One, y: Vector, /, *xs: Operand) -> Vector: ...
 @overload
 def max(*xs: One) -> Scalar: ...
 def max(*xs: Operand) -> Extremum | Scalar | Vector:
-    """The largest: of indices as `affine.max` (or a loop's bound as it is), of numbers pairwise. NaN wins."""
+    """The largest of some numbers, of indices, or of vectors lane by lane. NaN wins.
+
+    Of indices it may be the start of a loop as it is (`affine.max`).
+
+    Parameters
+    ----------
+    xs
+        Two or more: indices and whole numbers, or numbers of one type, or vectors. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers of several types.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def f(x: af.f64[N], y: af.f64[N]):
+    ...     with af.for_(af.max(3, N)) as i:
+    ...         y[i] = af.max(x[i], 2.0)
+    >>> y = np.zeros(3)
+    >>> f.interpret(np.array([1.0, 2.0, 3.0]), y)
+    >>> y
+    array([2., 2., 3.])
+    """
     return _extremum("max", affine.Max, xs)
 
 
 def fmax(*xs: Operand) -> Scalar:
-    """The largest of floats, where a number wins against NaN (`arith.maxnumf`)."""
+    """The largest of some floats, where a number wins against NaN (`arith.maxnumf`).
+
+    Parameters
+    ----------
+    xs
+        Two or more floats of one type. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers that are no floats or of several types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.fmax(x, 2.0)
+    >>> print(f.interpret(float("nan")))
+    2.0
+    """
     return _number("fmax", "max", xs)
 
 
 def fmin(*xs: Operand) -> Scalar:
-    """The smallest of floats, where a number wins against NaN (`arith.minnumf`)."""
+    """The smallest of some floats, where a number wins against NaN (`arith.minnumf`).
+
+    Parameters
+    ----------
+    xs
+        Two or more floats of one type. Some may be Python numbers.
+
+    Raises
+    ------
+    ProgramTypeError
+        For fewer than two, and for numbers that are no floats or of several types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.fmin(x, 2.0)
+    >>> print(f.interpret(float("nan")))
+    2.0
+    """
     return _number("fmin", "min", xs)
 
 
@@ -197,7 +377,27 @@ def select(condition: Vector, if_true: Operand, if_false: Operand) -> Vector: ..
 @overload
 def select(condition: One, if_true: One, if_false: One) -> Scalar: ...
 def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar | Vector:
-    """if_true where condition holds, else if_false; both are computed."""
+    """One of two numbers, by a condition; both are computed (`arith.select`). Of vectors, lane by lane.
+
+    Parameters
+    ----------
+    condition
+        A comparison, or another bool_; a vector of such chooses for each lane.
+    if_true, if_false
+        Where it holds, and where not: numbers of one type, or vectors. One of the two may be a Python number.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no condition, and for numbers of two types.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.select(x > 0, x, 0.0)
+    >>> print(f.interpret(-1.5), f.interpret(1.5))
+    0.0 1.5
+    """
     if (several := wide(condition, if_true, if_false)) is not None:
         return several.chosen(condition, if_true, if_false)  # type: ignore[return-value]
     chosen = condition.scalar() if isinstance(condition, Traced) else cast(condition, bool_)
@@ -208,7 +408,27 @@ def select(condition: Operand, if_true: Operand, if_false: Operand) -> Scalar | 
 
 
 def bitcast(x: Operand, dtype: DType) -> Scalar:
-    """The bits of x as another type of the same width."""
+    """The bits of a number, as a number of another type of the same width (`arith.bitcast`).
+
+    Parameters
+    ----------
+    x
+        A number of the kernel.
+    dtype
+        The other type, as `affdsl.i32` for an f32.
+
+    Raises
+    ------
+    ProgramTypeError
+        Where the widths differ, and for what is no number or no type.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f32):
+    ...     return af.bitcast(x, af.u32)
+    >>> print(hex(f.interpret(1.0)))
+    0x3f800000
+    """
     scalar = _typed("bitcast", x)
     if not isinstance(dtype, DType):
         raise problem(ProgramTypeError, f"bitcast takes a type like affdsl.i32, got {dtype!r}")
@@ -230,7 +450,28 @@ def bitcast(x: Operand, dtype: DType) -> Scalar:
 def assume(*conditions: object) -> None:
     """State what holds for the sizes of every call: `assume(N >= 2)`. Each call checks it.
 
-    Raises ProgramError where a condition is not a conjunction of affine constraints on symbols.
+    Parameters
+    ----------
+    conditions
+        Comparisons of symbols, sizes and index arguments, also several with `&`.
+
+    Raises
+    ------
+    ProgramError
+        Where a condition is not affine, depends on data or on a loop, or holds for no sizes.
+    SizeError
+        By a call for which one does not hold.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def last(x: af.f64[N]):
+    ...     af.assume(N >= 1)
+    ...     return x[N - 1]
+    >>> last(np.zeros(0))
+    Traceback (most recent call last):
+        ...
+    affdsl.SizeError: last: it assumes N - 1 >= 0, but N = 0
     """
     builder = current()
     if len(builder.blocks) > 1:

@@ -32,7 +32,27 @@ from affdsl.lang.traced import Arithmetic, Operand, Traced, wide
 
 
 class Scalar(Arithmetic["Scalar"]):
-    """A number of an element type, computed by the kernel. Operators build arithmetic."""
+    """A number of an element type, computed by the kernel: an element of an array, an argument, what operators give.
+
+    Operators build arithmetic, on numbers of one type: Python numbers take the type of the other, and nothing else is
+    converted in silence. Comparisons give a bool_.
+
+    For type checkers it is also what a call passes for a number: `a: Annotated[affdsl.Scalar, affdsl.f64]`.
+
+    Attributes
+    ----------
+    dtype
+        The type.
+    value
+        The value of the IR.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(a: af.f64, b: af.f64):
+    ...     return (a + b) * a - 1.0
+    >>> print(f.interpret(2.0, 3.0))
+    9.0
+    """
 
     __slots__ = ("_value", "dtype")
 
@@ -375,10 +395,31 @@ def _whole_power(base: Scalar, exponent: int) -> Scalar:
 
 
 def cast(x: Operand, dtype: DType, hint: str | None = None) -> Scalar:
-    """x as another type: numbers, indices and scalars alike.
+    """A number as one of another type: `affdsl.f32(x)` says the same.
 
-    Integers wrap; floats round to nearest even; a float becomes an integer by dropping its fraction, at the
-    type's ends where it lies outside, and 0 where it is NaN.
+    Integers wrap; floats round to nearest even; a float becomes an integer by dropping its fraction, at the type's ends
+    where it lies outside, and 0 where it is NaN.
+
+    Parameters
+    ----------
+    x
+        A number of the kernel, an index, or a Python number.
+    dtype
+        The type, as `affdsl.f32`.
+    hint
+        What the number is called in MLIR and C; by default what it is assigned to.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no number, and for a Python number that the type cannot hold.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def f(x: af.f64):
+    ...     return af.cast(x, af.i8), af.f32(x)
+    >>> print(*f.interpret(-2.75))
+    -2 -2.75
     """
     if not isinstance(x, Traced):
         if isinstance(x, bool | np.bool_):

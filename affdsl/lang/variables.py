@@ -15,9 +15,26 @@ from affdsl.lang.traced import Operand, Traced
 
 
 class Variable(Scalar):
-    """A number that can be changed: it is read like any other, and changed by `s += x`, `s.set(x)` and the like.
+    """A number that can be changed, as `var` makes it: read like any other, changed by `s += x`, `s.set(x)` and so on.
 
     It is a buffer of one element, so what changes it in a loop or a branch is seen after that.
+
+    Attributes
+    ----------
+    dtype
+        The type.
+    array
+        The buffer.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def count(n: af.index):
+    ...     s = af.var(af.i64(0))
+    ...     with af.for_(n) as i, af.if_(i % 3 == 0):
+    ...         s += 1
+    ...     return s
+    >>> print(count.interpret(10))
+    4
     """
 
     __slots__ = ("array", "made_in")
@@ -113,10 +130,20 @@ class Variable(Scalar):
 
 
 def var(start: Operand) -> Variable:
-    """A variable, which is `start` at first: `s = var(f64(0))`, then `s += x[i]` in loops and branches.
+    """A variable: `s = var(f64(0))`, then `s += x[i]` in loops and branches.
 
     It lives until the with-block around ends. `s = s + x` would give the name s to another number: `s += x` and
     `s.set(x)` change the variable itself.
+
+    Parameters
+    ----------
+    start
+        What it is at first: a number of the kernel, or a Python number with a type. Its type is that of the variable.
+
+    Raises
+    ------
+    ProgramTypeError
+        For a number without a type, and for what is no number.
 
     Examples
     --------

@@ -26,9 +26,25 @@ if TYPE_CHECKING:
 
 
 class Vector(Wide["Vector"]):
-    """Some numbers of one element type, computed together. Operators work on each lane.
+    """Some numbers of one element type, computed together: what `vector_load` and `broadcast` give.
 
-    A number or a scalar beside a vector stands for a vector that has it in every lane.
+    Operators work on each lane. A number or a scalar beside a vector stands for a vector that has it in every lane.
+    `sum()`, `min()` and `max()` make one number of all lanes.
+
+    Attributes
+    ----------
+    dtype
+        The type of a lane.
+    lanes
+        How many, along each dimension.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def norm(x: af.f64[4]):
+    ...     v = af.vector_load(x, 0, 4)
+    ...     return af.sqrt((v * v).sum())
+    >>> print(norm.interpret(np.array([1.0, 1.0, 1.0, 1.0])))
+    2.0
     """
 
     __slots__ = ("dtype", "lanes", "value")
@@ -147,12 +163,29 @@ _REDUCTIONS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned"
 def vector_load(source: annotated.Array, index: Subscript, lanes: int | tuple[int, ...]) -> Vector:
     """The elements of an array from an index on, so many along its last dimensions: `vector_load(A, (i, j), 8)`.
 
-    All of them must lie inside of the array.
-
         v = affdsl.vector_load(A, (i, j), 8)        v[k] = A[i, j + k]
         w = affdsl.vector_load(A, (i, j), (2, 8))   w[l, k] = A[i + l, j + k]
 
-    Raises ProgramTypeError and ProgramIndexError for what is no array, no index or no number of lanes.
+    Parameters
+    ----------
+    source
+        The array.
+    index
+        The index of the first element. All that are loaded must lie inside of the array.
+    lanes
+        How many elements, or how many along each of the last dimensions.
+
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no array, no index or no number of lanes.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def total(x: af.f64[8]):
+    ...     return af.vector_load(x, 2, 4).sum()
+    >>> print(total.interpret(np.arange(8.0)))
+    14.0
     """
     source = _array(source, "vector_load")
     counts = _lanes(source, lanes, "vector_load")
@@ -168,7 +201,26 @@ def vector_load(source: annotated.Array, index: Subscript, lanes: int | tuple[in
 def broadcast(x: annotated.Scalar, lanes: int | tuple[int, ...]) -> Vector:
     """A vector with a number in every lane: `broadcast(f32(0), 8)`.
 
-    Raises ProgramTypeError for what is no typed number or no number of lanes.
+    Parameters
+    ----------
+    x
+        The number; a Python number needs a type, `affdsl.f32(0)`.
+    lanes
+        How many lanes, or how many along each dimension.
+
+    Raises
+    ------
+    ProgramTypeError
+        For what is no typed number or no number of lanes.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def fill(x: af.f64[4], a: af.f64):
+    ...     af.vector_store(af.broadcast(a, 4), x, 0)
+    >>> x = np.zeros(4)
+    >>> fill.interpret(x, 2.5)
+    >>> x
+    array([2.5, 2.5, 2.5, 2.5])
     """
     if not isinstance(x, Scalar):
         raise problem(ProgramTypeError, f"broadcast needs a typed number, got {x!r}", "give it a type: affdsl.f32(0)")
@@ -177,9 +229,31 @@ def broadcast(x: annotated.Scalar, lanes: int | tuple[int, ...]) -> Vector:
 
 
 def vector_store(value: Vector, target: annotated.Array, index: Subscript) -> None:
-    """The elements of an array from an index on = the lanes of value: `vector_store(v, A, (i, j))`.
+    """The elements of an array from an index on = the lanes of a vector: `vector_store(v, A, (i, j))`.
 
-    Raises ProgramTypeError and ProgramIndexError for what is no vector of the array's elements, no array or no index.
+    Parameters
+    ----------
+    value
+        A vector of elements of the array.
+    target
+        The array.
+    index
+        The index of the first element. All that are stored must lie inside of the array.
+
+    Raises
+    ------
+    ProgramTypeError, ProgramIndexError
+        For what is no vector of the array's elements, no array or no index.
+
+    >>> import numpy as np, affdsl as af
+    >>> @af.kernel
+    ... def double(x: af.f64[4]):
+    ...     v = af.vector_load(x, 0, 4)
+    ...     af.vector_store(v + v, x, 0)
+    >>> x = np.arange(4.0)
+    >>> double.interpret(x)
+    >>> x
+    array([0., 2., 4., 6.])
     """
     if not isinstance(value, Vector):
         raise problem(ProgramTypeError, f"vector_store takes a vector, got {value!r}",

@@ -28,17 +28,25 @@ if TYPE_CHECKING:
 class while_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stands for
     """A loop that runs as long as a condition holds: `with while_(lambda: error > 1e-9):`.
 
-    The condition is a function, since it is asked before each iteration, the first one too. It may read arrays and
-    variables (`affdsl.var`), and is given what the loop carries.
-
-    `iter_args` are numbers or vectors that are carried from one iteration to the next, as those of for_:
-    `with while_(lambda x: x != 1, iter_args=n) as x:` and `yield_(...)` as the last thing in the block. After it, x is
-    what the condition did not hold for.
+    The condition is a function, since it is asked before each iteration, the first one too. What is carried from one
+    iteration to the next stands in `iter_args` and is handed on by `yield_(...)` as the last thing in the block; after
+    it, x is what the condition did not hold for.
 
     How often it runs is known to nobody before: analyses know what is in it, and that it may run any number of times.
     That it ends is for the kernel to see to; a bound on the iterations in the condition makes sure of it.
 
-    Raises ProgramError and its kinds, with the user's line.
+    Parameters
+    ----------
+    condition
+        A function of what the loop carries, which gives a comparison. It may read arrays and variables (`affdsl.var`).
+    iter_args
+        A number or a vector that is carried, or several.
+
+    Raises
+    ------
+    ProgramError
+        And its kinds, with the user's line: for what is no function of so many numbers, and for a condition that is the
+        same each time.
 
     Examples
     --------

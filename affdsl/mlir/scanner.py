@@ -37,6 +37,13 @@ class ParseError(AffdslError):
     """MLIR text that cannot be read: what was expected, with the line and a caret under the place.
 
     `file`, `line`, `column` and `problem` say the same in parts.
+
+    >>> import affdsl as af
+    >>> try:
+    ...     af.parse("func.func @f(", file="f.mlir")
+    ... except af.ParseError as error:
+    ...     print(error.file, error.line, error.column)
+    f.mlir 1 14
     """
 
     def __init__(self, file: str, line: int, column: int, problem: str, shown: str, caret: int) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+
+RECIPES = ("sweeps", "products", "straight", "outer", "vectors")
+"""The recipes that can be left out, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
@@ -12,8 +15,9 @@ class Choices:
     Attributes
     ----------
     left_out
-        The recipes that are not taken, though they may fit: of "sweeps", "products", "straight", "outer"
-        and "vectors".
+        Those of `RECIPES` that are not taken, though they may fit.
+    most_threads
+        How many threads there are at most; 0 is as many as the caller has.
     product_rows, product_columns, product_terms
         The tile of a product: how many rows and columns of the result, and how many terms of each sum it adds. A panel
         of B with so many terms stays in the nearest cache, or next to it.
@@ -33,9 +37,15 @@ class Choices:
         How many vectors of a loop around others run at once.
     jammed_steps, recurrences
         How many time steps of a recurrence run at once, and how many recurrences along rows.
+
+    >>> print(Choices())
+    what recipes choose by themselves
+    >>> print(Choices(left_out=("sweeps",), sums=4))
+    without sweeps, sums = 4
     """
 
     left_out: tuple[str, ...] = ()
+    most_threads: int = 0
     product_rows: int = 128
     product_columns: int = 4096
     product_terms: int = 384
@@ -53,3 +63,44 @@ class Choices:
     outer_vectors: int = 4
     jammed_steps: int = 4
     recurrences: int = 8
+
+    def numbers(self) -> dict[str, int]:
+        """The numbers that are not those of `Choices()`, by their names."""
+        return {name: n for name in NUMBERS if (n := getattr(self, name)) != getattr(USUAL, name)}
+
+    def __str__(self) -> str:
+        if self == AS_IT_WAS:
+            return "as it was"
+        said = [f"without {name}" for name in self.left_out]
+        numbers = self.numbers()
+        said += ["on one thread"] if numbers.pop("most_threads", 0) == 1 else []
+        said += [f"{name} = {n}" for name, n in numbers.items()]
+        return ", ".join(said) or "what recipes choose by themselves"
+
+
+NUMBERS = tuple(each.name for each in fields(Choices) if each.name != "left_out")
+USUAL = Choices()
+AS_IT_WAS = Choices(left_out=RECIPES, most_threads=1)
+"""No recipe at all: the kernel as it was."""
+
+
+class Watched(Choices):
+    """Choices that know which numbers recipes have asked for.
+
+    >>> watched = Watched()
+    >>> watched.sums
+    8
+    >>> watched.asked
+    {'sums'}
+    """
+
+    @property
+    def asked(self) -> set[str]:
+        """The names of the numbers that somebody has read."""
+        found: set[str] = self.__dict__.setdefault("_asked", set())
+        return found
+
+    def __getattribute__(self, name: str) -> object:
+        if name in NUMBERS:
+            self.asked.add(name)
+        return super().__getattribute__(name)

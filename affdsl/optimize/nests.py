@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
-from affdsl.ir.core import Op
+from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, vector
 from affdsl.ir.dialects import complex as complex_
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.semantics import LIBM_BINARY, LIBM_UNARY
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import ComplexType, FloatType, IntegerType, VectorType
+from affdsl.ir.types import ComplexType, FloatType, IndexType, IntegerType, VectorType
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.schedule.alone import alone, way_to
@@ -194,6 +196,12 @@ def used_again(s: Schedule, loops: Container[Value]) -> list[tuple[str, Value]]:
     return found
 
 
+def is_recurrence(nest: Nest, loop: affine.For) -> bool:
+    """Whether an iteration of a loop of the nest needs what another one has made, and not as part of a sum."""
+    found = of_loop(nest.dependences, loop.iv)
+    return found is not None and found.verdict == "sequential"
+
+
 def lanes_of(nest: Nest, options: Options) -> int:
     """How many of the widest numbers of a nest a register has. Raises UnfitError where that is one."""
     types = [a.buffer.type.element for a in nest.accesses]
@@ -225,12 +233,38 @@ def _is_library_call(op: Op) -> bool:
 
 
 def is_lane_by_lane(s: Schedule, name: str) -> bool:
-    """Whether a loop on vectors makes more of them lane by lane than it loads and stores."""
+    """Whether a loop on vectors makes so many of them lane by lane that it is hardly faster.
+
+    An operation on vectors does as much as one for each lane; numbers of one lane, and what puts them together or takes
+    vectors apart, do as much as they cost. Indices cost nothing.
+    """
     iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
     loop = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
     if loop is None:  # it runs once
         return False
-    ops = [*walk(loop)]
-    lanes = sum(isinstance(op, vector.FromElements | vector.Extract | affine.Load | affine.Store) for op in ops)
-    whole = sum(isinstance(op, affine.VectorLoad | affine.VectorStore | vector.MaskedLoad) for op in ops)
-    return lanes > 2 * whole + 2
+    work = cost = 0
+    for op in walk(loop):
+        lanes = max((_lanes(v) for v in (*op.defines(), *op.reads())), default=1)
+        if isinstance(op, vector.FromElements):
+            cost += lanes
+        elif isinstance(op, vector.Extract):
+            cost += 1
+        elif isinstance(op, (Lanewise, *_WHOLE)) and lanes > 1:
+            work, cost = work + lanes, cost + 1
+        elif isinstance(op, affine.Load | affine.Store | memref.Load | memref.Store | Lanewise) and not _is_index(op):
+            work, cost = work + 1, cost + 1
+    return work < LEAST_GAIN * cost
+
+
+LEAST_GAIN = 1.5
+"""How many times faster a loop on vectors should be by the number of its operations."""
+_WHOLE = (affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)
+
+
+def _lanes(value: Value) -> int:
+    return prod(value.type.shape) if isinstance(value.type, VectorType) else 1
+
+
+def _is_index(op: Op) -> bool:
+    """Whether an operation only computes indices."""
+    return bool(op.defines()) and all(isinstance(v.type, IndexType) for v in op.defines())

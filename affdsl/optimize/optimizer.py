@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 
@@ -16,6 +16,7 @@ from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import blocked, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.tuning import tuned
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -34,12 +35,16 @@ def optimize(
     reassociate: bool = False,
     reciprocal: bool = False,
     approximate: bool = False,
+    tune: bool | Mapping[str, int] = False,
     validate: bool = False,
 ) -> Kernel:
     """The kernel with a schedule that recipes have chosen; see `Kernel.optimize`."""
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
-    s, notes = chosen(Schedule(kernel), options)
+    if tune is False:
+        s, notes = chosen(Schedule(kernel), options)
+    else:
+        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel), each))
     notes = notes or [
         "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
     ]
@@ -61,7 +66,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        for recipe in (_with_sweeps, _with_products, _with_straight, _with_outer, _with_vectors):
+        for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
                 continue
             s, said = recipe(s, root, options)
@@ -196,19 +201,37 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     notes: Notes = []
     s = copy(s)
     for nest in nests(s):
-        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest):
+        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
-    inside = names_in(s, root)
+    inside, done = names_in(s, root), set[str]()
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        if name in done:
+            continue
+        s, said, covered = _recurrences(s, name, options)
+        if said:
+            notes += said
+            done.update(covered)
+            continue
         s, said = _first(s, name, (lines.take_carried, vectors.take, lines.take, strips.take, jammed.take), options)
         notes += said
-    if all("as it was" in note for note in notes):
-        row = next(row for row in s.loops() if row.names[0] == root)
-        with suppress(UnfitError):
-            made, done = rows.take(s, root, options)
-            return made, [f"{root} ({row.location}): {done}"]
     return s, notes
+
+
+def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
+    """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
+    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    if nest is None or not rows.may_be_jammed(s, nest, options):
+        return s, [], ()
+    with suppress(UnfitError):
+        made, said = lines.take(s, nest, options)
+        return made, [f"{nest.place}: {said}"], ()
+    try:
+        made, loop = rows.take(s, nest, options)
+    except UnfitError:
+        return s, [], ()
+    said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
+    return made, [f"{nest.place}: {said}"], names_in(made, loop)
 
 
 def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options) -> tuple[Schedule, Notes]:

@@ -28,7 +28,20 @@ UNNAMED = "loop"
 
 @public
 class ScheduleError(ProgramError):
-    """The schedule as written is wrong: a name, a number or a place; names the user's file and line."""
+    """The schedule as written is wrong: a name, a number or a place; names the user's file and line.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def chain(x: af.f64[N]):
+    ...     with af.for_(1, N) as i:
+    ...         x[i] = x[i - 1]
+    >>> try:
+    ...     af.Schedule(chain).unroll("k", 2)
+    ... except af.ScheduleError as error:
+    ...     print("k" in str(error))
+    True
+    """
 
 
 @dataclass(frozen=True, eq=False)

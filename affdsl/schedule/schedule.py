@@ -495,6 +495,11 @@ class Schedule(ShownAsText, Generic[P, R]):
         lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
         return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the steps, the loops as they are now, and a picture where that is small."""
+        shown: Callable[[Schedule[P, R]], str] = import_module("affdsl.notebook").of_schedule
+        return shown(self)
+
     def __copy__(self) -> Self:
         """A schedule of its own that has taken the same steps: to try others from here on."""
         made = object.__new__(type(self))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from affdsl.ir.core import Block, Op
@@ -11,7 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.iterations import Iterations, Lanes, UncountedError, one
-from affdsl.passes.analysis.touched import Footprint, touched
+from affdsl.passes.analysis.touched import Footprint, Step, touched
 from affdsl.passes.analysis.work import Work, reductions_of, work_of
 from affdsl.seeing.nests import Nests, blocks_of
 
@@ -33,12 +34,15 @@ class Counted:
         Why data decides.
     beside
         What is done outside of all nests.
+    whole
+        What the whole call does, if that was counted by a run.
     """
 
     work: dict[Op, Work | None] = field(default_factory=dict)
     footprints: dict[Op, Footprint] = field(default_factory=dict)
     why: dict[Op, str] = field(default_factory=dict)
     beside: Work = field(default_factory=Work)
+    whole: Work | None = None
 
 
 def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Sequence[int]]) -> Counted:
@@ -52,70 +56,80 @@ def counted(nests: Nests, known: Mapping[Value, int], shapes: Mapping[Value, Seq
 
 
 class _Counting:
-    """Visits what is outside of the nests, where everything runs once or not at all."""
+    """Visits what is outside of the nests: it runs once, or not at all, or in loops that are looked into."""
 
     def __init__(self, of: Iterations, nests: set[Op], found: Counted) -> None:
         self._of, self._nests, self._found = of, nests, found
 
-    def block(self, block: Block, lanes: Lanes | None, arrays: Mapping[Value, Value]) -> None:
-        """A block that runs in some lanes, or where data decides whether it does."""
+    def block(
+        self, block: Block, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...] = ()
+    ) -> None:
+        """A block that runs in some lanes, or where data decides whether it does; `path` leads to it."""
         for op in block:
             if op in self._nests:
-                self._nest(op, lanes, arrays)
+                self._nest(op, lanes, arrays, path)
                 continue
             if lanes is not None and lanes.total:
-                self._found.beside += work_of(op)
+                for kind, count in work_of(op).items():
+                    self._found.beside[kind] += count * lanes.total
                 if not (isinstance(op, func.Call | memref.Allocation) or any(op.blocks())):
-                    self._found.footprints[op] = touched(self._of, (op,), lanes, arrays)
+                    self._found.footprints[op] = touched(self._of, (op,), one(), arrays, path)
             match op:
                 case func.Call() if not self._of.functions[op.callee].external:
-                    self._call(op, lanes, arrays)
+                    self._call(op, lanes, arrays, path)
                 case affine.If() | scf.If() | scf.IndexSwitch():
                     for part, chosen in self._branches(op, lanes):
-                        self.block(part, chosen, arrays)
+                        self.block(part, chosen, arrays, path if chosen is None else (*path, (op, part)))
+                case affine.For() | scf.For():
+                    inside = self._entered(op, lanes)
+                    self.block(op.body, inside, arrays, path if inside is None else (*path, (op, op.body)))
                 case _:
                     for part in op.blocks():
-                        self.block(part, lanes, arrays)
+                        self.block(part, lanes, arrays, (*path, (op, part)))
 
-    def _nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value]) -> None:
+    def _nest(self, op: Op, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
         found = self._found
         found.work[op] = None
         try:
             if lanes is None:
-                raise UncountedError("data decides whether it runs")
+                raise UncountedError("data decides how often it runs")
             found.work[op] = self._of.work((op,), lanes)
         except UncountedError as why:
             found.why[op] = str(why)
-        if lanes is not None and not lanes.total:
-            found.footprints[op] = {}
-            return
-        found.footprints[op] = touched(self._of, (op,), one() if lanes is None else lanes, arrays)
+        runs = lanes is None or lanes.total
+        found.footprints[op] = touched(self._of, (op,), one(), arrays, path) if runs else {}
 
-    def _call(self, op: func.Call, lanes: Lanes | None, arrays: Mapping[Value, Value]) -> None:
+    def _call(self, op: func.Call, lanes: Lanes | None, arrays: Mapping[Value, Value], path: tuple[Step, ...]) -> None:
         """The function of a call, which no other call shares: what its arguments are is known from here on."""
         callee = self._of.functions[op.callee]
-        inside = dict[Value, Value]()
+        roots = dict[Value, Value]()
         for own, given in zip(callee.args, op.args, strict=True):
             if isinstance(own.type, MemRefType):
-                inside[own] = self._of.root(given, arrays)
+                roots[own] = self._of.root(given, arrays)
                 continue
-            try:
+            with suppress(UncountedError):  # it is another one in each iteration around, or data gives it
                 self._of.known[own] = int(self._of.value(given, one()).ravel()[0])
-            except UncountedError:  # a number that data gives, and perhaps nothing depends on
-                continue
-        self.block(callee.body, lanes, inside)
+        try:
+            inside = None if lanes is None else self._of.called(op, lanes)[1]
+        except UncountedError:
+            inside = None
+        self.block(callee.body, inside, roots, (*path, (op, callee.body)))
 
     def _branches(self, op: Op, lanes: Lanes | None) -> Iterable[tuple[Block, Lanes | None]]:
         if lanes is not None:
-            try:
+            with suppress(UncountedError):
                 return [*self._of.branches(op, lanes)]
-            except UncountedError:
-                pass
         return [(part, None) for part in op.blocks()]
 
+    def _entered(self, op: affine.For | scf.For, lanes: Lanes | None) -> Lanes | None:
+        if lanes is not None:
+            with suppress(UncountedError):
+                return self._of.entered(self._of.ranges(op), self._of.needed(op.body), lanes)
+        return None
 
-def while_running(nests: Nests, run: Run) -> list[Work]:
-    """What each nest of a module does, where each call has its function, counted by a run."""
+
+def while_running(nests: Nests, run: Run) -> tuple[list[Work], Work]:
+    """What each nest of a module does, where each call has its function, counted by a run; and the whole."""
     counters: dict[Op, int] = {}
     number: dict[int, int] = {}
     for k, block in enumerate(blocks_of(nests.module)):
@@ -137,7 +151,7 @@ def while_running(nests: Nests, run: Run) -> list[Work]:
                 total += work(functions[outer.callee])
         return total
 
-    return [work(nest.op) for nest in nests.found]
+    return [work(nest.op) for nest in nests.found], work(nests.module.functions[-1])
 
 
 def _add(total: Work, part: Work, runs: int) -> None:

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from affdsl.codegen.c.globals import with_constants
+from affdsl.errors import ProgramError
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import clone, map_blocks, walk, with_fields
+from affdsl.lang.source import problem
 from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
 from affdsl.passes.lowering.split_vectors import split_vectors
-from affdsl.seeing.loop_names import UNNAMED, counters, names_of, plain
+from affdsl.seeing.loop_names import UNNAMED, chosen, counters, names_of, plain
 
 TIMED = (affine.For, affine.Parallel, scf.For, scf.Parallel, scf.While, memref.Copy)
 """What is a nest where no loop is around it."""
@@ -69,7 +71,9 @@ class Nests:
     found: list[Nest] = field(default_factory=list)
 
 
-def nests_of(module: func.Module, *, width: int | None = None, everywhere: bool = False) -> Nests:
+def nests_of(
+    module: func.Module, *, width: int | None = None, everywhere: bool = False, inside: str | None = None
+) -> Nests:
     """The nests of the last function of a module, and the module as C is written of it.
 
     Parameters
@@ -78,15 +82,48 @@ def nests_of(module: func.Module, *, width: int | None = None, everywhere: bool 
         The bits of vector registers, into which vectors are split.
     everywhere
         Whether calls inside of loops get copies of their own, too: those outside do in any case.
+    inside
+        The name of a loop that is looked into: the nests right inside of it stand for it, and for those around it.
+
+    Raises
+    ------
+    ProgramError
+        If there is no such loop, or it, or one around it, is parallel.
     """
     if width is not None:
         module = split_vectors(rows_of_vectors(module), width)
     body = tuple(with_constants(op, module) if isinstance(op, func.Func) else op for op in module.body)
     *rest, entry = body
     assert isinstance(entry, func.Func), "the function is the last of the module"
-    copies = _Copies({f.symbol: f for f in body if isinstance(f, func.Func)}, everywhere)
+    opened = () if inside is None else _way_to(entry, inside)
+    copies = _Copies({f.symbol: f for f in body if isinstance(f, func.Func)}, everywhere, frozenset(opened))
     made = with_fields(entry, body=copies.block(entry.body, _Inside(names_of(entry))))
     return Nests(with_fields(module, body=(*rest, *copies.made, made)), copies.found)
+
+
+def _way_to(entry: func.Func, name: str) -> tuple[Op, ...]:
+    """The loop of that name with those around it, outermost first. Raises ProgramError as `nests_of`."""
+    names = names_of(entry)
+    wanted = chosen(name, names, entry.symbol)
+    way = next(_loops_to(entry.body, next(iv for iv, each in names.items() if each == wanted)))
+    for op in way:
+        if not isinstance(op, affine.For | scf.For):
+            shown = ", ".join(names[iv] for iv in counters(op)) or UNNAMED
+            raise problem(
+                ProgramError,
+                f"cannot look into loop {wanted}: {shown} is no loop whose iterations run one after the other",
+                "ask for a loop outside of it, or leave inside= out",
+            )
+    return way
+
+
+def _loops_to(block: Block, iv: Value) -> Iterator[tuple[Op, ...]]:
+    for op in block:
+        own = (op,) if isinstance(op, TIMED) else ()
+        if iv in counters(op):
+            yield own
+        for inner in op.blocks():
+            yield from ((*own, *way) for way in _loops_to(inner, iv))
 
 
 @dataclass(frozen=True)
@@ -101,8 +138,8 @@ class _Inside:
 class _Copies:
     """Makes a copy of each function that is called, callees first."""
 
-    def __init__(self, functions: Mapping[str, func.Func], everywhere: bool) -> None:
-        self._functions, self._everywhere = functions, everywhere
+    def __init__(self, functions: Mapping[str, func.Func], everywhere: bool, opened: frozenset[Op]) -> None:
+        self._functions, self._everywhere, self._opened = functions, everywhere, opened
         self._taken = {*functions}
         self.made: list[func.Func] = []
         self.found: list[Nest] = []
@@ -116,7 +153,7 @@ class _Copies:
             return op
         if isinstance(op, func.Call):
             return self._call(op, at)
-        if at.of_nest or not isinstance(op, TIMED):
+        if at.of_nest or op in self._opened or not isinstance(op, TIMED):
             return map_blocks(op, lambda block: self.block(block, at))
         within = map_blocks(op, lambda block: self.block(block, replace(at, of_nest=True)))
         self.found.append(Nest(within, at.names, at.callees))

@@ -168,6 +168,7 @@ def profile(
     keywords: Mapping[str, object],
     repeats: int | None = None,
     in_place: bool = False,
+    inside: str | None = None,
 ) -> Profile:
     """A call of a program, measured, as `affdsl.kernel.Kernel.profile` gives it."""
     given: object = repeats
@@ -175,18 +176,19 @@ def profile(
         raise problem(ProgramTypeError, f"repeats is {repeats!r}", "it is how often the call is measured: 1 or more")
     call = _Call(program, bounds, arguments, keywords)
     width = native_target().width if has_vectors(program.module) else None
-    nests = nests_of(program.module, width=width)
+    nests = nests_of(program.module, width=width, inside=inside)
     clocks = Instruments({nest.op: k for k, nest in enumerate(nests.found, 1)})
     runner = _Runner(call, nests.module, clocks, in_place=in_place)
     known = counted(nests, call.known, call.shapes)
     if known.why:
-        everywhere = nests_of(program.module, width=width, everywhere=True)
+        everywhere = nests_of(program.module, width=width, everywhere=True, inside=inside)
 
         def run(counters: Mapping[Op, int], count: int) -> Sequence[int]:
             counting = _Runner(call, everywhere.module, Instruments(counters=counters), is_serial=True)
             return counting.run()[2 : 2 + count]
 
-        for nest, work in zip(nests.found, while_running(everywhere, run), strict=True):
+        by_run, known.whole = while_running(everywhere, run)
+        for nest, work in zip(nests.found, by_run, strict=True):
             if nest.op in known.why:
                 known.work[nest.op] = work
     runner.run()  # so that the first one that counts finds everything as the others do
@@ -284,7 +286,7 @@ def _profile(
         of = summary(known.footprints[nest.op])
         rows.append(measured(nest.name, nest.op.location, clock, count, work, of, by_run=nest.op in known.why))
     name, location = program.func.symbol, program.func.location
-    entire = measured(name, location, 0, threads, total, summary(whole), by_run=bool(known.why))
+    entire = measured(name, location, 0, threads, known.whole or total, summary(whole), by_run=bool(known.why))
     return Profile(name, call.sizes, len(taken), tuple(rows), entire, rooflines)
 
 

@@ -81,15 +81,15 @@ def _(a, b, out):
 
 @af.kernel
 def step_of_k_means(
-    points: af.f64[N, D], centers: af.f64[K, D], label: af.i64[N], sums: af.f64[K, D], count: af.i64[K]
+    points: af.f64[N, 3], centers: af.f64[K, 3], label: af.i64[N], sums: af.f64[K, 3], count: af.i64[K]
 ):
-    """Which center is nearest to each point, and the sums of the points of each."""
+    """Which center is nearest to each point of space, and the sums of the points of each."""
     with af.for_(N) as i:
         nearest = af.var(af.i64(0))
         least = af.var(af.f64(math.inf))
         with af.for_(K) as k:
             total = af.var(af.f64(0))
-            with af.for_(D) as d:
+            with af.for_(3) as d:
                 apart = points[i, d] - centers[k, d]
                 total += apart * apart
             with af.if_(total < least):
@@ -97,7 +97,7 @@ def step_of_k_means(
                 nearest.set(af.i64(k))
         label[i] = nearest
         count[nearest] += 1
-        with af.for_(D) as d:
+        with af.for_(3) as d:
             sums[nearest, d] += points[i, d]
 
 
@@ -115,7 +115,7 @@ def _(points, centers, label, sums, count):
         least = math.inf
         for k in range(centers.shape[0]):
             total = 0.0
-            for d in range(points.shape[1]):
+            for d in range(3):
                 apart = points[i, d] - centers[k, d]
                 total += apart * apart
             if total < least:
@@ -123,5 +123,5 @@ def _(points, centers, label, sums, count):
                 nearest = k
         label[i] = nearest
         count[nearest] += 1
-        for d in range(points.shape[1]):
+        for d in range(3):
             sums[nearest, d] += points[i, d]

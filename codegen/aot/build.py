@@ -22,8 +22,8 @@ from affdsl.codegen.toolchain import Compiler, Source, compile_library
 def build(library: Library, folder: Path, *, python: bool = False, openmp: bool = True) -> tuple[Path, ...]:
     """Build a library into a folder, which is made where it is missing; give the files, of which others are replaced.
 
-    Nothing is written where something fails before. The compiler is that of `codegen.toolchain`: it may make code for
-    another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
+    Nothing is written where something fails before. The compiler is that of `affdsl.codegen.toolchain`: it may make
+    code for another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
 
     Raises
     ------

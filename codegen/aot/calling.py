@@ -17,6 +17,7 @@ from affdsl.codegen.arguments import (
     ArrayArgument,
     ArrayResult,
     ScalarArgument,
+    ScalarResult,
     Shapes,
     Signature,
     Value,
@@ -100,7 +101,7 @@ class Function:
     places
         Its arguments in C.
     returns
-        What it returns in C: "status" whether it ran, "value" its one result, or "nothing".
+        What it returns in C: "status" whether it ran, "value" its one result that is a number, or "nothing".
     sites
         The checks that may fail, by the numbers from 1 on that C gives them; `room` is for the numbers of one failure.
     prints
@@ -122,10 +123,19 @@ class Function:
     def __post_init__(self) -> None:
         function = self.library[self.symbol]
         function.argtypes = [self._type(place) for place in self.places]
-        (value,) = self.signature.results if self.returns == "value" else (None,)
-        status = ctypes.c_int32 if self.returns == "status" else None
-        function.restype = status if value is None else _c_type(value.dtype)
+        match self.returns:
+            case "status":
+                function.restype = ctypes.c_int32
+            case "value":
+                function.restype = _c_type(self._value.dtype)
+            case _:
+                function.restype = None
         object.__setattr__(self, "_run", function)
+
+    @property
+    def _value(self) -> ScalarResult:
+        """The one result that is a number, which C returns."""
+        return next(result for result in self.signature.results if isinstance(result, ScalarResult))
 
     def __call__(self, *arguments: object) -> object:
         """Check the arguments and call. Raises what `affdsl.codegen.arguments.check` does, and SizeError."""
@@ -139,11 +149,12 @@ class Function:
         answer = self._run(*given)
         if self.returns == "status" and answer != 0:
             raise self._error(answer, tuple(failure))
-        if self.returns == "value":
-            (value,) = self.signature.results
-            return _number(answer, value.dtype)
         found = [
-            made if isinstance(result, ArrayResult) else made[()]
+            made
+            if isinstance(result, ArrayResult)
+            else _number(answer, result.dtype)
+            if self.returns == "value"
+            else made[()]
             for result, made in zip(self.signature.results, results, strict=True)
         ]
         return None if not found else found[0] if len(found) == 1 else tuple(found)

@@ -240,8 +240,8 @@ def _from_float(name: str, stem: str, bits: int) -> Helper:
         top = bits - 1
         least = "INT64_MIN" if bits == 64 else f"(int{size}_t)-INT64_C({1 << top})"
         body = (
-            f"if (isnan(a)) return 0;\nif (a >= 0x1p{top}) return (int{size}_t)INT64_C({(1 << top) - 1});\n"
-            f"return a <= -0x1p{top} ? {least} : (int{size}_t)a;"
+            f"if (a >= -0x1p{top} && a < 0x1p{top}) return (int{size}_t)a;\n"
+            f"if (isnan(a)) return 0;\nreturn a > 0.0 ? (int{size}_t)INT64_C({(1 << top) - 1}) : {least};"
         )
     else:
         body = f"if (!(a > 0)) return 0;\nreturn a >= 0x1p{bits} ? -1 : W[(uint{wide}_t)a];"

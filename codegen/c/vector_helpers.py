@@ -55,6 +55,14 @@ _WIDER = {
     for kind in ("i8", "i16", "i32", "u8", "u16", "u32")
 }
 """Integers as wider ones; S is the type of a vector of them."""
+_TRUNCATION = (
+    "V found;\nfor (int k = 0; k < N; ++k)\n"
+    "    found[k] = (*a)[k] >= TOP ? LARGEST : (*a)[k] <= -TOP ? LEAST : (*a)[k] == (*a)[k] ? (T)(*a)[k] : 0;\n"
+    "return found;"
+)
+_TRUNCATED = {f"trunc_{kind}": ("V", "const S *a", _TRUNCATION) for kind in ("f32", "f64")}
+"""Floats as integers, rounded to zero: the nearest one there is for those that are too large, and 0 for NaN."""
+_WIDER |= {"from_f32": ("V", "const S *a", "return __builtin_convertvector(*a, V);")}
 
 _ADDED = (
     "V found = *acc;\nfor (int k = 0; k < N * R; ++k)\n"
@@ -71,6 +79,7 @@ _SCALED = (
 
 _PORTABLE = (
     _WIDER
+    | _TRUNCATED
     | _DOTS
     | {
         "scaled": ("V", "const V *a, const M *n", _SCALED),
@@ -145,7 +154,8 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     ratio = bits // int(narrow[1:]) if stem in _DOTS else 1
     words = {
         "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
-        "MOST": f"INT{bits}_MAX", "FUSED": "fmaf" if bits == 32 else "fma",
+        "MOST": f"INT{bits}_MAX", "LARGEST": f"INT{bits}_MAX", "LEAST": f"INT{bits}_MIN",
+        "TOP": f"0x1p{bits - 1}{'f' * (narrow == 'f32')}", "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip

@@ -221,6 +221,11 @@ def _helped(c: Context, stem: str, result: Value, *operands: Value | Mask | Code
     return on_vectors(c, stem, lane_kind(c, result), lanes, *operands)
 
 
+def _helper(c: Context, stem: str, result: Value) -> str:
+    """The name of a helper that gives a vector."""
+    return c.unit.vector_helper(stem, suffix(lane_kind(c, result)), prod(_vector(result).shape))
+
+
 def _compare(c: Context, op: arith.Compare) -> Code | None:
     """A mask, which may be wider or narrower than what is compared."""
     kind = lane_kind(c, op.left)
@@ -300,6 +305,7 @@ def extreme(c: Context, op: arith.Select) -> str | None:
 def _cast(c: Context, op: arith.Cast) -> Code | None:
     """A conversion of all lanes that is what C's conversion of a number is."""
     source, target, name = lane_kind(c, op.operand), lane_kind(c, op.result), type_name(c, op.result)
+    size = width_of(source)
     if is_mask(op.operand) or is_mask(op.result):
         return None
     shown = whole(c, op.operand)
@@ -308,19 +314,30 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     if op.kind in ("extui", "uitofp", "index_castui"):
         bits = width(source)
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape)), shown)
+    elif op.kind == "fptosi" and (size, width_of(target)) in ((32, 32), (64, 32), (64, 64)):
+        return _helped(c, f"trunc_f{size}", op.result, op.operand)
     elif op.kind in ("fptosi", "fptoui") or (op.kind == "truncf" and op.rounding != ROUNDING[0]):
         return None
     if source == target:
         return shown
     if isinstance(source, IntegerType) and isinstance(target, IntegerType) and source.width < target.width:
-        return _widened(c, op, shown, "u" if op.kind == "extui" else "i")
+        return _widened(c, op, shown, "u" if op.kind == "extui" else "i", target)
+    if isinstance(source, IntegerType) and isinstance(target, FloatType) and source.width <= 16:
+        wide = IntegerType(32)  # gcc 12 converts narrow integers to floats one by one
+        shown = _widened(c, op, shown, "u" if op.kind == "uitofp" else "i", wide)
+        shown = c.lines.keep("", c.values.temporary, _named(c, wide, prod(_vector(op.result).shape)), shown)
+        source, size = wide, 32
+    if target == FloatType("f64") and size == 32 and op.kind in ("extf", "sitofp", "index_cast"):
+        kind = suffix(source)
+        type = c.unit.vector_type(kind, value_type(source), prod(_vector(op.result).shape))
+        return call(_helper(c, f"from_{kind}", op.result), _address_of(c, type, shown))
     return converted(name, shown)
 
 
-def _widened(c: Context, op: arith.Cast, shown: Code, sign: str) -> Code:
+def _widened(c: Context, op: arith.Cast, shown: Code, sign: str, target: IntegerType) -> Code:
     """Integers as wider ones, by a function that knows an instruction for it."""
     lanes, kind = prod(_vector(op.result).shape), f"{sign}{width(lane_kind(c, op.operand))}"
-    helper = c.unit.vector_helper(f"from_{kind}", suffix(lane_kind(c, op.result)), lanes)
+    helper = c.unit.vector_helper(f"from_{kind}", suffix(target), lanes)
     return call(helper, _address_of(c, _integers(c, kind, lanes), shown))
 
 

@@ -15,6 +15,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    truncating,
     widening,
 )
 
@@ -57,6 +58,8 @@ AVX2 = Target(
         **dict(loaded(256)),
         **dict(dots(256)),
         **dict(widening(256)),
+        **dict(truncating(128)),
+        **dict(truncating(256)),
     },
     flags=("-mavx2", "-mfma"),
     machine="__x86_64__",

@@ -14,6 +14,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    truncating,
     widening,
 )
 
@@ -90,6 +91,9 @@ AVX512 = Target(
         **dict(dots(256)),
         **dict(widening(512)),
         **dict(widening(256)),
+        **dict(truncating(128)),
+        **dict(truncating(256)),
+        **dict(truncating(512)),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),

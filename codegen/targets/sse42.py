@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from affdsl.codegen.targets.portable import all_or_each
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
-from affdsl.codegen.targets.x86 import any_lane, extremes, float_extremes, integer_extremes, widening
+from affdsl.codegen.targets.x86 import any_lane, extremes, float_extremes, integer_extremes, truncating, widening
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -20,6 +20,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
     yield from float_extremes(128)
     yield from integer_extremes(128)
     yield from widening(128)
+    yield from truncating(128)
 
 
 SSE42 = Target(

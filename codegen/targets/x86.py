@@ -18,6 +18,44 @@ def widening(width: int) -> Iterator[tuple[Row, str]]:
             for sign, end in (("i", f"epi{source}"), ("u", f"epu{source}")):
                 call = f"{register(width)}_cvt{end}_epi{target}({given})"
                 yield (f"from_{sign}{source}", f"i{target}", lanes), f"return (V){call};"
+    if width > 128:
+        half = width // 2
+        yield ("from_i32", "f64", width // 64), f"return (V){register(width)}_cvtepi32_pd((__m{half}i)*a);"
+        yield ("from_f32", "f64", width // 64), f"return (V){register(width)}_cvtps_pd((__m{half})*a);"
+
+
+def truncating(width: int) -> Iterator[tuple[Row, str]]:
+    """Floats as integers of 32 bits: the instruction gives the least one for what does not fit, and for NaN.
+
+    No float is the largest integer, so it is chosen afterwards; a double is.
+    """
+    mm, kind = register(width), f"__m{width}"
+    first = f"const {kind} x = ({kind})*a;\n"
+    if width == 512:
+        large, is_number = (f"{mm}_cmp_ps_mask(x, {other}" for other in ("top, _CMP_GE_OQ)", "x, _CMP_ORD_Q)"))
+        found = f"{mm}_mask_mov_epi32({mm}_cvttps_epi32(x), {large}, {mm}_set1_epi32(INT32_MAX))"
+        body = f"const {kind} top = {mm}_set1_ps(0x1p31f);\nreturn (V){mm}_maskz_mov_epi32({is_number}, {found});"
+        yield ("trunc_f32", "i32", width // 32), first + body
+        least = f"{mm}_maskz_min_pd({mm}_cmp_pd_mask(y, y, _CMP_ORD_Q), y, {mm}_set1_pd(INT32_MAX))"
+    else:
+        top = f"{mm}_set1_ps(0x1p31f)"
+        large, most = _compared(mm, "ps", "x", top, "ge"), f"{mm}_castsi{width}_ps({mm}_set1_epi32(INT32_MAX))"
+        found = f"{mm}_blendv_ps({mm}_castsi{width}_ps({mm}_cvttps_epi32(x)), {most}, {large})"
+        body = f"const {kind} found = {found};\nreturn (V){mm}_and_ps(found, {_compared(mm, 'ps', 'x', 'x', 'ord')});"
+        yield ("trunc_f32", "i32", width // 32), first + body
+        least = f"{mm}_min_pd({mm}_and_pd(y, {_compared(mm, 'pd', 'y', 'y', 'ord')}), {mm}_set1_pd(INT32_MAX))"
+    if width > 128:
+        yield (
+            ("trunc_f64", "i32", width // 64),
+            f"const {kind}d y = ({kind}d)*a;\nreturn (V){mm}_cvttpd_epi32({least});",
+        )
+
+
+def _compared(mm: str, end: str, a: str, b: str, how: str) -> str:
+    """Where two vectors compare so."""
+    if mm == "_mm":
+        return f"_mm_cmp{how}_{end}({a}, {b})"
+    return f"{mm}_cmp_{end}({a}, {b}, _CMP_{how.upper()}_{'OQ' if how == 'ge' else 'Q'})"
 
 
 def extremes(width: int) -> Iterator[tuple[Row, str]]:

@@ -53,7 +53,15 @@ KINDS: dict[tuple[str, str], Kind] = {
 
 @public
 class AnalysisWarning(UserWarning):
-    """An analysis gave up on a question; its answer is "unknown", and that counts as a dependence."""
+    """An analysis gave up on a question; its answer is "unknown", and that counts as a dependence.
+
+    >>> import affdsl as af
+    >>> import warnings
+    >>> warnings.simplefilter("error", af.AnalysisWarning)      # whoever wants to know: now it is raised
+    >>> warnings.simplefilter("default", af.AnalysisWarning)
+    >>> issubclass(af.AnalysisWarning, UserWarning)
+    True
+    """
 
 
 class Distance(FrozenValue):

@@ -32,7 +32,20 @@ __all__ = ["Edge", "EdgeKind", "GraphError", "InsertionPoints", "MemRefDependenc
 
 @public
 class GraphError(AffdslError):
-    """A question about a node, a buffer or a block that the graph does not have, or a removal that leaves a gap."""
+    """A question about a node, a buffer or a block that the graph does not have, or a removal that leaves a gap.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def chain(x: af.f64[N]):
+    ...     with af.for_(1, N) as i:
+    ...         x[i] = x[i - 1]
+    >>> try:
+    ...     chain.graph().node(7)
+    ... except af.GraphError as error:
+    ...     print(error)
+    the block has no node 7: it has 1, from 0 on
+    """
 
 
 @dataclass(frozen=True)

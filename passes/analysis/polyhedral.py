@@ -55,7 +55,19 @@ BUDGET = 20_000
 
 @public
 class UnknownError(AffdslError):
-    """isl has no answer: the expression is not affine, or the budget is spent."""
+    """isl has no answer: the expression is not affine, or the budget is spent.
+
+    >>> import affdsl as af
+    >>> from affdsl.ir.expr import Constraint, Value
+    >>> from affdsl.ir.types import INDEX
+    >>> from affdsl.passes.analysis.polyhedral import set_of
+    >>> i, n = Value(INDEX, "i"), Value(INDEX, "n")
+    >>> try:
+    ...     set_of([Constraint(i * n)], [i, n])
+    ... except af.UnknownError as error:
+    ...     print("semi-affine" in str(error))
+    True
+    """
 
 
 def is_empty(constraints: Iterable[Constraint], budget: int = BUDGET) -> bool | None:

@@ -64,15 +64,18 @@ Footprint: TypeAlias = dict[Value, ArrayRuns]
 """The runs of elements that are touched of each array."""
 
 
-def touched(of: Iterations, ops: Iterable[Op], lanes: Lanes, arrays: Mapping[Value, Value]) -> Footprint:
+def touched(
+    of: Iterations, ops: Iterable[Op], lanes: Lanes, arrays: Mapping[Value, Value], path: tuple[Step, ...] = ()
+) -> Footprint:
     """What operations, and all that is inside of them, touch in some lanes, one after the other.
 
     `arrays` says which array each argument of the function around is: one of the call, or one that was allocated.
+    `path` leads from where the lanes are to the operations, from the outside.
     """
     found: Footprint = {}
     visitor = _Touching(of, found)
     for op in ops:
-        visitor.visit(op, lanes, (), dict(arrays))
+        visitor.visit(op, lanes, path, dict(arrays))
     return found
 
 

@@ -9,7 +9,7 @@ from affdsl.ir.expr import Value
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, block_of
 from affdsl.passes.drawing.diagram import Diagram, diagram
 from affdsl.passes.drawing.dot import dot_of_several
-from affdsl.passes.drawing.layout import FONT, GAP_Y, INK, LINE, MARGIN, layout
+from affdsl.passes.drawing.layout import FONT, GAP_Y, INK, LINE, MARGIN, DrawingError, layout
 from affdsl.passes.drawing.picture import ADVANCE, Picture, Shape, Text, moved
 from affdsl.passes.drawing.png import png
 from affdsl.passes.drawing.svg import svg
@@ -73,8 +73,11 @@ class DrawnFusion:
         height = bottom + LINE * max(map(len, stored)) + GAP_Y
         return Picture(f"{left.title}, and after", sum(wide), height, tuple(shapes))
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.to_svg()
+        except DrawingError:  # nobody could read it: notebooks show the words then
+            return None
 
 
 def drawn_fusion(function: func.Func, module: func.Module, loop: Value | str | None = None) -> DrawnFusion:

@@ -8,7 +8,7 @@ from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, block_of
 from affdsl.passes.drawing.diagram import Diagram, diagram
 from affdsl.passes.drawing.dot import dot
-from affdsl.passes.drawing.layout import layout
+from affdsl.passes.drawing.layout import DrawingError, layout
 from affdsl.passes.drawing.png import png
 from affdsl.passes.drawing.svg import svg
 
@@ -36,8 +36,11 @@ class DrawnGraph(MemRefDependenceGraph):
         """The graph as the drawing of `to_svg`, in pixels. Raises DrawingError without matplotlib."""
         return png(layout(self.diagram(complete=complete)))
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.to_svg()
+        except DrawingError:  # nobody could read it: notebooks show the words then
+            return None
 
 
 def drawn_graph(function: func.Func, module: func.Module | None = None, loop: Value | str | None = None) -> DrawnGraph:

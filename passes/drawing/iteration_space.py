@@ -184,8 +184,11 @@ class IterationSpace:
             notes=(*self._words(step, bool(tiles), len(self.arrows) - len(shown)), *self.notes),
         )
 
-    def _repr_svg_(self) -> str:
-        return self.to_svg()
+    def _repr_svg_(self) -> str | None:
+        try:
+            return self.to_svg()
+        except DrawingError:  # nobody could read it: notebooks show the words then
+            return None
 
     def __repr__(self) -> str:
         return f"<iterations of {_listed(self.axes)}: {len(self.points)} points, {len(self.arrows)} arrows>"

@@ -29,7 +29,20 @@ WARNING_PAPER, WARNING_EDGE = "#fff6e5", "#c98a00"
 
 @public
 class DrawingError(AffdslError):
-    """A drawing cannot be made, or not here."""
+    """A drawing cannot be made, or not here.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def chain(x: af.f64[N]):
+    ...     with af.for_(1, N) as i:
+    ...         x[i] = x[i - 1]
+    >>> try:
+    ...     chain.picture("i", "j", {"N": 4})
+    ... except af.DrawingError as error:
+    ...     print("none is called j" in str(error))
+    True
+    """
 
 
 def layout(of: Diagram) -> Picture:

@@ -49,6 +49,18 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
         What is asked for, to follow the word "cannot".
     request
         The step that was asked for, where it was asked for as data.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def chain(x: af.f64[N]):
+    ...     with af.for_(1, N) as i:
+    ...         x[i] = x[i - 1]
+    >>> try:
+    ...     af.Schedule(chain).reverse("i")
+    ... except af.IllegalTransform as error:
+    ...     print(error.what, "|", error.dependence.kind)
+    reverse loop i | flow
     """
 
     def __init__(

@@ -20,7 +20,16 @@ _RANGES = {"int": (-(2**63), 2**63 - 1), "uint": (0, 2**32 - 1), "ulong": (0, 2*
 
 @public
 class OptionError(AffdslError):
-    """An option that a pass does not have, or a value that it does not take."""
+    """An option that a pass does not have, or a value that it does not take.
+
+    >>> import affdsl as af
+    >>> from affdsl.passes.mlir_opt.affine_loop_tile import affine_loop_tile
+    >>> try:
+    ...     affine_loop_tile(af.parse(""), tile_sizes=("x",))
+    ... except af.OptionError as error:
+    ...     print(error)
+    affine-loop-tile: option tile-sizes takes positive integers, got 'x'
+    """
 
 
 class Option(FrozenValue):

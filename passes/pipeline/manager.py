@@ -28,12 +28,38 @@ _NONE: Iterator[Remarks] = iter(())
 
 @public
 class PipelineError(AffdslError):
-    """A pipeline that cannot be read, or that is not for what it was given."""
+    """A pipeline that cannot be read, or that is not for what it was given.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def chain(x: af.f64[N]):
+    ...     with af.for_(1, N) as i:
+    ...         x[i] = x[i - 1]
+    >>> try:
+    ...     chain.apply("csee")
+    ... except af.PipelineError as error:
+    ...     print("'csee' does not refer to a registered pass" in str(error))
+    True
+    """
 
 
 @public
 class PassError(AffdslError):
-    """A pass refused what it was given, or made IR that breaks a rule; the cause is the error itself."""
+    """A pass refused what it was given, or made IR that breaks a rule; the cause is the error itself.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def chain(x: af.f64[N]):
+    ...     with af.for_(1, N) as i:
+    ...         x[i] = x[i - 1]
+    >>> try:
+    ...     chain.apply("affine-loop-tile{tile-sizes=x}")
+    ... except af.PassError as error:
+    ...     print(str(error)[:31])
+    pass 'affine-loop-tile' failed:
+    """
 
     def __init__(self, step: PassStep, why: str) -> None:
         super().__init__(f"pass '{step.name}' {why}")

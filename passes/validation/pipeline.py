@@ -35,6 +35,10 @@ class ValidationError(AffdslError):
         The first pass after which it does, or the first step of a schedule in its words.
     folder
         Where all that is needed to see it again was saved; None where it could not be.
+
+    >>> import affdsl as af
+    >>> issubclass(af.ValidationError, af.AffdslError)
+    True
     """
 
     def __init__(self, failure: Failure, stage: Stage | None, folder: Path | None, why: str = "") -> None:

@@ -78,6 +78,8 @@ def test_the_compiler_of_the_package_ziglang_comes_last(tmp_path: Path, monkeypa
     assert b"answer" in compile_shared(zig, GOOD, SHARED)
     assert zig.portable_flags == ("-mcpu=baseline",)
     assert toolchain._archiver(zig, tmp_path) == (str(found.path), "ar")
+    other = replace(zig, path=Path("/bin/python"), arguments=("-m", "ziglang", "cc", "-target", "aarch64-linux-gnu"))
+    assert toolchain._archiver(other, tmp_path) == ("/bin/python", "-m", "ziglang", "ar")
 
 
 def test_a_ziglang_of_the_working_directory_or_without_its_program_is_none(

@@ -16,7 +16,7 @@ from affdsl.seeing.profile import _Call, _Runner
 from benchmarks.polybench.suite import SUITE
 from examples.spmv import spmv
 from examples.unsharp_sobel import unsharp_sobel
-from tests.seeing.tracing import found_in
+from tests.seeing.tracing import found_in, traced
 
 M, N = af.symbols("M N")
 
@@ -151,11 +151,58 @@ def same_counts(kernel, given):
             2 : 2 + count
         ]
 
-    by_run = while_running(everywhere, run)
+    by_run, whole = while_running(everywhere, run)
     for nest, work in zip(nests.found, by_run, strict=True):
         if found.work[nest.op] is not None:
             assert +found.work[nest.op] == +work, nest.name
-    return by_run
+    if not found.why:
+        assert +whole == sum(found.work.values(), found.beside)
+
+
+def test_a_loop_over_time_is_looked_into():
+    @af.kernel
+    def heat(A: af.f64[N], B: af.f64[N], n: af.index):
+        with af.for_(n) as t:
+            with af.for_(1, N - 1) as i:
+                B[i] = (A[i - 1] + A[i + 1]) * 0.5
+            with af.if_(t % 2 == 0):
+                scale(B, 2.0)
+            B[0] = A[0] + 1.0
+            with af.for_(t, N) as i:
+                A[i] = B[i]
+
+    A, B = np.arange(12.0), np.zeros(12)
+    found = heat.profile(A, B, 6, repeats=1, inside="t")
+    assert [(nest.name, nest.runs) for nest in found.nests] == [("i#1", 6), ("scale: i", 3), ("i#2", 6)]
+    assert [nest.flops for nest in found.nests] == [6 * 10 * 2, 3 * 12, 0]
+    assert [nest.bytes_moved for nest in found.nests] == [(12 + 10) * 8, 2 * 12 * 8, 2 * 12 * 8]
+    assert found.whole.flops == 6 * 21 + 3 * 12
+    trace = traced(heat, (A, B, 6))
+    assert found.whole.bytes_read == len(trace.read)
+    assert found.whole.bytes_written == len(trace.written)
+    assert heat.profile(A, B, 6, repeats=1).whole.flops == found.whole.flops
+
+    @af.kernel
+    def rows(A: af.f64[M, N], ends: af.i64[M]):
+        with af.for_(M) as m, af.for_(ends[m]) as k:
+            A[m, k] *= 2.0
+
+    found = rows.profile(np.ones((3, 4)), np.array([1, 0, 4]), repeats=1, inside="m")
+    assert [(nest.name, nest.runs, nest.flops) for nest in found.nests] == [("k", 3, 5)]
+    assert found.whole.flops == 5
+
+
+def test_what_cannot_be_looked_into_is_refused():
+    @af.kernel
+    def both(A: af.f64[M, N]):
+        with af.parallel(M) as i, af.for_(N) as j:
+            A[i, j] = 0.0
+
+    says = "cannot look into loop j: i is no loop whose iterations run one after the other\n    ask for a loop outside"
+    with pytest.raises(af.ProgramError, match=says):
+        both.profile(np.ones((2, 2)), inside="j")
+    with pytest.raises(af.ProgramError, match="both has no loop q\n    its loops are i, j"):
+        both.profile(np.ones((2, 2)), inside="q")
 
 
 def test_calls_in_loops_are_part_of_the_nest_and_those_outside_are_nests():

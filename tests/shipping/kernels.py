@@ -75,6 +75,17 @@ def folded(x: af.f64[N], y: af.f64[K], rows: K):
 
 
 @af.kernel
+def doubled(x: af.f32[N]) -> af.f64:
+    """An array and a number: C returns the number."""
+    out = af.alloc(af.f32[N])
+    total = af.var(af.f64(0))
+    with af.for_(N) as i:
+        out[i] = x[i] * 2
+        total += af.f64(x[i])
+    return out, total
+
+
+@af.kernel
 def turned(x: af.c64[N], y: af.c128[N], by: af.f64):
     with af.for_(N) as i:
         y[i] = af.c128(x[i]) * af.c128(by)
@@ -87,4 +98,8 @@ def by_number(x: af.c64[N], by: af.c64, turn: af.c128 = 1j):
     return turn * af.c128(by)
 
 
+<<<<<<< HEAD
 ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, by_number]
+=======
+ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled]
+>>>>>>> main

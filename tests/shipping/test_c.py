@@ -1,14 +1,19 @@
 """A library in C: it builds as people build, shows its functions only, and runs what the CPU has, here or elsewhere."""
 
+import ctypes
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.aot import build as aot
+from affdsl.codegen.aot.machine import chosen_targets
+from affdsl.codegen.aot.shipped import Library, ShippedKernel
 from examples.ship import filters
 from tests.oracles import require
 from tests.shipping import kernels
@@ -217,6 +222,54 @@ def test_a_library_for_another_machine_runs_there(tmp_path, monkeypatch):
     ]
     assert [target for target, *_ in found] == ["sve", "neon", "neon"]
     assert found[0][1:] == found[1][1:] == found[2][1:]
+
+
+def test_kernels_that_share_callees_and_tables_are_in_one_file(tmp_path):
+    N = af.symbols("N")
+    table = np.arange(4.0)
+
+    @af.kernel
+    def weight(x: af.f64[N]):
+        weights = af.constant(table)
+        with af.for_(N) as i:
+            x[i] *= weights[i % 4]
+
+    @af.kernel
+    def twice(x: af.f64[N]):
+        weight(x)
+        weight(x)
+
+    @af.kernel
+    def weight_1(x: af.f64[N]):
+        weights = af.constant(table + 1)
+        twice(x)
+        with af.for_(N) as i:
+            x[i] += weights[i % 4]
+
+    af.build([weight, twice, weight_1], tmp_path, name="weights", targets=["avx2", "baseline"])
+    compiled = ctypes.CDLL(str(tmp_path / "libweights.so"))
+    for kernel in (weight, twice, weight_1):
+        ours, theirs = np.arange(9.0), np.arange(9.0)
+        getattr(compiled, kernel.name)(ctypes.c_int64(9), ctypes.c_void_p(ours.ctypes.data))
+        kernel.interpret(theirs)
+        assert ours.tolist() == theirs.tolist()
+
+
+def test_a_function_says_whether_it_ran_where_one_of_its_targets_may_not(tmp_path):
+    packed = af.Schedule(filters.brightest).copy("image", "i").kernel()
+    shipped = ShippedKernel(
+        filters.brightest.program,
+        filters.brightest.check(),
+        {"avx2": packed.module, "baseline": filters.brightest.module},
+    )
+    targets = chosen_targets(["avx2", "baseline"])
+    aot.build(Library("bright", "1", (shipped,), ("brightest",), targets), tmp_path)
+    assert "int32_t brightest(" in (tmp_path / "bright.h").read_text()
+    compiled = ctypes.CDLL(str(tmp_path / "libbright.so"))
+    image, rows, most = np.arange(12, dtype="f4"), np.zeros(3, "f4"), np.zeros(1, "f4")
+    places = [ctypes.c_void_p(array.ctypes.data) for array in (image, rows, most)]
+    assert compiled.brightest(ctypes.c_int64(3), ctypes.c_int64(4), *places) == 0
+    assert (rows.tolist(), most.tolist()) == ([3.0, 7.0, 11.0], [11.0])
 
 
 def test_what_a_caller_must_see_to_stands_in_the_header(all_kinds):

@@ -4,6 +4,7 @@ import base64
 import csv
 import hashlib
 import io
+import os
 import pickle
 import re
 import subprocess
@@ -90,6 +91,7 @@ def calls(random, size):
     yield "rooted", (random.random(n).astype("f4"),)
     yield "by_number", ((random.random(n) + 2j).astype("c8"), 1 - 2j)
     yield "by_number", (np.ones(n, "c8"), np.complex64(0.1j), 2)
+    yield "doubled", (floats[0, :1].ravel(),)
     yield "turned", ((random.random(n) + 2j).astype("c8"), np.zeros(n, "c16"), 1.5)
 
 
@@ -153,6 +155,22 @@ def test_numbers_of_arguments_and_defaults_are_those_of_python(wheel):
     y = np.zeros(4)
     wheel.scaled(1.0, X, y)
     assert y.tolist() == [2.0] * 4
+
+
+def test_one_for_several_cpus_says_which_it_runs_on(dispatched, tmp_path):
+    (file,) = dispatched.glob("*.whl")
+    zipfile.ZipFile(file).extractall(tmp_path)
+    script = """
+import filters, numpy as np
+image, out = np.ones((5, 5), "f4"), np.zeros((5, 5), "f4")
+filters.smooth(image, out)
+print(filters.target(), out[2, 2] == np.float32(5) * np.float32(0.2), filters.brightest(image, np.zeros(5, "f4")))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True,
+        env={**os.environ, "FILTERS_TARGET": "baseline"},
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("baseline True 1.0\n", "")
 
 
 def test_it_says_what_it_is(wheel):

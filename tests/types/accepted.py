@@ -111,6 +111,25 @@ def vectors(x: Row, y: Row) -> None:
 
 
 @af.kernel
+def through_a_tile(x: Row, y: Row) -> None:
+    tile = af.alloca(af.f64[8])
+    tag = af.alloc(af.i32[1])
+    with af.for_(0, N - 7, 8) as i:
+        af.prefetch(x, i + 8)
+        af.dma_start(x, i, tile, 0, tag, 0, 8)
+        af.dma_wait(tag, 0, 8)
+        with af.for_(8) as j:
+            y[i + j] = tile[j]
+
+
+@af.kernel
+def digits(n: Annotated[af.Index, af.index]) -> af.Index:
+    i, j = af.delinearize_index(n, (4, 8))
+    assert_type(j, Index)
+    return af.linearize_index((j, i), (8, 4))
+
+
+@af.kernel
 def turn(z: Annotated[af.Array, af.c128[N]], by: Annotated[af.Scalar | complex, af.c128]) -> None:
     with af.for_(N) as i:
         z[i] = z[i] * by
@@ -162,6 +181,8 @@ def main() -> dict[str, object]:
     assert_type(number, float)
     table, w = branches(x, np.zeros(16), n=16)
     vectors(x, y[:16])
+    through_a_tile(x, y[16:])
+    assert_type(digits(19), float)
     z = np.ones(3, "c16")
     turn(z, 2j)
     again = scaled(x, np.float64(2.0))

@@ -18,7 +18,19 @@ from affdsl.ir.types import FloatType, IndexType, IntegerType
 
 @public
 class InterpretedAssertionError(FailedAssertionError, InterpreterError):
-    """An assertion that did not hold in the interpreter."""
+    """An assertion that did not hold in the interpreter.
+
+    >>> import affdsl as af
+    >>> @af.kernel
+    ... def root(x: af.f64):
+    ...     af.assert_(x >= 0, "not negative", x)
+    ...     return af.sqrt(x)
+    >>> try:
+    ...     root.interpret(-1.0)
+    ... except af.InterpretedAssertionError as error:
+    ...     print(str(error).partition(": ")[2])
+    not negative (x = -1)
+    """
 
 
 def print_step(op: Opaque) -> Step:

@@ -31,7 +31,20 @@ Take: TypeAlias = Callable[[Env], tuple[Any, ...]]
 
 @public
 class InterpreterError(AffdslError):
-    """The function did what has no meaning: where, and with which numbers."""
+    """The function did what has no meaning: where, and with which numbers.
+
+    >>> import numpy as np, affdsl as af
+    >>> N = af.symbols("N")
+    >>> @af.kernel
+    ... def scatter(x: af.f64[N], at: af.i64[N]):
+    ...     with af.for_(N) as i:
+    ...         x[at[i]] = 1.0
+    >>> try:
+    ...     scatter.interpret(np.zeros(2), np.array([1, 5]))
+    ... except af.InterpreterError as error:
+    ...     print("%x[5] is out of bounds" in str(error))
+    True
+    """
 
 
 def taker(values: tuple[Value, ...]) -> Take:

@@ -36,16 +36,14 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     lanes = options.target.lanes(bits)
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
-    choices = options.choices
-    vectors = max(1, min(choices.register_vectors, options.target.registers // 4))
-    rows = max(1, min(choices.register_rows, (options.target.registers - 2 - vectors) // vectors))
+    rows, vectors = register_tile(options.choices, options.target)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
     order = (*batch, i, j, k)
     if order != tuple(map(nest.name, nest.band)):
         s.permute(order)
     width = vectors * lanes
-    sizes = tile_sizes(options.target, bits // 8, rows, width, choices)
+    sizes = tile_sizes(options.target, bits // 8, rows, width, options.choices)
     s.tile((i, j, k), sizes)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
@@ -142,6 +140,17 @@ def product_of(nest: Nest) -> Product:
 def is_tied(a: affine.For, b: affine.For) -> bool:
     """Whether the bounds of one of two loops move with the other."""
     return any(loop.iv in bound.values() for loop, of in ((a, b), (b, a)) for bound in (*of.lower, *of.upper))
+
+
+def register_tile(choices: Choices, target: Target) -> tuple[int, int]:
+    """How many rows of sums, and vectors of each row, there are registers for beside a row of B and elements of A.
+
+    >>> from affdsl.codegen.targets.avx2 import AVX2
+    >>> register_tile(Choices(), AVX2)
+    (6, 2)
+    """
+    vectors = max(1, min(choices.register_vectors, target.registers // 4))
+    return max(1, min(choices.register_rows, (target.registers - 2 - vectors) // vectors)), vectors
 
 
 def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choices) -> tuple[int, int, int]:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects import complex as complex_
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, nests, require_quick_numbers
+from affdsl.optimize.nests import Nest, is_lane_by_lane, is_recurrence, lanes_of, nests, require_quick_numbers
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -57,6 +57,11 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         s, done = _sums(s, nest, loop, options)
         return s, "; ".join([*said, done])
     lanes = lanes_of(nest, options)
+    if is_mixed(nest):
+        with suppress(IllegalTransform, ScheduleError):
+            return _with_sums(s, name, lanes, options), "; ".join(
+                [*said, f"{name} sums up and runs on vectors of {lanes}"]
+            )
     try:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
@@ -108,6 +113,16 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
 
 
+def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
+    """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
+    made = copy(s)
+    made.scalar_replace(name)
+    made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
+    if is_lane_by_lane(made, name):
+        raise ScheduleError(f"most of {name} would run lane after lane")
+    return made
+
+
 def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of several iterations of an outer loop made at once, each in lanes.
 
@@ -144,7 +159,7 @@ def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
             continue
         loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
         motions = [again.stride(access, loop).motion for access in again.accesses]
-        if all(motion in COSTS for motion in motions) and not is_sum(again, loop):
+        if all(motion in COSTS for motion in motions) and not (is_sum(again, loop) or is_recurrence(again, loop)):
             return True
     return False
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from math import prod
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine, memref
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.dialects import affine, arith, memref
+from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import MemRefType
+from affdsl.ir.types import IndexType, MemRefType
 from affdsl.passes.transforms.vectorize.varying import Varying
 
 LONGEST = 8
@@ -122,8 +122,13 @@ def _of_block(
     made = {v for op in block for inner in walk(op) for v in (*inner.defines(), *inner.binds())}
     found: list[Group] = []
     seen: list[Element | Op] = []
+    known: dict[Value, Term] = {}
     for op in block:
-        element = None if op in alone or not isinstance(op, Access) else _element(loop, op, made, varying)
+        if isinstance(op, arith.Constant) and isinstance(op.value, int) and isinstance(op.result.type, IndexType):
+            known[op.result] = Affine.of(op.value)
+        elif isinstance(op, affine.Apply):
+            known[op.result] = op.expr.substitute(known)
+        element = None if op in alone or not isinstance(op, Access) else _element(loop, op, known, made, varying)
         if element is None:
             seen += [inner for inner in walk(op) if isinstance(inner, _Load | _Store)]
             continue
@@ -137,14 +142,20 @@ def _of_block(
     return found
 
 
-def _element(loop: affine.For, op: Access, made: Collection[Value], varying: Varying) -> Element | None:
-    """Where an access lies, if it is at a stride of at most `LONGEST`; `made` are the values of its block."""
+def _element(
+    loop: affine.For, op: Access, known: Mapping[Value, Term], made: Collection[Value], varying: Varying
+) -> Element | None:
+    """Where an access lies, if it is at a stride of at most `LONGEST`.
+
+    `known` are values as expressions over others, and `made` the values of its block.
+    """
     type = op.memref.type
     if not isinstance(type, MemRefType) or type.layout is not None or not op.index:
         return None
-    if any(v in made or (v in varying and v is not loop.iv) for e in op.index for v in e.values()):
+    index = [e.substitute(known) for e in op.index]
+    if any(v in made or (v in varying and v is not loop.iv) for e in index for v in e.values()):
         return None
-    moves = [(e.substitute({loop.iv: loop.iv + loop.step}) - e) for e in op.index]
+    moves = [(e.substitute({loop.iv: loop.iv + loop.step}) - e) for e in index]
     if not all(each.is_constant for each in moves) or not any(each.constant for each in moves):
         return None
     dim = next(k for k, each in enumerate(moves) if each.constant)
@@ -153,5 +164,5 @@ def _element(loop: affine.For, op: Access, made: Collection[Value], varying: Var
         return None
     strides = [prod(sizes[k:]) for k in range(len(sizes) + 1)]
     stride = sum(each.constant * of for each, of in zip(moves[dim:], strides, strict=True))
-    first = sum((e * of for e, of in zip(op.index[dim:], strides, strict=True)), Affine())
+    first = sum((e * of for e, of in zip(index[dim:], strides, strict=True)), Affine())
     return Element(op, dim, first, stride) if 2 <= abs(stride) <= LONGEST else None

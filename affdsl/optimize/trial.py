@@ -1,0 +1,206 @@
+"""Arguments to time a kernel with: arrays made for some sizes, never those of whoever calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import SupportsIndex
+
+import numpy as np
+
+from affdsl.codegen.arguments import Array, ArrayArgument
+from affdsl.codegen.jit import compile_program, signature_of
+from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
+from affdsl.ir.debugging import asserted, printed
+from affdsl.ir.dialects import affine, memref, scf
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
+from affdsl.ir.messages import nearest
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import IndexType, MemRefType, UnrankedMemRefType
+from affdsl.kernel import Kernel
+from affdsl.lang.annotations import ArrayType
+from affdsl.lang.source import problem
+from affdsl.lang.trace import Program
+
+LEAST, FACTOR = 40, 2
+"""The first size that is tried where nobody says any, and by which factor it grows: no power of two, of which the rows
+of an array would fall onto the same lines of a cache."""
+STEPS = 16
+"""What an index argument is that is the size of no array, such as a number of time steps."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """The arguments of a kernel for some sizes.
+
+    Attributes
+    ----------
+    sizes
+        The sizes and the index arguments, by name.
+    """
+
+    sizes: Mapping[str, int]
+    _start: tuple[Array, ...]
+    _given: tuple[object, ...]
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes the arrays have."""
+        return sum(x.nbytes for x in self._start)
+
+    def arguments(self) -> tuple[object, ...]:
+        """The arguments, with in the arrays what was there in the beginning."""
+        arrays = (x for x in self._given if isinstance(x, np.ndarray) and x.ndim)
+        for array, start in zip(arrays, self._start, strict=True):
+            np.copyto(array, start)
+        return self._given
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {n}" for name, n in self.sizes.items())
+
+
+def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
+    """The arguments of a kernel for sizes: numbers near 1, and zeros where they are whole.
+
+    Raises ProgramError for a size that is missing, or that there is not.
+    """
+    program = kernel.program
+    known = _numbers(program, sizes)
+    random = np.random.default_rng(0)
+    given: list[object] = []
+    symbols = _symbols(program, known)
+    for p, part in zip(program.parameters, signature_of(program).arguments, strict=True):
+        if isinstance(part, ArrayArgument):
+            assert isinstance(p.type, ArrayType)
+            shape = [each.evaluate(symbols) for each in p.type.shape]
+            if any(size < 0 for size in shape):
+                raise problem(ProgramError, f"cannot tune {kernel.name} for {sizes}: {p.name} would have shape {shape}")
+            given.append(_array(shape, part.dtype, random))
+        elif p.name in known:
+            given.append(known[p.name])
+        else:
+            given.append(part.dtype.type(1) if p.default is None else p.default)
+    arrays = tuple(x.copy() for x in given if isinstance(x, np.ndarray) and x.ndim)
+    return Trial(known, arrays, tuple(given))
+
+
+def growing(kernel: Kernel) -> Iterator[Trial]:
+    """The arguments of a kernel for all sizes alike, larger and larger; index arguments are `STEPS`, or as by default.
+
+    Of a kernel that is for one size there is one.
+    """
+    program = kernel.program
+    names = [v.hint for v in program.func.args if isinstance(v.type, IndexType)]
+    in_shapes = {v.hint for v in _in_shapes(program)}
+    known = _known(program)
+    n = LEAST
+    while True:
+        yield trial(kernel, {name: known.get(name, n if name in in_shapes else STEPS) for name in names})
+        if in_shapes <= known.keys():
+            return
+        n *= FACTOR
+
+
+def require_tunable(kernel: Kernel) -> None:
+    """Raise ProgramError where nobody can say how often a loop runs, or where running it many times is seen."""
+    for function in kernel.module.functions:
+        data = _from_data(function)
+        for op in walk(function):
+            if printed(op) is not None:
+                why = "it prints, and would do so in each of many calls"
+            elif isinstance(op, scf.While):
+                why = "a loop runs as long as its data say"
+            elif isinstance(op, scf.For) and not data.isdisjoint(op.reads()):
+                why = f"loop {op.iv.hint} runs as often as its data say"
+            else:
+                continue
+            advice = "time it on data of your own, with some of the choices that a schedule has"
+            raise problem(ProgramError, f"cannot tune {kernel.name}: {why}", advice, location=op.location)
+
+
+def require_runs(kernel: Kernel, made: Trial) -> None:
+    """Run a kernel as it was written once, if its data could lead it astray, with all accesses checked.
+
+    Raises ProgramError where an index that comes from data leaves its array, or what it asserts does not hold.
+    """
+    risky = bool(kernel.check().unknown) or any(asserted(op) is not None for op in walk(kernel.module))
+    program = replace(kernel.program, checked=True) if risky else kernel.program
+    try:
+        if risky:
+            compile_program(program, kernel.check())(*made.arguments())
+    except AffdslError as error:
+        first = str(error).splitlines()[0]
+        raise problem(
+            ProgramError,
+            f"cannot tune {kernel.name}: on arrays made for it, of numbers near 1 and whole ones that are 0: {first}",
+            "time it on data of your own, with some of the choices that a schedule has",
+        ) from None
+
+
+def _numbers(program: Program, sizes: Mapping[str, object]) -> dict[str, int]:
+    """The sizes by name, in the order of the function's arguments, with the defaults of those that are not given."""
+    name, needed = program.func.symbol, [v.hint for v in program.func.args if isinstance(v.type, IndexType)]
+    known = _known(program)
+    for each, number in sizes.items():
+        if each not in needed:
+            listed = f"its sizes are {', '.join(needed) or 'numbers already'}"
+            raise problem(
+                ProgramError, f"cannot tune {name}: it has no size {each}{nearest(str(each), needed)}", listed
+            )
+        if not isinstance(number, SupportsIndex) or isinstance(number, bool) or int(number) < 0:
+            what = f"cannot tune {name}: {each} is {number!r}"
+            raise problem(ProgramTypeError, what, "it is a whole number from 0 on")
+        known[each] = int(number)
+    missing = [each for each in needed if each not in known]
+    if missing:
+        shown = ", ".join(f'"{each}": ...' for each in needed)
+        raise problem(ProgramError, f"cannot tune {name}: the size {missing[0]} is missing", f"write tune={{{shown}}}")
+    return {each: known[each] for each in needed}
+
+
+def _known(program: Program) -> dict[str, int]:
+    """The numbers of index arguments that have a default, or must have one number."""
+    args = dict(zip(program.func.args[len(program.sizes) :], program.parameters, strict=True))
+    found = {v.hint: p.default for v, p in args.items() if isinstance(v.type, IndexType) and isinstance(p.default, int)}
+    for fact in program.func.assumes:
+        if fact.equality and len(fact.expr.terms) == 1:
+            (atom, factor), number = fact.expr.terms[0], -fact.expr.constant
+            if isinstance(atom, Value) and number % factor == 0:
+                found[atom.hint] = number // factor
+    return found
+
+
+def _symbols(program: Program, known: Mapping[str, int]) -> dict[Value, int]:
+    """The numbers of the symbols that shapes are written with."""
+    args = dict(zip(program.func.args, [*program.sizes, *(p.symbol for p in program.parameters)], strict=True))
+    return {symbol: known[v.hint] for v, symbol in args.items() if symbol is not None}
+
+
+def _in_shapes(program: Program) -> set[Value]:
+    """The arguments of the function that shapes of arrays are written with."""
+    used = {v for p in program.parameters if isinstance(p.type, ArrayType) for e in p.type.shape for v in e.values()}
+    symbols = [*program.sizes, *(p.symbol for p in program.parameters)]
+    return {v for v, symbol in zip(program.func.args, symbols, strict=True) if symbol in used}
+
+
+def _array(shape: list[int], dtype: np.dtype[np.generic], random: np.random.Generator) -> Array:
+    """An array of numbers near 1; of zeros where they are whole, since 0 is an index of whatever has elements."""
+    if dtype.kind in "biu":
+        return np.zeros(shape, dtype)
+    made: Array = np.asarray(random.uniform(0.5, 1.5, shape)).astype(dtype)
+    return made
+
+
+def _from_data(function: Func) -> set[Value]:
+    """The values that come from arrays, or from arguments that are no sizes, and the arrays."""
+    found = {v for v in function.args if not isinstance(v.type, IndexType)}
+    before = -1
+    while before != len(found):  # what loops carry may come around
+        before = len(found)
+        for op in walk(function):
+            found.update(v for v in op.defines() if isinstance(v.type, MemRefType | UnrankedMemRefType))
+            if not isinstance(op, memref.Dim | Func) and not found.isdisjoint(op.reads()):
+                ivs = (op.iv,) if isinstance(op, affine.For | scf.For) else ()
+                found.update(v for v in (*op.defines(), *op.binds()) if v not in ivs)
+    return found

@@ -1,0 +1,213 @@
+"""Times the most promising choices on arrays made for that, and keeps the fastest: `Kernel.optimize(tune=True)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from affdsl.codegen.native import runs_here
+from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
+from affdsl.ir.types import ComplexType, FloatType, IntegerType
+from affdsl.kernel import Kernel
+from affdsl.lang.annotations import ArrayType
+from affdsl.lang.source import problem
+from affdsl.optimize import timing
+from affdsl.optimize.candidates import MOST, Machine, candidates
+from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices, Watched
+from affdsl.optimize.options import Options
+from affdsl.optimize.remembered import Outcome, key_of, recall, remember
+from affdsl.optimize.timing import spelled
+from affdsl.optimize.trial import Trial, growing, require_runs, require_tunable, trial
+from affdsl.progress import progress
+from affdsl.schedule.schedule import Schedule
+
+BUDGET = 60.0
+"""So many seconds tuning takes, about: it begins with no candidate after two thirds of them, and no round after all."""
+CLEARLY = 1.02
+"""So many times faster than what recipes choose by themselves is a choice that is taken instead."""
+CLOSE = 1.5
+"""Those that take so many times longer than the fastest, when they are timed first, are not timed again."""
+LONG = 0.02
+"""Sizes that nobody gave grow no more if a call takes so many seconds."""
+TOO_LONG = 0.1
+"""The kernel as it was is not timed if the optimized one takes so many seconds for a call: it may take a hundred times
+as many, and nothing can end a call."""
+
+Build = Callable[[Options], tuple[Schedule, list[str]]]
+"""The schedule that recipes make, and what they say of each nest."""
+
+
+def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple[Schedule, list[str]]:
+    """The schedule of the fastest choices, and what is to be said of them.
+
+    Parameters
+    ----------
+    wish
+        The sizes to tune for, by name; True where they are for the tuner to choose.
+
+    Raises ProgramError where the kernel cannot be timed on arrays that are made for it.
+    """
+    sizes = _sizes(kernel, wish)
+    if not runs_here(options.target):
+        why = f"cannot tune {kernel.name} for {options.target.name}: this machine has not its instructions"
+        raise problem(ProgramError, why, "tune it on a machine that has them")
+    require_tunable(kernel)
+    given = None if sizes is None else trial(kernel, sizes)
+    key = key_of(kernel, options, None if given is None else given.sizes)
+    known = recall(kernel, key)
+    if known is not None and known.times:
+        s, notes = build(_with(options, _best(known)))
+        return s, [*notes, *_said(known, "timed before, and remembered: nothing was timed now")]
+    search = _Search(kernel, options, build, given)
+    search.run()
+    outcome = search.outcome()
+    if search.is_interrupted:
+        end = "interrupted, so that the rest was not timed, and nothing is remembered"
+    else:
+        end = "timed now, and remembered for other processes"
+        remember(outcome, key)
+    s, notes = search.made[_best(outcome)]
+    return s, [*notes, *_said(outcome, end)]
+
+
+def _sizes(kernel: Kernel, wish: object) -> Mapping[str, object] | None:
+    """The sizes that were given; None if there are none."""
+    if wish is True:
+        return None
+    if isinstance(wish, Mapping):
+        return wish
+    raise problem(
+        ProgramTypeError, f"cannot tune {kernel.name}: tune is {wish!r}", 'it is True, or sizes, as in tune={"N": 1000}'
+    )
+
+
+def _with(options: Options, choices: Choices) -> Options:
+    """The options with some choices."""
+    most = choices.most_threads or options.threads
+    return replace(options, choices=choices, threads=min(options.threads, most))
+
+
+def _best(outcome: Outcome) -> Choices:
+    """The fastest choices; those of recipes if no other ones are clearly faster."""
+    if not outcome.times:
+        return USUAL
+    best = min(outcome.times, key=lambda each: outcome.times[each])
+    usual = outcome.times.get(USUAL)
+    return best if usual is None or usual > CLEARLY * outcome.times[best] else USUAL
+
+
+def _said(outcome: Outcome, end: str) -> Iterator[str]:
+    """What came of it, the fastest first."""
+    best = _best(outcome)
+    sizes = ", ".join(f"{name} = {n}" for name, n in outcome.sizes.items())
+    where = f" for {sizes}" if sizes else ""
+    took = f", {spelled(outcome.times[best])} a call" if best in outcome.times else ""
+    yield f"tuned{where}: {best}{took}"
+    for choices, seconds in sorted(outcome.times.items(), key=lambda each: each[1]):
+        if choices != best:
+            yield f"    {spelled(seconds)}: {choices}"
+    for choices, why in outcome.refused.items():
+        yield f"    not timed: {choices}; {why}"
+    yield f"    {end}"
+
+
+@dataclass(eq=False)
+class _Search:
+    """The candidates that were built so far, and how long they take."""
+
+    kernel: Kernel
+    options: Options
+    build: Build
+    trial: Trial | None
+    """What they are timed on; None until it is known how large it is to be."""
+    made: dict[Choices, tuple[Schedule, list[str]]] = field(default_factory=dict)
+    times: dict[Choices, float] = field(default_factory=dict)
+    refused: dict[Choices, str] = field(default_factory=dict)
+    is_interrupted: bool = False
+
+    def outcome(self) -> Outcome:
+        """What is known now."""
+        return Outcome({} if self.trial is None else self.trial.sizes, self.times, self.refused)
+
+    def run(self) -> None:
+        """Build candidates and time them; a KeyboardInterrupt ends it once the usual one is built."""
+        end = monotonic() + BUDGET
+        if self.trial is not None:
+            require_runs(self.kernel, self.trial)
+        with progress(f"tuning {self.kernel.name}", MOST + 1) as bar:
+            watched = Watched()
+            self.made[USUAL] = self.build(_with(self.options, watched))
+            asked = frozenset(watched.asked)
+            try:
+                kernels: dict[Choices, Kernel] = {}
+                for choices in [USUAL, *candidates(asked, self.options, self._machine())]:
+                    if len(self.times) == MOST or monotonic() > end - BUDGET / 3:
+                        break
+                    bar.at(str(choices))
+                    made = self._timed(choices)
+                    if made is not None:
+                        kernels[choices] = made
+                        bar.advance()
+                bar.at("the best in turn")
+                self._in_turn(kernels, end)
+                bar.advance()
+            except KeyboardInterrupt:
+                self.is_interrupted = True
+
+    def _timed(self, choices: Choices) -> Kernel | None:
+        """A candidate, after a first look at how long it takes; None if it is none."""
+        if choices == AS_IT_WAS and self.times.get(USUAL, 0.0) > TOO_LONG:
+            self.refused[choices] = f"a call that is optimized takes {spelled(self.times[USUAL])} already"
+            return None
+        if choices not in self.made:
+            made = self.build(_with(self.options, choices))
+            if any(str(made[0]) == str(other) for other, _ in self.made.values()):
+                return None
+            self.made[choices] = made
+        kernel = self.made[choices][0].kernel()
+        try:
+            on = self._large_enough(kernel) if self.trial is None else self.trial
+            timing.seconds(kernel, on)  # it is compiled now
+            self.times[choices] = min(timing.seconds(kernel, on) for _ in range(2))
+        except AffdslError as error:
+            if choices == USUAL:
+                raise
+            self.refused[choices] = str(error).splitlines()[0]
+            return None
+        return kernel
+
+    def _in_turn(self, kernels: Mapping[Choices, Kernel], end: float) -> None:
+        """Time the kernels again that are among the fastest."""
+        assert self.trial is not None
+        least = min(self.times.values())
+        close = {each: kernel for each, kernel in kernels.items() if each == USUAL or self.times[each] <= CLOSE * least}
+        self.times |= timing.medians(close, self.trial, least, lambda: monotonic() > end)
+
+    def _large_enough(self, kernel: Kernel) -> Trial:
+        """Arguments whose arrays do not fit into the second cache, unless a call takes long before."""
+        caches = self.options.target.caches
+        beyond = 2 * (caches[1] if len(caches) > 1 else 1 << 20)
+        try:
+            for made in growing(self.kernel):
+                require_runs(self.kernel, made)
+                self.trial = made
+                timing.seconds(kernel, made)
+                if made.bytes > beyond or timing.seconds(kernel, made) > LONG:
+                    break
+        except (TypeError, ValueError) as error:  # of a call
+            if not isinstance(error, AffdslError):
+                raise
+            shown = ", ".join(f'"{name}": ...' for name in made.sizes)
+            why = f"cannot tune {self.kernel.name} for sizes that are all alike: {str(error).splitlines()[0]}"
+            raise problem(ProgramError, why, f"say for which: tune={{{shown}}}") from None
+        assert self.trial is not None
+        return self.trial
+
+    def _machine(self) -> Machine:
+        """What the model knows."""
+        types = [p.type for p in self.kernel.program.parameters if isinstance(p.type, ArrayType)]
+        elements = [type.memref.element for type in types]
+        bits = [type.width for type in elements if isinstance(type, FloatType | IntegerType | ComplexType)]
+        longest = max(self.trial.sizes.values(), default=1) if self.trial is not None else 1000
+        return Machine(self.options.target, max(bits, default=64), longest * sum(bits) // 8)

@@ -1,0 +1,52 @@
+"""Conversions on vectors are those of numbers, to the bit, by instructions of each x86 instruction set and without."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from tests.effort import TRIES_ALL
+
+N = af.symbols("N")
+SETS = {"avx512": 8, "avx2": 8, "sse4.2": 4, "portable": 4}
+FLAGS = {"avx512": "", "avx2": " -mno-avx512f", "sse4.2": " -mno-avx", "portable": " -mno-sse3"}
+ALL = ("f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32")
+PAIRS = [(a, b) for a in ALL for b in ALL if a != b and "f" in a + b and b[0] != "u"]
+FEW = [("f32", "i32"), ("f64", "i32"), ("f64", "i64"), ("u8", "f32"), ("i16", "f64"), ("f32", "f64")]
+
+
+def converted(source: str, target: str) -> af.Kernel:
+    a, b = getattr(af, source), getattr(af, target)
+
+    @af.kernel
+    def kernel(x: a[N], y: b[N]):
+        with af.for_(N) as i:
+            y[i] = af.cast(x[i], b)
+
+    return kernel
+
+
+def numbers(kind: str) -> np.ndarray:
+    """Those at the ends of what a type has, and of what others have."""
+    if kind[0] != "f":
+        ends = np.iinfo(np.dtype(f"{kind[0]}{int(kind[1:]) // 8}"))
+        return np.array([ends.min, ends.min + 1, 0, 1, 7, ends.max // 2, ends.max - 1, ends.max], ends.dtype)
+    type = np.float32 if kind == "f32" else np.float64
+    ends = [s * 2.0**k for k in (0, 7, 8, 15, 16, 31, 32, 63, 64) for s in (-1, 1)]
+    near = [np.nextafter(type(x), type(y)) for x in ends for y in (-np.inf, np.inf)]
+    return np.array([*ends, *near, 0.0, -0.0, 0.99, -0.99, 2.5, np.inf, -np.inf, np.nan, -np.nan, 1e30], type)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_all_ends(name, monkeypatch):
+    monkeypatch.setenv("AFFDSL_CC", f"gcc{FLAGS[name]}")
+    for source, target in PAIRS if TRIES_ALL else FEW:
+        kernel = converted(source, target)
+        fast = af.Schedule(kernel).vectorize("i", SETS[name], tail="scalar").kernel()
+        x = np.resize(numbers(source), 8 * len(numbers(source)))
+        wanted, found = (np.zeros(len(x), np.dtype(f"{target[0]}{int(target[1:]) // 8}")) for _ in range(2))
+        kernel.interpret(x, wanted)
+        fast(x, found)
+        np.testing.assert_array_equal(found, wanted, f"{source} as {target}: {x[found != wanted][:9]}")
+        assert (np.signbit(found) == np.signbit(wanted))[found == found].all()
