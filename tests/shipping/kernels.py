@@ -98,8 +98,4 @@ def by_number(x: af.c64[N], by: af.c64, turn: af.c128 = 1j):
     return turn * af.c128(by)
 
 
-<<<<<<< HEAD
-ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, by_number]
-=======
-ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled]
->>>>>>> main
+ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled, by_number]
