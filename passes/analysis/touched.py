@@ -186,6 +186,7 @@ class _Touching:
         root = self.of.root(array, arrays)
         if root is not self.of.base(array, arrays):
             raise UncountedError("it is a view")
+        index = [self.of.resolved(e) for e in index]
         of = self._array(root, start)
         lanes, free = self._lanes(path, [v for e in index for v in e.values()], index, start)
         if not lanes.total:
@@ -270,11 +271,15 @@ class _Touching:
         good: list[tuple[int, Range]] = []
         for each in within:
             moves = [_factor(e, each.iv) for e in index]
-            if each.iv in bounding or not any(moves) or not all(_is_plain(e, each.iv) for e in index):
+            if each.iv in bounding or not any(moves) or not all(self._is_plain(e, each.iv) for e in index):
                 continue
             if not any(moves[:-1]):
                 good.append((abs(moves[-1]), each))
         return min(good, key=lambda pair: pair[0])[1] if good else None
+
+    def _is_plain(self, expr: Affine, iv: Value) -> bool:
+        """Whether a counter is only a term of an expression, and no quotient, product or value depends on it."""
+        return all(atom is iv or iv not in self.of.roots(Affine.of(atom).values()) for atom, _ in expr.terms)
 
 
 def _before(of: Iterations, op: Op, inside: frozenset[Value]) -> frozenset[Value]:
@@ -305,11 +310,6 @@ def _some(lanes: Lanes) -> Lanes:
     """The lanes that run at all, each once: how often does not matter for what is touched."""
     lanes = lanes.chosen(lanes.often > 0)
     return Lanes(lanes.values, np.ones_like(lanes.often))
-
-
-def _is_plain(expr: Affine, iv: Value) -> bool:
-    """Whether a value is only a term of an expression, and in none of its quotients and products."""
-    return all(atom is iv or iv not in Affine.of(atom).values() for atom, _ in expr.terms)
 
 
 def _factor(expr: Affine, iv: Value) -> int:

@@ -16,7 +16,7 @@ from affdsl.seeing.profile import _Call, _Runner
 from benchmarks.polybench.suite import SUITE
 from examples.spmv import spmv
 from examples.unsharp_sobel import unsharp_sobel
-from tests.seeing.tracing import found_in, traced
+from tests.seeing.tracing import elements, found_in, traced
 
 M, N = af.symbols("M N")
 
@@ -25,6 +25,12 @@ M, N = af.symbols("M N")
 def scale(x: af.f64[N], by: af.f64):
     with af.for_(N) as i:
         x[i] *= by
+
+
+@af.kernel
+def scale_by(x: af.i64[N], n: af.index):
+    with af.for_(n) as i:
+        x[i] *= 2
 
 
 @af.kernel
@@ -203,6 +209,28 @@ def test_what_cannot_be_looked_into_is_refused():
         both.profile(np.ones((2, 2)), inside="j")
     with pytest.raises(af.ProgramError, match="both has no loop q\n    its loops are i, j"):
         both.profile(np.ones((2, 2)), inside="q")
+
+
+def test_what_a_run_counts_is_what_the_interpreter_does():
+    @af.kernel
+    def digits(x: af.i64[N], least: af.i64[N], sums: af.i64[N]):
+        with af.for_(N) as i:
+            with af.if_(x[i] > least[i]):
+                with af.while_(lambda n: n > 0, iter_args=x[i]) as n:
+                    sums[i] += n % 10
+                    with af.for_(i, N) as j:
+                        with af.if_(x[j] == n):
+                            least[j] = n
+                    af.yield_(n // 10)
+            with af.else_():
+                scale_by(sums, i)
+
+    rng = np.random.default_rng(3)
+    given = (rng.integers(0, 999, 9), rng.integers(0, 999, 9), np.zeros(9, "i8"))
+    trace = traced(digits, given)
+    (nest,) = digits.profile(*given, repeats=1).nests
+    assert nest.is_counted_by_run
+    assert (elements(nest.work, "load"), elements(nest.work, "store")) == (trace.loads, trace.stores)
 
 
 def test_calls_in_loops_are_part_of_the_nest_and_those_outside_are_nests():
