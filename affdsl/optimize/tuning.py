@@ -15,6 +15,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize import timing
 from affdsl.optimize.candidates import MOST, Machine, candidates
 from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices, Watched
+from affdsl.optimize.forecast import expected
 from affdsl.optimize.options import Options
 from affdsl.optimize.remembered import Outcome, key_of, recall, remember
 from affdsl.optimize.timing import spelled
@@ -58,7 +59,7 @@ def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple
     known = recall(kernel, key)
     if known is not None and known.times:
         s, notes = build(_with(options, _best(known)))
-        return s, [*notes, *_said(known, "timed before, and remembered: nothing was timed now")]
+        return s, [*notes, *_said(known, "timed before, and remembered: nothing was timed now"), *_expected(s, known)]
     search = _Search(kernel, options, build, given)
     search.run()
     outcome = search.outcome()
@@ -68,7 +69,7 @@ def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple
         end = "timed now, and remembered for other processes"
         remember(outcome, key)
     s, notes = search.made[_best(outcome)]
-    return s, [*notes, *_said(outcome, end)]
+    return s, [*notes, *_said(outcome, end), *_expected(s, outcome)]
 
 
 def _sizes(kernel: Kernel, wish: object) -> Mapping[str, object] | None:
@@ -110,6 +111,11 @@ def _said(outcome: Outcome, end: str) -> Iterator[str]:
     for choices, why in outcome.refused.items():
         yield f"    not timed: {choices}; {why}"
     yield f"    {end}"
+
+
+def _expected(s: Schedule, outcome: Outcome) -> list[str]:
+    """What the model expected of the fastest, and how far that and its time are from the roofline."""
+    return expected(s.kernel(), outcome.sizes, outcome.times[_best(outcome)]) if outcome.times else []
 
 
 @dataclass(eq=False)

@@ -184,15 +184,16 @@ def profile(
         everywhere = nests_of(program.module, width=width, everywhere=True, inside=inside)
 
         def run(counters: Mapping[Op, int], count: int) -> Sequence[int]:
-            counting = _Runner(call, everywhere.module, Instruments(counters=counters), is_serial=True)
+            counting = _Runner(
+                call, everywhere.module, Instruments(counters=counters), in_place=in_place, is_serial=True
+            )
             return counting.run()[2 : 2 + count]
 
         by_run, known.whole = while_running(everywhere, run)
         for nest, work in zip(nests.found, by_run, strict=True):
             if nest.op in known.why:
                 known.work[nest.op] = work
-    runner.run()  # so that the first one that counts finds everything as the others do
-    once = runner.run()[0] * 1e-9
+    once = runner.run()[0] * 1e-9  # it counts for no time: the others find all in place, in memory and in caches
     times = repeats or min(max(int(LONG_ENOUGH / max(once, 1e-9)), FEWEST), MOST)
     taken = [runner.run() for _ in tracked(range(times), f"measuring {program.func.symbol}")]
     return _profile(program, call, nests.found, known, taken)

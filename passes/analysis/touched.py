@@ -143,7 +143,7 @@ class _Touching:
                 self._whole(op.source, "read", start, arrays, exact=False)
                 self._whole(op.target, "write", start, arrays, exact=False)
                 return
-        for kind, array, index, width, clipped, exact in _accesses(op):
+        for kind, array, index, width, clipped, exact in accesses_of(op):
             if width is None:
                 self._whole(array, kind, start, arrays, exact=False)
                 continue
@@ -316,7 +316,7 @@ def _factor(expr: Affine, iv: Value) -> int:
     return next((factor for atom, factor in expr.terms if atom is iv), 0)
 
 
-def _accesses(op: Op) -> Iterator[tuple[str, Value, Sequence[Affine], int | None, bool, bool]]:
+def accesses_of(op: Op) -> Iterator[tuple[str, Value, Sequence[Affine], int | None, bool, bool]]:
     """What an operation accesses: how, which array, from which index on, how many elements in a row, whether those
     outside of the row are left out, and whether it is certainly all of them. None for a number is any elements."""
     match op:

@@ -10,7 +10,8 @@ import affdsl as af
 from affdsl import progress
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import runs_here
-from affdsl.optimize import timing, tuning
+from affdsl.codegen.roofline import Level, Roofline
+from affdsl.optimize import computing, forecast, timing, tuning
 from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, varied
 from affdsl.optimize.choices import AS_IT_WAS, NUMBERS, USUAL, Choices
 from affdsl.optimize.optimizer import chosen
@@ -87,6 +88,16 @@ def clock(monkeypatch):
     return made
 
 
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    """Rates that nobody has to measure, and which are the same everywhere."""
+    levels = Level("L1", 32 << 10, 4e11), Level("L2", 1 << 20, 2e11), Level("memory", None, 1e10)
+    monkeypatch.setattr(forecast, "roofline", lambda threads: Roofline(threads, {"f32": 6.4e10, "f64": 3.2e10}, levels))
+    monkeypatch.setattr(forecast, "most_threads", lambda: 2)
+    monkeypatch.setattr(forecast, "native_target", lambda: targets()["avx2"])
+    monkeypatch.setattr(computing, "native_target", lambda: targets()["avx2"])
+
+
 def tuned(kernel=row_sums, tune=None, **options):
     sizes = {"M": 20, "N": 30} if tune is None else tune
     return kernel.optimize("baseline", **{"threads": 1, **options}, tune=sizes)
@@ -158,6 +169,8 @@ def test_the_fastest_is_kept_and_all_times_are_said(clock):
     assert "    2 ms: what recipes choose by themselves\n" in said
     assert "    2 ms: as it was\n" in said
     assert "timed now, and remembered for other processes" in said
+    assert "with M = 20, N = 30: 600 flop, and 5.12 kB that must move\n" in said
+    assert re.search(r"        measured: 1 ms, \d+ % of the roof", said)
 
 
 def test_what_is_hardly_faster_is_not_worth_another_choice(clock, monkeypatch):
@@ -376,7 +389,7 @@ def test_sizes_that_are_no_sizes_are_refused():
 
     unfit = next(name for name, target in targets().items() if not runs_here(target))
     for make, text in (
-        (lambda: tuned(tune={"M": 3}), r'the size N is missing\n    write tune=\{"M": ..., "N": ...\}'),
+        (lambda: tuned(tune={"M": 3}), r'the size N is missing\n    the sizes are \{"M": ..., "N": ...\}'),
         (lambda: tuned(tune={"M": 3, "n": 3}), "it has no size n\n    its sizes are M, N"),
         (lambda: tuned(tune={"M": 3, "N": 2.5}), "N is 2.5\n    it is a whole number from 0 on"),
         (lambda: tuned(tune={"M": 3, "N": -1}), "N is -1\n"),

@@ -73,7 +73,16 @@ def test_arrays_are_copies_unless_they_are_wanted_in_place():
     scale.profile(x, 2.0, repeats=2)
     assert x.tolist() == [1.0] * 5
     scale.profile(x, 2.0, repeats=2, in_place=True)
-    assert x.tolist() == [16.0] * 5  # two more come first, to be warm and to know how long one takes
+    assert x.tolist() == [8.0] * 5  # one more comes first, to be warm and to know how long it takes
+    place = np.array([1, 0])
+
+    @af.kernel
+    def data(x: af.f64[N], place: af.i64[2]):
+        with af.for_(place[0]) as i:
+            x[i] *= 2.0
+
+    data.profile(x, place, repeats=1, in_place=True)
+    assert x.tolist() == [64.0] + [8.0] * 4  # and one in which it is counted
 
 
 def test_the_roof_is_that_of_the_level_which_holds_the_data():
@@ -259,6 +268,14 @@ def test_the_table():
         "scale: i", "i#1, i#2, j", "k", "scale: i", "beside the nests", "whole call",
     ]  # fmt: skip
     assert lines[8] == "The roof of 1 thread: 100 GFLOP/s of f64, L1 100 GB/s, L2 50 GB/s, memory 10 GB/s."
+
+
+def test_a_roof_that_is_too_low_is_said(monkeypatch):
+    slow = Roofline(1, {"f32": 1.0, "f64": 1.0}, (Level("memory", None, 1.0),))
+    monkeypatch.setattr(module, "roofline", lambda threads: slow)
+    assert "Some is above the roof, as others were busy when that was measured" in str(
+        scale.profile(np.ones(10), 2.0, repeats=1)
+    )
 
 
 def test_what_the_numbers_need_is_said():

@@ -12,6 +12,7 @@ from affdsl.cli import main
 from affdsl.codegen.aot.naming import symbols
 from tests.oracles import require
 from tests.shipping import kernels
+from tests.shipping.machine import SEVERAL
 
 M, N = af.symbols("M N")
 
@@ -29,7 +30,7 @@ def library(tmp_path_factory):
     """A folder with the library, and the library itself."""
     folder = tmp_path_factory.mktemp("checked")
     listed = [windows, kernels.shifted, kernels.halves, kernels.half, kernels.gathered]
-    af.build(listed, folder, name="sizes", checked=True, targets=["avx2", "baseline"])
+    af.build(listed, folder, name="sizes", checked=True, targets=SEVERAL)
     return folder, ctypes.CDLL(str(folder / "libsizes.so"))
 
 
