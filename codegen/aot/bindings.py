@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -67,7 +68,7 @@ def _functions(library: Library) -> str:
         handle = _handle(kernel)
         imports.append(f"from ._kernels import _{kernel.name} as {handle}\n")
         taken = ", ".join(p.name for p in kernel.program.parameters)
-        listed = ", ".join(p.name + ("" if p.default is None else f"={p.default!r}") for p in kernel.program.parameters)
+        listed = ", ".join(p.name + _default(p) for p in kernel.program.parameters)
         documented = _quoted(_documentation(kernel))
         parts.append(f"\n\ndef {kernel.name}({listed}):\n{documented}\n    return {handle}({taken})\n")
     if library.is_dispatched:
@@ -87,6 +88,14 @@ from ._affdsl.call_errors import ArgumentError, LayoutError, OverlapError, Range
 from ._affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
 """
 """What a call can raise, under names of the package."""
+
+
+def _default(p: Parameter) -> str:
+    """The default of a parameter, which may be a number that Python has no literal for."""
+    if p.default is None:
+        return ""
+    is_odd = isinstance(p.default, float) and not math.isfinite(p.default)
+    return f"=float({str(p.default)!r})" if is_odd else f"={p.default!r}"
 
 
 def _handle(kernel: ShippedKernel) -> str:

@@ -155,6 +155,8 @@ def test_numbers_of_arguments_and_defaults_are_those_of_python(wheel):
     y = np.zeros(4)
     wheel.scaled(1.0, X, y)
     assert y.tolist() == [2.0] * 4
+    assert wheel.half() == np.inf
+    assert wheel.half(np.float16(3)) == np.float16(1.5)
 
 
 def test_one_for_several_cpus_says_which_it_runs_on(dispatched, tmp_path):
