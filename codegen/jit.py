@@ -47,6 +47,7 @@ from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, bf16, index
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
+from affdsl.progress import progress
 
 
 def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
@@ -64,8 +65,10 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     prepare()
     cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
-    source, flags = jit_source(program, bounds, compiler, sites=sites)
-    return loaded(program, bounds, cache.library(compiler, source, flags), sites, take_over)
+    with progress(f"compiling {program.func.symbol}"):
+        source, flags = jit_source(program, bounds, compiler, sites=sites)
+        library = cache.library(compiler, source, flags)
+    return loaded(program, bounds, library, sites, take_over)
 
 
 def jit_source(

@@ -27,6 +27,7 @@ from affdsl.ir.messages import nearest
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
+from affdsl.progress import progress
 from affdsl.seeing.loop_names import UNNAMED, chosen, names_in, names_of, plain
 from affdsl.seeing.places import Chain, LoopOf, Places, chains
 from affdsl.shown import Text
@@ -130,7 +131,9 @@ def assembly(program: Program, bounds: Bounds, loop: str | None = None, target: 
     source, flags = jit_source(program, bounds, compiler, origins=origins, target=chosen_target)
     places = Places(source, origins.lines)
     found: dict[AssemblyLoop, Chain] = {}
-    for function in _compiled(compiler, source, flags):
+    with progress(f"compiling {symbol}"):
+        made = _compiled(compiler, source, flags)
+    for function in made:
         found |= chains(loops_of(function), places)
     shown = [(chain, each) for each, chain in found.items() if chain]
     missing = [name for name in own.values() if name not in {names.of(chain[-1]) for chain, _ in shown}]

@@ -26,7 +26,7 @@ from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.touched import Touched, joined, summary
 from affdsl.passes.analysis.work import Work, flops, flops_by_type, functions, integer_operations
-from affdsl.progress import tracked
+from affdsl.progress import progress, tracked
 from affdsl.seeing.copies import Copies, copies
 from affdsl.seeing.counting import Counted, counted, while_running
 from affdsl.seeing.nests import Nest, nests_of
@@ -246,7 +246,8 @@ class _Runner:
         )
         if is_serial:  # counters are not shared by threads
             flags = tuple(flag for flag in flags if flag != "-fopenmp")
-        self._library = cache.library(compiler, source, flags)
+        with progress(f"compiling {call.program.func.symbol}"):
+            self._library = cache.library(compiler, source, flags)
         self._caller: Caller = loaded(call.program, call.bounds, self._library, sites)
         self._copies = None if in_place else call.copies()
         self._numbers = np.zeros(instruments.room, np.int64)
