@@ -107,7 +107,7 @@ class Forecast:
         if measured is not None:
             yield f"    measured: {spelled(measured)}, {self._share(measured)}"
         if len(self.nests) > 1:
-            yield from (f"        {nest}" for nest in self.nests)
+            yield from (f"        {nest}" for nest in self.nests if nest.seconds)
 
     def _share(self, seconds: float) -> str:
         """How far a time is from the roofline."""

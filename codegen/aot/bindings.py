@@ -45,9 +45,8 @@ def package(library: Library, sources: Sources, file: str) -> dict[str, str]:
     signatures = [signature_of(kernel.program) for kernel in library.kernels]
     for signature in signatures:
         for part in (*signature.arguments, *signature.results):
-            is_number = isinstance(part, ScalarArgument | ScalarResult)
-            if part.dtype.kind not in ("biuf" if is_number else "biufc"):
-                why = "take it in an array" if part.dtype.kind == "c" else "NumPy alone has no such type"
+            if part.dtype.kind not in "biufc":
+                why = "NumPy alone has no such type"
                 raise UnsupportedError(f"{signature.name}: a wheel cannot pass {part.dtype} to C: {why}")
     return {
         "__init__.py": _functions(library),
@@ -149,7 +148,8 @@ def _quoted(text: str) -> str:
 def _stub(library: Library, signatures: Sequence[Signature]) -> str:
     """The types of the functions."""
     parts = [
-        "from builtins import bool as _bool, float as _float, int as _int, str as _str, tuple as _tuple\n",
+        "from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str\n",
+        "from builtins import tuple as _tuple\n",
         "from typing import Any as _Any\n\nimport numpy as _np\nimport numpy.typing as _npt\n\n",
         re.sub(r"\b([A-Z]\w+)", r"\1 as \1", _ERRORS),
         "\n__version__: _str\n",
@@ -171,7 +171,8 @@ def _has_default(argument: ArrayArgument | ScalarArgument) -> bool:
 def _argument_type(argument: ArrayArgument | ScalarArgument) -> str:
     if isinstance(argument, ArrayArgument):
         return _array_type(argument.dtype)
-    kinds = {"b": "_bool | _np.bool_", "f": "_float | _np.floating[_Any] | _np.integer[_Any]"}
+    real = "_float | _np.floating[_Any] | _np.integer[_Any]"
+    kinds = {"b": "_bool | _np.bool_", "f": real, "c": f"_complex | _np.complexfloating[_Any] | {real}"}
     return kinds.get(argument.dtype.kind, "_int | _np.integer[_Any]")
 
 

@@ -272,8 +272,22 @@ def _given(known: dict[str, int], names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} = {known[name]}" for name in names)
 
 
+class _C64(ctypes.Structure):
+    """A `float _Complex`, which is passed as two floats side by side are."""
+
+    _fields_ = (("real", ctypes.c_float), ("imag", ctypes.c_float))
+
+
+class _C128(ctypes.Structure):
+    """A `double _Complex`."""
+
+    _fields_ = (("real", ctypes.c_double), ("imag", ctypes.c_double))
+
+
 def _c_type(dtype: np.dtype[np.generic]) -> type:
     """How C takes and gives a number: of float16 it is the bits."""
+    if dtype.kind == "c":
+        return _C64 if dtype.itemsize == 8 else _C128
     if dtype.kind == "f":
         return {2: ctypes.c_uint16, 4: ctypes.c_float, 8: ctypes.c_double}[dtype.itemsize]
     if dtype.kind == "b":
@@ -284,6 +298,8 @@ def _c_type(dtype: np.dtype[np.generic]) -> type:
 
 
 def _bits(value: np.generic) -> object:
+    if isinstance(value, np.complexfloating):
+        return _c_type(value.dtype)(value.real, value.imag)
     return int(value.view(np.uint16)) if value.dtype == np.float16 else value.item()
 
 

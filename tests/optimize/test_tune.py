@@ -12,7 +12,7 @@ from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import runs_here
 from affdsl.codegen.roofline import Level, Roofline
 from affdsl.optimize import computing, forecast, timing, tuning
-from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, varied
+from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, together, varied
 from affdsl.optimize.choices import AS_IT_WAS, NUMBERS, USUAL, Choices
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
@@ -157,6 +157,14 @@ def test_the_model_counts_registers_and_what_comes_from_memory():
     assert steps[2] == steps[3], "no tile of such rows stays in the cache"
 
 
+def test_two_numbers_that_are_better_are_tried_together():
+    a, b, c = varied({"sums": 16}), varied({"sums": 4, "shared_rows": 8}), varied({"product_terms": 256})
+    assert together({USUAL: 9.0, a: 2.0, b: 3.0, c: 4.0}) == Choices(sums=16, product_terms=256)
+    assert together({USUAL: 9.0, a: 2.0, b: 3.0, c: 10.0}) is None, "they change one number"
+    assert together({USUAL: 1.0, a: 2.0}) is together({USUAL: 1.0}) is None
+    assert together({USUAL: 9.0, AS_IT_WAS: 1.0, Choices(left_out=("outer",)): 1.0, a: 2.0}) is None
+
+
 # What is kept ---------------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +258,7 @@ def test_an_interrupt_keeps_the_best_so_far(clock, empty_cache, call):
     clock.fails_at = {call: KeyboardInterrupt()}
     fast = tuned()
     assert "interrupted, so that the rest was not timed, and nothing is remembered" in fast.explain()
+    assert "at best on this machine" not in fast.explain()
     assert list(empty_cache.glob(f"*.{KIND}")) == []
     x, y = (np.zeros(3) for _ in range(2))
     fast.interpret(np.ones((3, 4)), x)
@@ -259,8 +268,19 @@ def test_an_interrupt_keeps_the_best_so_far(clock, empty_cache, call):
         assert "tuned for M = 20, N = 30: what recipes choose by themselves\n" in fast.explain()
 
 
+def test_an_interrupt_while_the_machine_is_measured_loses_nothing(clock, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(forecast, "roofline", interrupted)
+    said = tuned().explain()
+    assert "sums = 16, 1 ms a call" in said
+    assert "timed now, and remembered for other processes" in said
+    assert "at best on this machine" not in said
+
+
 def test_what_the_compiler_refuses_is_left_out(clock):
-    clock.fails_at = {4: af.ToolchainError("the compiler crashed\nand says more")}
+    clock.fails_at = {5: af.ToolchainError("the compiler crashed\nand says more")}
     said = tuned().explain()
     assert "    not timed: as it was; the compiler crashed\n" in said
     assert "and says more" not in said
@@ -418,7 +438,7 @@ def test_a_terminal_shows_a_bar(clock, monkeypatch):
     times = timing.seconds
 
     def until_seen(*arguments):
-        if clock.timed == 6:
+        if clock.timed == 9:
             assert terminal.seen.wait(10)
         return times(*arguments)
 
