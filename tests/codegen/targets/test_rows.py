@@ -194,9 +194,6 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert all(macro in row or f"`{macro.strip('_')[6:]}`" in row for macro in target.macros)
         assert f"| {target.width}{', ' if target.width > 128 else ' |'}" in row
         assert f"| {target.registers} |" in row
-    for stem in {
-        f"{stem[:4]}_*".replace("__", "_") if stem[:4] in ("from", "dot_") else "trunc_*" if stem.startswith("trunc_") else stem
-        for target in TARGETS
-        for stem, _, _ in target.rows
-    }:
+    kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in ("from_", "dot_", "trunc_")}
+    for stem in {kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
         assert f"`{stem}`" in page
