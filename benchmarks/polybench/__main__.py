@@ -30,13 +30,14 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--dump", type=Path, metavar="OUT.npz", help="write the live-out arrays to a NumPy file")
     parser.add_argument("--race", action="store_true", help="time it, or all, optimized, beside gcc, clang and Polly")
     parser.add_argument("--threads", type=int, default=1, help="how many threads there are in a race (default: 1)")
+    parser.add_argument("--constant", action="store_true", help="ours knows the sizes in a race, too, as the peers do")
     parser.add_argument("--list", action="store_true", help="print all kernels with their sizes, and exit")
     line = parser.parse_args(words)
     if line.list:
         print_list()
         return 0
     if line.race:
-        race(SUITE if line.kernel is None else [named(line.kernel)], line.size, line.threads)
+        race(SUITE if line.kernel is None else [named(line.kernel)], line.size, line.threads, constant=line.constant)
         return 0
     if line.kernel is None:
         parser.error("needs the name of a kernel; --list prints all")

@@ -2,11 +2,13 @@
 
 The peers get the loops as written as C with all sizes known and `restrict`, at -O3 for this machine with registers of
 full width. Strict: nothing may round in another way, here nor there. Fast: `-ffast-math` there; contraction, sums in
-any order and reciprocals here. Ours is compiled for any size. With more than one thread, Polly runs loops on as many.
+any order and reciprocals here. Ours is compiled for any size, or with `--constant` for the same as theirs. With more
+than one thread, Polly runs loops on as many.
 
 All run in turns; a ratio is the median over rounds of the time of the best peer over ours, above 1 where ours is
 faster. Results are compared with those of the loops as written: a peer that computes something else is left out, and
-named. Where the numbers of a kernel say nothing once they are rounded in another way, none is left out for that.
+named. Where the numbers of a kernel say nothing once they are rounded in another way, none is left out for that. The
+last columns are what a call computes and moves, counted of the loops as written, beside what this machine does at best.
 """
 
 from __future__ import annotations
@@ -26,6 +28,8 @@ from statistics import geometric_mean, median
 import numpy as np
 
 import affdsl as af
+from affdsl.optimize.forecast import forecast
+from affdsl.passes.analysis.iterations import UncountedError
 from benchmarks.polybench.benchmark import Arguments, Benchmark, Sizes
 
 FLAGS = ("-O3", "-march=native", "-fno-math-errno", "-std=c11", "-fPIC", "-shared", "-w")
@@ -38,24 +42,26 @@ ILL_CONDITIONED = ("gramschmidt",)
 Call = Callable[[Arguments], object]
 
 
-def race(benchmarks: Sequence[Benchmark], size: str, threads: int = 1) -> None:
-    """Print a line for each kernel and row, and the geometric means."""
+def race(benchmarks: Sequence[Benchmark], size: str, threads: int = 1, *, constant: bool = False) -> None:
+    """Print a line for each kernel and row, a row of a table, and the geometric means."""
     os.environ["OMP_NUM_THREADS"] = str(threads)
     print(f"peers: {', '.join(compilers(threads))}; {threads} thread{'s' * (threads > 1)}")
-    print(f"{'kernel':15} {'row':7} {'ratio':>6} {'ours':>10} {'peer':>10}  best peer, seconds to optimize")
+    print("| kernel | row | ratio | ours, ms | best peer, ms | GFLOP/s | of the roof | optimized in, s |")
+    print("|---|---|---|---|---|---|---|---|")
     ratios: dict[str, list[float]] = {row: [] for row in PEERS}
     for benchmark in benchmarks:
         for row in PEERS:
-            ratios[row].append(raced(benchmark, size, row, threads))
+            ratios[row].append(raced(benchmark, size, row, threads, constant=constant))
     for row, found in ratios.items():
         print(f"{row}: geometric mean {geometric_mean(found):.2f}, least {min(found):.2f}, of {len(found)}")
 
 
-def raced(benchmark: Benchmark, size: str, row: str, threads: int = 1) -> float:
+def raced(benchmark: Benchmark, size: str, row: str, threads: int = 1, *, constant: bool = False) -> float:
     """Print a line for a kernel; the time of the best peer whose result is right over ours."""
     sizes, allowed = benchmark.sizes[size], row == "fast"
+    kernel = benchmark.kernel.specialize(**sizes) if constant else benchmark.kernel
     start = time.perf_counter()
-    made = benchmark.kernel.optimize(threads=threads, contract=allowed, reassociate=allowed, reciprocal=allowed)
+    made = kernel.optimize(threads=threads, contract=allowed, reassociate=allowed, reciprocal=allowed)
     took = time.perf_counter() - start
     with tempfile.TemporaryDirectory() as folder:
         calls: dict[str, Call] = {"ours": lambda given: made(*given.values())}
@@ -78,11 +84,19 @@ def raced(benchmark: Benchmark, size: str, row: str, threads: int = 1) -> float:
     ratio = median(theirs / ours for theirs, ours in zip(seconds[best], seconds["ours"], strict=True))
     mine, theirs = (1e3 * median(seconds[name]) for name in ("ours", best))
     left_out = f"; wrong: {', '.join(wrong)}" if wrong else ""
-    print(
-        f"{benchmark.name:15} {row:7} {ratio:6.2f} {mine:7.2f} ms {theirs:7.2f} ms  {best}, {took:.2f} s{left_out}",
-        flush=True,
-    )
+    rate, share = _of_the_roof(benchmark.kernel if constant else made, sizes, mine / 1e3)
+    cells = benchmark.name, row, f"{ratio:.2f}", f"{mine:.3g}", f"{theirs:.3g} ({best}{left_out})", rate, share
+    print(f"| {' | '.join(cells)} | {took:.2f} |", flush=True)
     return ratio
+
+
+def _of_the_roof(made: af.Kernel, sizes: Sizes, seconds: float) -> tuple[str, str]:
+    """How many floating-point operations a second a call did, and its share of what this machine does at best."""
+    try:
+        found = forecast(made, sizes)
+    except UncountedError:
+        return "", ""
+    return f"{1e-9 * found.flops / seconds:.3g}", f"{found.at_best / seconds:.0%}"
 
 
 def is_right(benchmark: Benchmark, wanted: Arguments, given: Arguments, *, exact: bool) -> bool:
