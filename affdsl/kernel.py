@@ -142,10 +142,7 @@ def _kernel(
 class _Called(Generic[P, R]):
     """What is called by whatever stands in a slot of the object: without a Python function in between."""
 
-    if TYPE_CHECKING:
-
-        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
-    else:
+    if not TYPE_CHECKING:
         __slots__ = ("__call__",)
 
     def _take(self, call: Callable[..., object]) -> None:
@@ -201,6 +198,10 @@ class Kernel(_Called[P, R]):
     >>> double
     <affdsl kernel double(x: f64[N])>
     """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: P.args, **keywords: P.kwargs) -> R: ...
 
     def __init__(
         self,
@@ -340,13 +341,24 @@ class Kernel(_Called[P, R]):
         """The steps that made it, as Python that replays them; None where no schedule did."""
         return self._schedule
 
-    def explain(self) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
         """What was done to each of its loops and why, or what is in the way: of a kernel that a schedule made.
 
-        Raises ProgramError for another one.
+        With sizes, as `{"N": 1000}`, it also says what a call with them computes and moves at least, how long that
+        takes at best on this machine, how long it ought to take by a model of the loops, and how far that is from the
+        roofline.
+
+        Raises ProgramError for another kernel, and for sizes that are missing or are none.
         """
+        if sizes is None:
+            return Text(self._explained())
+        expected: Callable[..., Sequence[str]] = import_module("affdsl.optimize.forecast").expected
+        return Text("\n".join([self._explained(), *(f"    {line}" for line in expected(self, sizes))]))
+
+    def _explained(self) -> str:
+        """What was done to its loops. Raises ProgramError for a kernel that no schedule made."""
         if self._notes:
-            return Text("\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)]))
+            return "\n".join([f"{self.name}:", *(f"    {note}" for note in self._notes)])
         if self._schedule is None:
             raise problem(ProgramError, f"no schedule made the kernel {self.name}", "optimize it, or write a schedule")
         return self._schedule.explain()
@@ -455,6 +467,11 @@ class Kernel(_Called[P, R]):
     def boundscheck(self) -> bool:
         """Whether it was asked to check every access, or a kernel that it calls was."""
         return self._boundscheck if self._program is None else self._program.checked
+
+    @property
+    def written(self) -> Kernel:
+        """The kernel as it was written, of which passes and schedules made it; itself where none did."""
+        return self._written or self
 
     @property
     def is_derived(self) -> bool:
@@ -588,7 +605,8 @@ class Kernel(_Called[P, R]):
         ----------
         loop
             Only the loop of this name, as `loops()` and `picture()` have it. Of several of one name, the first is
-            `i#1`. Where the compiler left no such loop, it is those loops in which its instructions stand now.
+            `i#1`; that of a kernel that is called is `blur: i`. Where the compiler left no such loop, it is those loops
+            in which its instructions stand now.
         target
             For another instruction set than that of this machine, as "avx2". The compiler has to be one for it.
 
@@ -626,7 +644,7 @@ class Kernel(_Called[P, R]):
         A copy of the kernel runs that has clocks around its nests. It is called several times, each time with arrays
         that are copies of those that are given: these stay as they are. Operations are counted exactly, from the loops
         and the sizes of the call; where data decides how often something runs, they are counted in one more run. Bytes
-        are those of distinct elements. What the machine can do is measured once and kept: see `codegen.roofline`.
+        are those of distinct elements. What the machine can do is measured once and kept: `affdsl.codegen.roofline`.
 
         Parameters
         ----------
@@ -635,7 +653,8 @@ class Kernel(_Called[P, R]):
         repeats
             How often it is measured; by default as often as a second allows, 3 to 25 times. Times are medians.
         in_place
-            Run on the arrays themselves, without copies: they are changed as by so many calls, and two more.
+            Run on the arrays themselves, without copies: they are changed as by so many calls and one more, and by yet
+            another one where operations are counted in a run.
         inside
             The name of a sequential loop, as `loops()` and `picture()` have it, as one over time steps: the nests right
             inside of it are measured instead of that whole loop, in all of its iterations.

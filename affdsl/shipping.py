@@ -28,6 +28,7 @@ def build(
     targets: str | Sequence[str] = "baseline",
     optimize: bool | Mapping[str, int] = False,
     python: bool = False,
+    checked: bool = False,
     openmp: bool = True,
 ) -> tuple[Path, ...]:
     """Build kernels into a library: C, a header, a static and a shared library, files for CMake and pkg-config.
@@ -54,6 +55,8 @@ def build(
         Make loops fast for each target by `Kernel.optimize`; a mapping has its options, as `{"threads": 4}`.
     python
         Also write a wheel, which needs NumPy only and has the kernels as functions that check their arguments.
+    checked
+        Also give each function another one, `NAME_check`, which says whether it may run with some sizes.
     openmp
         Whether parallel loops run on threads.
 
@@ -78,16 +81,9 @@ def build(
     ...     with af.for_(N) as i:
     ...         y[i] += a * x[i]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for file in af.build(axpy, folder, name="blas", version="1.0"):
-    ...         print(file.name)
-    blas.h
-    blas.c
-    CMakeLists.txt
-    blas.pc
-    libblas.a
-    libblas.so.1.0
-    libblas.so.1
-    libblas.so
+    ...     files = af.build(axpy, folder, name="blas", version="1.0")
+    >>> [file.name for file in files][:5]
+    ['blas.h', 'blas.c', 'CMakeLists.txt', 'blas.pc', 'libblas.a']
     """
     listed = [kernels] if isinstance(kernels, Kernel) else [*kernels]
     for kernel in listed:
@@ -98,10 +94,10 @@ def build(
     if name is None and len(listed) > 1:
         raise BuildError(f"a library of {len(listed)} kernels needs a name: name=...")
     called = library_name(listed[0].name.lower() if name is None else name, python=python)
-    names = symbols(prefix, [kernel.name for kernel in listed], called)
+    names = symbols(prefix, [kernel.name for kernel in listed], called, checked=checked)
     chosen = chosen_targets([targets] if isinstance(targets, str) else targets)
     shipped = tuple(_shipped(kernel, chosen, optimize) for kernel in listed)
-    library = Library(called, library_version(version), shipped, tuple(names), chosen)
+    library = Library(called, library_version(version), shipped, tuple(names), chosen, checked)
     return aot.build(library, Path(folder), python=python, openmp=openmp)
 
 

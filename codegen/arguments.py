@@ -231,9 +231,11 @@ def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoRetu
     fix = in_place.replace("COPY", f"np.array({name})") if argument.written else f"pass {name}.copy()"
     if not value.flags.aligned:
         address = value.__array_interface__["data"][0]
+        fix += _or_aligned(value)
         raise LayoutError(f"{what} be aligned to {argument.dtype.alignment} bytes, got address {address:#x}; {fix}")
     if not is_even(value):
         size = value.itemsize
+        fix += _or_aligned(value)
         raise LayoutError(f"{what} have strides that are multiples of an element's {size} bytes, got {strides}; {fix}")
     if value.size > LARGEST:
         raise SizeError(f"{what} have at most 2**47 elements, as all that memory holds, got shape {value.shape}")
@@ -245,6 +247,12 @@ def _refuse_layout(kernel: str, argument: ArrayArgument, value: Array) -> NoRetu
         f"{kernel}: argument {name!r} is written, but elements of it are the same memory, or seem to be, with shape "
         f"{value.shape} and strides {strides}; pass {name}.copy()"
     )
+
+
+def _or_aligned(array: Array) -> str:
+    """What else helps where an array is a field of records that are packed."""
+    is_field = isinstance(array.base, np.ndarray) and array.base.dtype.names is not None
+    return ", or give the records room for aligned fields: np.dtype(..., align=True)" if is_field else ""
 
 
 def _constructor(dtype: np.dtype[np.generic]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
+
+from affdsl.codegen.bfloat import bfloat16
 
 Array = npt.NDArray[np.generic]
 
@@ -33,7 +36,11 @@ def as_array(x: object) -> Array | None:
         return np.asarray(x)
     if not hasattr(x, "__dlpack__"):
         return None
+    if callable(is_negated := getattr(x, "is_neg", None)) and is_negated():
+        raise BufferError("its numbers are stored with the other sign, which resolve_neg() settles")
     try:
+        if str(getattr(x, "dtype", "")) == "torch.bfloat16":  # of which NumPy takes the bits alone
+            return np.from_dlpack(x.view(sys.modules["torch"].int16)).view(bfloat16())  # type: ignore[attr-defined]
         return np.from_dlpack(x)
     except (BufferError, RuntimeError, TypeError, ValueError) as error:
         raise BufferError(f"its DLPack says: {error}") from error

@@ -47,6 +47,7 @@ from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType, bf16, index
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
+from affdsl.progress import progress
 
 
 def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
@@ -64,8 +65,10 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     prepare()
     cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
-    source, flags = jit_source(program, bounds, compiler, sites=sites)
-    return loaded(program, bounds, cache.library(compiler, source, flags), sites, take_over)
+    with progress(f"compiling {program.func.symbol}"):
+        source, flags = jit_source(program, bounds, compiler, sites=sites)
+        library = cache.library(compiler, source, flags)
+    return loaded(program, bounds, library, sites, take_over)
 
 
 def jit_source(
@@ -81,8 +84,8 @@ def jit_source(
 ) -> tuple[str, tuple[str, ...]]:
     """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
 
-    `sites` and `origins` are filled, see `codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes how it
-    runs, of a `module` that does the same as that of the program, and has its vectors split already.
+    `sites` and `origins` are filled, see `affdsl.codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes
+    how it runs, of a `module` that does the same as that of the program, and has its vectors split already.
     """
     width = None
     if module is None:

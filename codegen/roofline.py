@@ -10,9 +10,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from affdsl.codegen.cache import LoadedLibrary, default_cache
+from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache
 from affdsl.codegen.native import native_target
-from affdsl.codegen.toolchain import jit_flags, machine
+from affdsl.codegen.toolchain import Compiler, jit_flags, machine
+from affdsl.progress import progress
 
 LARGEST = 256 << 20
 """So many bytes the arrays have at most by which memory is measured."""
@@ -67,15 +68,12 @@ def roofline(threads: int, *, again: bool = False) -> Roofline:
 
     Raises ToolchainError where there is no C compiler.
     """
-    cache = default_cache()
-    compiler = cache.compiler()
-    caches = native_target().caches
-    flags = (*jit_flags(compiler), "-ffp-contract=fast", "-D_POSIX_C_SOURCE=200809L")
-    source = _source(native_target().width)
+    cache, caches = default_cache(), native_target().caches
+    compiler, source, flags = _program(cache)
 
     def make() -> bytes:
-        library = cache.library(compiler, source, flags)
-        return json.dumps(_measured(library, threads, caches)).encode()
+        with progress("measuring what this machine can do"):
+            return json.dumps(_measured(cache.library(compiler, source, flags), threads, caches)).encode()
 
     alone = roofline(1, again=again) if threads > 1 else None
     key = (source, *flags, compiler.identity, machine(), str(threads), str(caches))
@@ -95,9 +93,14 @@ def _at_least(found: Roofline, alone: Roofline) -> Roofline:
 def most_threads() -> int:
     """How many threads parallel loops of kernels run on."""
     cache = default_cache()
+    return cache.library(*_program(cache)).call("affdsl_most_threads")
+
+
+def _program(cache: Cache) -> tuple[Compiler, str, tuple[str, ...]]:
+    """What is compiled to measure, by which compiler, and with which flags."""
     compiler = cache.compiler()
     flags = (*jit_flags(compiler), "-ffp-contract=fast", "-D_POSIX_C_SOURCE=200809L")
-    return cache.library(compiler, _source(native_target().width), flags).call("affdsl_most_threads")
+    return compiler, _source(native_target().width), flags
 
 
 def _measured(

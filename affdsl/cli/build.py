@@ -23,6 +23,7 @@ FLAGS = (
     Flag("optimize", "optional", "Make loops fast first, for each target: threads=4, contract, reassociate, reciprocal",
          "options"),
     Flag("python", "switch", "Also write a wheel, which needs NumPy only"),
+    Flag("checked", "switch", "Also write functions NAME_check, which say whether NAME may run with some sizes"),
     Flag("openmp", "switch", "Run parallel loops on threads (default: on)"),
     Flag("help", "switch", "Print this, and exit"),
 )  # fmt: skip
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str]) -> int:
             targets=(*line.values.get("target", ()), *line.listed("targets")) or "baseline",
             optimize=_options(line.given("optimize")),
             python=line.on("python"),
+            checked=line.on("checked"),
             openmp=line.on("openmp", default=True),
         )
     except UsageError as error:

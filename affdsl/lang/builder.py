@@ -67,6 +67,8 @@ class Builder:
         self.visible: set[Value] = set(self.blocks[0].values)
         self.gone: dict[Value, OpenBlock] = {}
         self.varying: set[Value] = set()
+        self.running_down: dict[Value, Affine] = {}
+        """Of the counters of loops that run down, what they are in terms of the variables that the user has."""
         self.symbols: set[Value] = {v for v in self.visible if isinstance(v.type, IndexType)}
         self.assumes: list[Constraint] = []
         self.written: set[Value] = set()

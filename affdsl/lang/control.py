@@ -153,6 +153,8 @@ class for_(WithBlock[Bound]):  # noqa: N801 - reads as the keyword that it stand
         block.yields = tuple(c if isinstance(c, Vector) else c.dtype for c in self.carried)
         if self.is_affine:
             builder.varying.add(self.iv)
+        if isinstance(self.top, Affine):
+            builder.running_down[self.iv] = self.top.substitute(dict(builder.running_down)) - Value(INDEX, name)
         iv = self._variable()
         return (iv, *self.carried) if self.carried else iv
 

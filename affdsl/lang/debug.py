@@ -6,7 +6,7 @@ from affdsl.errors import ProgramTypeError
 from affdsl.ir.attributes import Attribute, OpaqueAttr, StringAttr
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.opaque import Opaque
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import I1
 from affdsl.lang.arrays import Array
@@ -162,10 +162,16 @@ def _printable(what: str, x: object) -> list[str | Scalar]:
 def _called(x: object) -> str:
     """What a value is called in a message."""
     if isinstance(x, Index):
-        return spell(x.expr)
+        return _as_written(x.expr)
     if not isinstance(x, Scalar):
         return "value"
     made = next((op for op in reversed(current().block.ops) if x.value in op.defines()), None)
     if isinstance(made, affine.Load):
-        return f"{made.memref.hint}[{', '.join(map(spell, made.index))}]" if made.index else made.memref.hint or "value"
+        index = ", ".join(map(_as_written, made.index))
+        return f"{made.memref.hint}[{index}]" if made.index else made.memref.hint or "value"
     return x.value.hint or "value"
+
+
+def _as_written(expr: Affine) -> str:
+    """An index with the variables of loops that run down, for which the IR has how far these have come."""
+    return spell(expr.substitute(dict(current().running_down)))

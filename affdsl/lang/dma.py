@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from affdsl.errors import ProgramIndexError, ProgramTypeError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
@@ -10,13 +12,16 @@ from affdsl.lang.builder import current
 from affdsl.lang.indices import as_value, index_of
 from affdsl.lang.source import problem
 
+if TYPE_CHECKING:
+    from affdsl.lang import annotated
+
 
 def dma_start(
-    source: Array,
+    source: annotated.Array,
     source_index: object,
-    target: Array,
+    target: annotated.Array,
     target_index: object,
-    tag: Array,
+    tag: annotated.Array,
     tag_index: object,
     elements: object,
     stride: object = None,
@@ -56,8 +61,8 @@ def dma_start(
     >>> y
     array([2., 3., 4., 5., 0., 0., 0., 0.])
     """
-    for x, what in ((source, "source"), (target, "target"), (tag, "tag")):
-        _require_array("dma_start", what, x)
+    source, target = _array("dma_start", "source", source), _array("dma_start", "target", target)
+    tag = _array("dma_start", "tag", tag)
     if source.type.dtype != target.type.dtype:
         raise problem(
             ProgramTypeError,
@@ -91,7 +96,7 @@ def dma_start(
     current().emit(affine.DmaStart(source.value, begin, target.value, end, tag.value, busy, count, steps))
 
 
-def dma_wait(tag: Array, tag_index: object, elements: object) -> None:
+def dma_wait(tag: annotated.Array, tag_index: object, elements: object) -> None:
     """Wait until the copy that was begun with a tag is complete.
 
     Parameters
@@ -115,11 +120,13 @@ def dma_wait(tag: Array, tag_index: object, elements: object) -> None:
     >>> "affine.dma_wait %tag[0], %" in f.mlir()
     True
     """
-    _require_array("dma_wait", "tag", tag)
+    tag = _array("dma_wait", "tag", tag)
     current().emit(affine.DmaWait(tag.value, _place(tag, tag_index), _count(elements, "elements")))
 
 
-def prefetch(array: Array, index: object, *, write: bool = False, locality: int = 3, data: bool = True) -> None:
+def prefetch(
+    array: annotated.Array, index: object, *, write: bool = False, locality: int = 3, data: bool = True
+) -> None:
     """Say that an element will be read, or written, soon: `prefetch(A, (i + 8, j))`. It computes nothing.
 
     Parameters
@@ -150,7 +157,7 @@ def prefetch(array: Array, index: object, *, write: bool = False, locality: int 
     >>> "affine.prefetch %x[%i + 64], write, locality<3>, data" in double.mlir()
     True
     """
-    _require_array("prefetch", "first argument", array)
+    array = _array("prefetch", "first argument", array)
     if locality not in (0, 1, 2, 3):
         raise problem(ProgramTypeError, f"the locality of prefetch is a number from 0 to 3, got {locality!r}")
     place = array.place(index, inside=False)
@@ -162,9 +169,10 @@ def prefetch(array: Array, index: object, *, write: bool = False, locality: int 
         current().emit(memref.Prefetch(array.value, indices, bool(write), locality, bool(data)))
 
 
-def _require_array(function: str, what: str, x: object) -> None:
+def _array(function: str, what: str, x: object) -> Array:
     if not isinstance(x, Array):
         raise problem(ProgramTypeError, f"the {what} of {function} is an array, got {x!r}")
+    return x
 
 
 def _place(array: Array, index: object) -> tuple[Affine, ...]:

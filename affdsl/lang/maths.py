@@ -1,16 +1,14 @@
-"""Functions of numbers: elementary functions, extremes, choice, and what the author knows about sizes."""
+"""Functions of several numbers: powers, extremes, choice, and what the author knows about sizes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias, overload
 
 from affdsl.errors import ProgramError, ProgramTypeError
 from affdsl.ir.dialects import affine, arith, math
-from affdsl.ir.dialects import complex as complex_
 from affdsl.lang.builder import current
-from affdsl.lang.described import described
-from affdsl.lang.dtypes import NUMBERS, DType, Number, bool_
+from affdsl.lang.dtypes import DType, Number, bool_
+from affdsl.lang.elementary import of_float, typed
 from affdsl.lang.indices import Condition, Extremum, Index, affine_extremum
 from affdsl.lang.scalars import Scalar, cast, emit_scalar, no_order, operands
 from affdsl.lang.scalars import power as pow_
@@ -22,98 +20,6 @@ if TYPE_CHECKING:
 
 One: TypeAlias = Scalar | Index | Extremum | Condition | Number
 """An operand that is no vector."""
-
-
-def _unary(name: str, float_kind: str | None, integer_kind: str | None = None) -> Callable[[Operand], Scalar]:
-    """The function called `name` here, with the operation that it is for floats and for integers."""
-
-    def function(x: Operand) -> Scalar:
-        scalar = _typed(name, x)
-        if scalar.dtype.kind == "complex":
-            return _of_complex(name, scalar)
-        kind = float_kind if scalar.dtype.kind == "float" else integer_kind
-        if kind is None or scalar.dtype.kind == "bool":
-            wanted = "a float" if integer_kind is None else "an integer"
-            raise problem(
-                ProgramTypeError,
-                f"{name} needs {wanted}, got {scalar.describe()}",
-                "convert it: affdsl.f64(x)" if integer_kind is None else "convert it: affdsl.i64(x)",
-            )
-        if name == "abs":
-            return scalar.__abs__()
-        return emit_scalar(scalar.dtype, lambda r: math.Unary(r, kind, scalar.value))
-
-    function.__name__ = function.__qualname__ = name
-    is_of_complex = name == "abs" or name in complex_.UNARY
-    kinds = {"a float": float_kind, "an integer": integer_kind, "a complex number": is_of_complex}
-    wanted = " or ".join(what for what, is_one in kinds.items() if is_one)
-    function.__doc__ = described(name, wanted, f"math.{float_kind or integer_kind}")
-    return function
-
-
-def _of_complex(name: str, x: Scalar) -> Scalar:
-    """The function called `name` of a complex number. Raises ProgramTypeError where it has none."""
-    if name == "abs":
-        return x.__abs__()
-    if name not in complex_.UNARY:
-        raise _needs_real(name, x)
-    return emit_scalar(x.dtype, lambda r: complex_.Unary(r, name, x.value))
-
-
-def _needs_real(name: str, x: Scalar) -> ProgramError:
-    advice = "give it a real number: x.real, x.imag or affdsl.abs(x)"
-    return problem(ProgramTypeError, f"{name} of {x.describe()} is not there for complex numbers", advice)
-
-
-abs = _unary("abs", "absf", "absi")
-acos = _unary("acos", "acos")
-acosh = _unary("acosh", "acosh")
-asin = _unary("asin", "asin")
-asinh = _unary("asinh", "asinh")
-atan = _unary("atan", "atan")
-atanh = _unary("atanh", "atanh")
-cbrt = _unary("cbrt", "cbrt")
-ceil = _unary("ceil", "ceil")
-cos = _unary("cos", "cos")
-cosh = _unary("cosh", "cosh")
-erf = _unary("erf", "erf")
-erfc = _unary("erfc", "erfc")
-exp = _unary("exp", "exp")
-exp2 = _unary("exp2", "exp2")
-expm1 = _unary("expm1", "expm1")
-floor = _unary("floor", "floor")
-log = _unary("log", "log")
-log10 = _unary("log10", "log10")
-log1p = _unary("log1p", "log1p")
-log2 = _unary("log2", "log2")
-round = _unary("round", "round")
-roundeven = _unary("roundeven", "roundeven")
-rsqrt = _unary("rsqrt", "rsqrt")
-sin = _unary("sin", "sin")
-sinh = _unary("sinh", "sinh")
-sqrt = _unary("sqrt", "sqrt")
-tan = _unary("tan", "tan")
-tanh = _unary("tanh", "tanh")
-trunc = _unary("trunc", "trunc")
-ctlz = _unary("ctlz", None, "ctlz")
-cttz = _unary("cttz", None, "cttz")
-ctpop = _unary("ctpop", None, "ctpop")
-
-
-def _test(kind: str) -> Callable[[Operand], Scalar]:
-    def function(x: Operand) -> Scalar:
-        scalar = _float(kind, x)
-        return emit_scalar(bool_, lambda r: math.Unary(r, kind, scalar.value))
-
-    function.__name__ = function.__qualname__ = kind
-    function.__doc__ = described(kind, "a float", f"math.{kind}")
-    return function
-
-
-isfinite = _test("isfinite")
-isinf = _test("isinf")
-isnan = _test("isnan")
-isnormal = _test("isnormal")
 
 
 def atan2(y: Operand, x: Operand) -> Scalar:
@@ -208,7 +114,7 @@ def fmod(a: Operand, b: Operand) -> Scalar:
     -1.5
     """
     x, y = operands("fmod", a, b)
-    _float("fmod", x)
+    of_float("fmod", x)
     return emit_scalar(x.dtype, lambda r: arith.Binary(r, "remf", x.value, y.value))
 
 
@@ -244,7 +150,7 @@ def fma(a: Operand, b: Operand, c: Operand) -> Scalar | Vector:
         return several.fused(a, b, c)  # type: ignore[return-value]
     x, y = operands("fma", a, b)
     x, z = operands("fma", x, c)
-    _float("fma", x)
+    of_float("fma", x)
     return emit_scalar(x.dtype, lambda r: math.Fma(r, x.value, y.value, z.value))
 
 
@@ -429,7 +335,7 @@ def bitcast(x: Operand, dtype: DType) -> Scalar:
     >>> print(hex(f.interpret(1.0)))
     0x3f800000
     """
-    scalar = _typed("bitcast", x)
+    scalar = typed("bitcast", x)
     if not isinstance(dtype, DType):
         raise problem(ProgramTypeError, f"bitcast takes a type like affdsl.i32, got {dtype!r}")
     a, b = getattr(scalar.dtype.type, "width", None), getattr(dtype.type, "width", None)
@@ -526,9 +432,9 @@ def _number(name: str, extreme: str, xs: tuple[Operand, ...]) -> Scalar:
     result = xs[0]
     for x in xs[1:]:
         a, b = operands(name, result, x)
-        _float(name, a)
+        of_float(name, a)
         result = _pairwise(f"{extreme}numf", a, b)
-    return _typed(name, result)
+    return typed(name, result)
 
 
 _KINDS = {"float": "{}imumf", "signed": "{}si", "index": "{}si", "unsigned": "{}ui", "bool": "{}ui"}
@@ -538,25 +444,7 @@ def _pairwise(kind: str, a: Scalar, b: Scalar) -> Scalar:
     return emit_scalar(a.dtype, lambda r: arith.Binary(r, kind, a.value, b.value))
 
 
-def _typed(name: str, x: Operand) -> Scalar:
-    if isinstance(x, Traced):
-        return x.scalar()
-    if not isinstance(x, NUMBERS):
-        raise problem(ProgramTypeError, f"{name} works on one number, got {x!r}", "write a loop over the elements")
-    dtype = "c128" if isinstance(x, complex) else "f64"
-    raise problem(ProgramTypeError, f"{name} of the Python number {x!r} has no type", f"write affdsl.{dtype}({x!r})")
-
-
-def _float(name: str, x: Operand) -> Scalar:
-    scalar = _typed(name, x)
-    if scalar.dtype.kind == "complex":
-        raise _needs_real(name, scalar)
-    if scalar.dtype.kind != "float":
-        raise problem(ProgramTypeError, f"{name} needs a float, got {scalar.describe()}", "convert it: affdsl.f64(x)")
-    return scalar
-
-
 def _float_binary(kind: str, a: Operand, b: Operand) -> Scalar:
     x, y = operands(kind, a, b)
-    _float(kind, x)
+    of_float(kind, x)
     return emit_scalar(x.dtype, lambda r: math.Binary(r, kind, x.value, y.value))

@@ -205,13 +205,18 @@ def is_recurrence(nest: Nest, loop: affine.For) -> bool:
 def lanes_of(nest: Nest, options: Options) -> int:
     """How many of the widest numbers of a nest a register has. Raises UnfitError where that is one."""
     types = [a.buffer.type.element for a in nest.accesses]
-    if any(isinstance(type, ComplexType) for type in types):
+    if has_complex_numbers(nest):
         raise UnfitError("its numbers are complex, and lanes of vectors are real: the compiler of C makes its vectors")
     bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
     lanes = options.target.lanes(max(bits)) if bits else 1
     if lanes < 2 or len(bits) != len(types):
         raise UnfitError("a register has no two of its numbers")
     return lanes
+
+
+def has_complex_numbers(nest: Nest) -> bool:
+    """Whether a nest reads or writes complex numbers, of which only the compiler of C makes vectors."""
+    return any(isinstance(access.buffer.type.element, ComplexType) for access in nest.accesses)
 
 
 def require_quick_numbers(nest: Nest) -> None:

@@ -66,10 +66,10 @@ def trial(kernel: Kernel, sizes: Mapping[str, object]) -> Trial:
     Raises ProgramError for a size that is missing, or that there is not.
     """
     program = kernel.program
-    known = _numbers(program, sizes)
+    known = numbers_of(program, sizes, "tune")
     random = np.random.default_rng(0)
     given: list[object] = []
-    symbols = _symbols(program, known)
+    symbols = symbols_of(program, known)
     for p, part in zip(program.parameters, signature_of(program).arguments, strict=True):
         if isinstance(part, ArrayArgument):
             assert isinstance(p.type, ArrayType)
@@ -138,24 +138,29 @@ def require_runs(kernel: Kernel, made: Trial) -> None:
         ) from None
 
 
-def _numbers(program: Program, sizes: Mapping[str, object]) -> dict[str, int]:
-    """The sizes by name, in the order of the function's arguments, with the defaults of those that are not given."""
+def numbers_of(program: Program, sizes: Mapping[str, object], verb: str) -> dict[str, int]:
+    """The sizes by name, in the order of the function's arguments, with the defaults of those that are not given.
+
+    Raises ProgramError for a size that is missing, or that there is not: one cannot `verb` the kernel.
+    """
     name, needed = program.func.symbol, [v.hint for v in program.func.args if isinstance(v.type, IndexType)]
     known = _known(program)
     for each, number in sizes.items():
         if each not in needed:
             listed = f"its sizes are {', '.join(needed) or 'numbers already'}"
             raise problem(
-                ProgramError, f"cannot tune {name}: it has no size {each}{nearest(str(each), needed)}", listed
+                ProgramError, f"cannot {verb} {name}: it has no size {each}{nearest(str(each), needed)}", listed
             )
         if not isinstance(number, SupportsIndex) or isinstance(number, bool) or int(number) < 0:
-            what = f"cannot tune {name}: {each} is {number!r}"
+            what = f"cannot {verb} {name}: {each} is {number!r}"
             raise problem(ProgramTypeError, what, "it is a whole number from 0 on")
         known[each] = int(number)
     missing = [each for each in needed if each not in known]
     if missing:
         shown = ", ".join(f'"{each}": ...' for each in needed)
-        raise problem(ProgramError, f"cannot tune {name}: the size {missing[0]} is missing", f"write tune={{{shown}}}")
+        raise problem(
+            ProgramError, f"cannot {verb} {name}: the size {missing[0]} is missing", f"the sizes are {{{shown}}}"
+        )
     return {each: known[each] for each in needed}
 
 
@@ -171,7 +176,7 @@ def _known(program: Program) -> dict[str, int]:
     return found
 
 
-def _symbols(program: Program, known: Mapping[str, int]) -> dict[Value, int]:
+def symbols_of(program: Program, known: Mapping[str, int]) -> dict[Value, int]:
     """The numbers of the symbols that shapes are written with."""
     args = dict(zip(program.func.args, [*program.sizes, *(p.symbol for p in program.parameters)], strict=True))
     return {symbol: known[v.hint] for v, symbol in args.items() if symbol is not None}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -13,8 +13,9 @@ from affdsl.kernel import Kernel
 from affdsl.lang.annotations import ArrayType
 from affdsl.lang.source import problem
 from affdsl.optimize import timing
-from affdsl.optimize.candidates import MOST, Machine, candidates
+from affdsl.optimize.candidates import MOST, Machine, candidates, together
 from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices, Watched
+from affdsl.optimize.forecast import expected
 from affdsl.optimize.options import Options
 from affdsl.optimize.remembered import Outcome, key_of, recall, remember
 from affdsl.optimize.timing import spelled
@@ -28,6 +29,8 @@ CLEARLY = 1.02
 """So many times faster than what recipes choose by themselves is a choice that is taken instead."""
 CLOSE = 1.5
 """Those that take so many times longer than the fastest, when they are timed first, are not timed again."""
+LOOKS = 3
+"""So many calls are timed at first; the fastest counts, since others may be in the way."""
 LONG = 0.02
 """Sizes that nobody gave grow no more if a call takes so many seconds."""
 TOO_LONG = 0.1
@@ -58,7 +61,7 @@ def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple
     known = recall(kernel, key)
     if known is not None and known.times:
         s, notes = build(_with(options, _best(known)))
-        return s, [*notes, *_said(known, "timed before, and remembered: nothing was timed now")]
+        return s, [*notes, *_said(known, "timed before, and remembered: nothing was timed now"), *_expected(s, known)]
     search = _Search(kernel, options, build, given)
     search.run()
     outcome = search.outcome()
@@ -68,7 +71,7 @@ def tuned(kernel: Kernel, options: Options, wish: object, build: Build) -> tuple
         end = "timed now, and remembered for other processes"
         remember(outcome, key)
     s, notes = search.made[_best(outcome)]
-    return s, [*notes, *_said(outcome, end)]
+    return s, [*notes, *_said(outcome, end), *([] if search.is_interrupted else _expected(s, outcome))]
 
 
 def _sizes(kernel: Kernel, wish: object) -> Mapping[str, object] | None:
@@ -112,6 +115,19 @@ def _said(outcome: Outcome, end: str) -> Iterator[str]:
     yield f"    {end}"
 
 
+def _expected(s: Schedule, outcome: Outcome) -> list[str]:
+    """What the model expected of the fastest, and how far that and its time are from the roofline.
+
+    Nothing if a KeyboardInterrupt comes while the machine is measured: the choice is made.
+    """
+    if not outcome.times:
+        return []
+    try:
+        return expected(s.kernel(), outcome.sizes, outcome.times[_best(outcome)])
+    except KeyboardInterrupt:
+        return []
+
+
 @dataclass(eq=False)
 class _Search:
     """The candidates that were built so far, and how long they take."""
@@ -135,14 +151,14 @@ class _Search:
         end = monotonic() + BUDGET
         if self.trial is not None:
             require_runs(self.kernel, self.trial)
-        with progress(f"tuning {self.kernel.name}", MOST + 1) as bar:
+        with progress(f"tuning {self.kernel.name}", MOST + 2) as bar:
             watched = Watched()
             self.made[USUAL] = self.build(_with(self.options, watched))
             asked = frozenset(watched.asked)
             try:
                 kernels: dict[Choices, Kernel] = {}
-                for choices in [USUAL, *candidates(asked, self.options, self._machine())]:
-                    if len(self.times) == MOST or monotonic() > end - BUDGET / 3:
+                for choices in self._candidates(asked):
+                    if monotonic() > end - BUDGET / 3:
                         break
                     bar.at(str(choices))
                     made = self._timed(choices)
@@ -154,6 +170,17 @@ class _Search:
                 bar.advance()
             except KeyboardInterrupt:
                 self.is_interrupted = True
+
+    def _candidates(self, asked: Set[str]) -> Iterator[Choices]:
+        """The usual choices, as many others as are to be timed, and the two best numbers together."""
+        yield USUAL
+        for choices in candidates(asked, self.options, self._machine()):
+            if len(self.times) == MOST:
+                break
+            yield choices
+        both = together(self.times)
+        if both is not None:
+            yield both
 
     def _timed(self, choices: Choices) -> Kernel | None:
         """A candidate, after a first look at how long it takes; None if it is none."""
@@ -169,7 +196,7 @@ class _Search:
         try:
             on = self._large_enough(kernel) if self.trial is None else self.trial
             timing.seconds(kernel, on)  # it is compiled now
-            self.times[choices] = min(timing.seconds(kernel, on) for _ in range(2))
+            self.times[choices] = min(timing.seconds(kernel, on) for _ in range(LOOKS))
         except AffdslError as error:
             if choices == USUAL:
                 raise
@@ -193,7 +220,7 @@ class _Search:
                 require_runs(self.kernel, made)
                 self.trial = made
                 timing.seconds(kernel, made)
-                if made.bytes > beyond or timing.seconds(kernel, made) > LONG:
+                if made.bytes > beyond or all(timing.seconds(kernel, made) > LONG for _ in range(LOOKS)):
                     break
         except (TypeError, ValueError) as error:  # of a call
             if not isinstance(error, AffdslError):

@@ -18,7 +18,6 @@ from affdsl.schedule.history import counted
 from affdsl.schedule.loops import counters
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
-from affdsl.shown import Text
 from affdsl.signatures import P, R
 
 USUAL = Goal()
@@ -40,15 +39,18 @@ class FusedKernel(Kernel[P, R]):
         """The steps that make it: printed, it is Python that replays them."""
         return self._steps
 
-    def explain(self) -> str:
+    def explain(self, sizes: Mapping[str, int] | None = None) -> str:
         """Why it is this schedule: the figures of each two nests, and what lies between them before and after.
 
         Of each producer and consumer these are, for each depth at which a slice of the producer could run, how much
         more would be computed and how many times less be stored; then what was chosen, or which dependence or which
-        cost keeps the two apart.
+        cost keeps the two apart. With sizes, as for any kernel, also how long a call ought to take.
         """
+        return super().explain(sizes)
+
+    def _explained(self) -> str:
         count = counted(len(self.schedule.steps), "step")
-        return Text(f"{self.name}: {count}\n{explained(self._fusion, list(map(str, self.schedule.steps)))}")
+        return f"{self.name}: {count}\n{explained(self._fusion, list(map(str, self.schedule.steps)))}"
 
 
 def fused(

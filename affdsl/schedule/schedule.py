@@ -372,6 +372,13 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Compute what each iteration of a loop reads of an array right there, in an array of only so many elements."""
         return self._take("compute_at", array, loop)
 
+    def precompute(self, array: str, loop: str) -> Self:
+        """Compute once, before a loop, what it computes of each element of an array with a value from before the loop.
+
+        So `alpha * A[i, k] * B[k, j]` multiplies by alpha once for each element of A, in an array of its own.
+        """
+        return self._take("precompute", array, loop)
+
     def privatize(self, array: str, loop: str) -> Self:
         """Let each iteration of a loop make an array that only it uses: an array that the kernel allocates."""
         return self._take("privatize", array, loop)

@@ -285,6 +285,7 @@ VERBS: Mapping[str, Verb] = {
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
     "demote": Verb(_of_loop("demote", data=True)),
     "compute_at": Verb(_of_array("compute_at"), settles=True),
+    "precompute": Verb(_of_array("precompute"), settles=True),
     "privatize": Verb(_of_array("privatize")),
     "expand": Verb(_of_array("expand")),
     "fold": Verb(_fold, settles=True),

@@ -27,6 +27,7 @@ from affdsl.ir.messages import nearest
 from affdsl.lang.source import problem
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
+from affdsl.progress import progress
 from affdsl.seeing.loop_names import UNNAMED, chosen, names_in, names_of, plain
 from affdsl.seeing.places import Chain, LoopOf, Places, chains
 from affdsl.shown import Text
@@ -121,7 +122,8 @@ def assembly(program: Program, bounds: Bounds, loop: str | None = None, target: 
     """The loops of a program in assembly, as `affdsl.kernel.Kernel.asm` gives them."""
     own = names_of(program.module.functions[-1])
     symbol = program.func.symbol
-    wanted = None if loop is None else chosen(loop, own, symbol)
+    names = _Names(names_in(program.module))
+    wanted = None if loop is None else chosen(loop, names.known, symbol)
     compiler, chosen_target = default_cache().compiler(), None if target is None else _target(target)
     if chosen_target is not None:
         _check_compiler(compiler, chosen_target)
@@ -129,9 +131,10 @@ def assembly(program: Program, bounds: Bounds, loop: str | None = None, target: 
     source, flags = jit_source(program, bounds, compiler, origins=origins, target=chosen_target)
     places = Places(source, origins.lines)
     found: dict[AssemblyLoop, Chain] = {}
-    for function in _compiled(compiler, source, flags):
+    with progress(f"compiling {symbol}"):
+        made = _compiled(compiler, source, flags)
+    for function in made:
         found |= chains(loops_of(function), places)
-    names = _Names(names_in(program.module))
     shown = [(chain, each) for each, chain in found.items() if chain]
     missing = [name for name in own.values() if name not in {names.of(chain[-1]) for chain, _ in shown}]
     if wanted is not None:
@@ -159,11 +162,11 @@ class _Names:
     """What loops are called."""
 
     def __init__(self, names: Mapping[Value, str]) -> None:
-        self._names = names
+        self.known = names
 
     def of(self, loop: LoopOf) -> str:
         """The name of one of the kernel, or of what the C output made of one."""
-        return UNNAMED if loop.iv is None else self._names.get(loop.iv, plain(loop.iv))
+        return UNNAMED if loop.iv is None else self.known.get(loop.iv, plain(loop.iv))
 
 
 def _shown(
@@ -229,7 +232,7 @@ def _place(line: Line) -> tuple[Location | None, int | None]:
 def _said(location: Location | None, c_line: int | None, c: str) -> Iterator[str]:
     """The user's line, and that of C, each with its text; where that of C is left out, it was there before."""
     if c_line is None:
-        yield "of no line of the kernel"
+        yield "the compiler says no line of the kernel"
         return
     if not c:
         yield f"{location}, C line {c_line}" if location is not None else f"C line {c_line}"

@@ -26,7 +26,7 @@ from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
 from affdsl.passes.analysis.touched import Touched, joined, summary
 from affdsl.passes.analysis.work import Work, flops, flops_by_type, functions, integer_operations
-from affdsl.progress import tracked
+from affdsl.progress import progress, tracked
 from affdsl.seeing.copies import Copies, copies
 from affdsl.seeing.counting import Counted, counted, while_running
 from affdsl.seeing.nests import Nest, nests_of
@@ -184,15 +184,16 @@ def profile(
         everywhere = nests_of(program.module, width=width, everywhere=True, inside=inside)
 
         def run(counters: Mapping[Op, int], count: int) -> Sequence[int]:
-            counting = _Runner(call, everywhere.module, Instruments(counters=counters), is_serial=True)
+            counting = _Runner(
+                call, everywhere.module, Instruments(counters=counters), in_place=in_place, is_serial=True
+            )
             return counting.run()[2 : 2 + count]
 
         by_run, known.whole = while_running(everywhere, run)
         for nest, work in zip(nests.found, by_run, strict=True):
             if nest.op in known.why:
                 known.work[nest.op] = work
-    runner.run()  # so that the first one that counts finds everything as the others do
-    once = runner.run()[0] * 1e-9
+    once = runner.run()[0] * 1e-9  # it counts for no time: the others find all in place, in memory and in caches
     times = repeats or min(max(int(LONG_ENOUGH / max(once, 1e-9)), FEWEST), MOST)
     taken = [runner.run() for _ in tracked(range(times), f"measuring {program.func.symbol}")]
     return _profile(program, call, nests.found, known, taken)
@@ -245,7 +246,8 @@ class _Runner:
         )
         if is_serial:  # counters are not shared by threads
             flags = tuple(flag for flag in flags if flag != "-fopenmp")
-        self._library = cache.library(compiler, source, flags)
+        with progress(f"compiling {call.program.func.symbol}"):
+            self._library = cache.library(compiler, source, flags)
         self._caller: Caller = loaded(call.program, call.bounds, self._library, sites)
         self._copies = None if in_place else call.copies()
         self._numbers = np.zeros(instruments.room, np.int64)

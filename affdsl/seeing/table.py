@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from affdsl.seeing.profile import Measured, Profile
 
 HEAD = ("nest", "line", "time", "share", "runs", "flop", "GFLOP/s", "moved", "GB/s", "flop/B", "of the roof", "bound")
+ABOVE = 1.05
+"""A larger share of the roof is none that a measurement explains."""
 _LEFT = 2
 """So many columns are texts, which begin at the left."""
 
@@ -71,6 +73,8 @@ def _notes(of: Profile) -> Iterator[str]:
         rates = [f"{rate * 1e-9:.0f} GFLOP/s of {kind}" for kind, rate in roof.flops.items() if kind in types]
         levels = [f"{level.name} {level.bandwidth * 1e-9:.0f} GB/s" for level in roof.levels]
         yield f"The roof of {threads} thread{'s' * (threads > 1)}: {', '.join((*rates, *levels))}."
+    if any(nest.share > ABOVE for nest in rows):
+        yield "Some is above the roof, as others were busy when that was measured: roofline(threads, again=True)."
     by_run = [nest.name for nest in of.nests if nest.is_counted_by_run]
     if by_run:
         yield f"Counted while it ran, as data decides how often something is done: {'; '.join(by_run)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -44,9 +45,8 @@ def package(library: Library, sources: Sources, file: str) -> dict[str, str]:
     signatures = [signature_of(kernel.program) for kernel in library.kernels]
     for signature in signatures:
         for part in (*signature.arguments, *signature.results):
-            is_number = isinstance(part, ScalarArgument | ScalarResult)
-            if part.dtype.kind not in ("biuf" if is_number else "biufc"):
-                why = "take it in an array" if part.dtype.kind == "c" else "NumPy alone has no such type"
+            if part.dtype.kind not in "biufc":
+                why = "NumPy alone has no such type"
                 raise UnsupportedError(f"{signature.name}: a wheel cannot pass {part.dtype} to C: {why}")
     return {
         "__init__.py": _functions(library),
@@ -68,7 +68,7 @@ def _functions(library: Library) -> str:
         handle = _handle(kernel)
         imports.append(f"from ._kernels import _{kernel.name} as {handle}\n")
         taken = ", ".join(p.name for p in kernel.program.parameters)
-        listed = ", ".join(p.name + ("" if p.default is None else f"={p.default!r}") for p in kernel.program.parameters)
+        listed = ", ".join(p.name + _default(p) for p in kernel.program.parameters)
         documented = _quoted(_documentation(kernel))
         parts.append(f"\n\ndef {kernel.name}({listed}):\n{documented}\n    return {handle}({taken})\n")
     if library.is_dispatched:
@@ -88,6 +88,14 @@ from ._affdsl.call_errors import ArgumentError, LayoutError, OverlapError, Range
 from ._affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
 """
 """What a call can raise, under names of the package."""
+
+
+def _default(p: Parameter) -> str:
+    """The default of a parameter, which may be a number that Python has no literal for."""
+    if p.default is None:
+        return ""
+    is_odd = isinstance(p.default, float) and not math.isfinite(p.default)
+    return f"=float({str(p.default)!r})" if is_odd else f"={p.default!r}"
 
 
 def _handle(kernel: ShippedKernel) -> str:
@@ -140,7 +148,8 @@ def _quoted(text: str) -> str:
 def _stub(library: Library, signatures: Sequence[Signature]) -> str:
     """The types of the functions."""
     parts = [
-        "from builtins import bool as _bool, float as _float, int as _int, str as _str, tuple as _tuple\n",
+        "from builtins import bool as _bool, complex as _complex, float as _float, int as _int, str as _str\n",
+        "from builtins import tuple as _tuple\n",
         "from typing import Any as _Any\n\nimport numpy as _np\nimport numpy.typing as _npt\n\n",
         re.sub(r"\b([A-Z]\w+)", r"\1 as \1", _ERRORS),
         "\n__version__: _str\n",
@@ -162,7 +171,8 @@ def _has_default(argument: ArrayArgument | ScalarArgument) -> bool:
 def _argument_type(argument: ArrayArgument | ScalarArgument) -> str:
     if isinstance(argument, ArrayArgument):
         return _array_type(argument.dtype)
-    kinds = {"b": "_bool | _np.bool_", "f": "_float | _np.floating[_Any] | _np.integer[_Any]"}
+    real = "_float | _np.floating[_Any] | _np.integer[_Any]"
+    kinds = {"b": "_bool | _np.bool_", "f": real, "c": f"_complex | _np.complexfloating[_Any] | {real}"}
     return kinds.get(argument.dtype.kind, "_int | _np.integer[_Any]")
 
 

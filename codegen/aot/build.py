@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from affdsl.codegen.aot.cmake import STRICT, cmake_lists, wrapping
-from affdsl.codegen.aot.machine import Machine, machine_of, require_targets
+from affdsl.codegen.aot.machine import Machine, machine_of, targets_here
 from affdsl.codegen.aot.pkg_config import pkg_config
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.aot.sources import Sources, sources
 from affdsl.codegen.aot.wheel import wheel
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import BuildError
+from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, Source, compile_library
 
 
 def build(library: Library, folder: Path, *, python: bool = False, openmp: bool = True) -> tuple[Path, ...]:
     """Build a library into a folder, which is made where it is missing; give the files, of which others are replaced.
 
-    Nothing is written where something fails before. The compiler is that of `codegen.toolchain`: it may make code for
-    another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
+    Nothing is written where something fails before. The compiler is that of `affdsl.codegen.toolchain`: it may make
+    code for another machine. Without `openmp` all loops run on one thread, as they do where the compiler has no OpenMP.
 
     Raises
     ------
@@ -38,9 +39,9 @@ def build(library: Library, folder: Path, *, python: bool = False, openmp: bool 
     written = sources(library)
     compiler = default_cache().compiler()
     machine = machine_of(compiler)
-    require_targets(compiler, library.targets)
+    here = targets_here(compiler, library.targets)
     threads = openmp and compiler.has_openmp and written.has_parallel
-    static, shared = _compiled(compiler, machine, library, written, openmp=threads)
+    static, shared = _compiled(compiler, machine, library, written, here, openmp=threads)
     name, *links = machine.shared_names(library)
     files: dict[str, str | bytes] = {
         **written.headers,
@@ -57,10 +58,10 @@ def build(library: Library, folder: Path, *, python: bool = False, openmp: bool 
 
 
 def _compiled(
-    compiler: Compiler, machine: Machine, library: Library, written: Sources, *, openmp: bool
+    compiler: Compiler, machine: Machine, library: Library, written: Sources, here: Sequence[Target], *, openmp: bool
 ) -> tuple[bytes, bytes]:
     flags = ("-std=c11", "-O3", *compiler.portable_flags, *STRICT, *wrapping(written), "-fPIC", "-fvisibility=hidden")
-    units = [Source(f.name, f.text, f.target.flags if f.target is not None else ()) for f in written.files]
+    units = [Source(f.name, f.text, f.target.flags if f.target in here and f.target else ()) for f in written.files]
     threads = ("-fopenmp",) if openmp else ()
     return compile_library(compiler, units, written.headers, (*flags, *threads), machine.link_flags(library))
 

@@ -117,7 +117,7 @@ class Function:
     sites: tuple[Site, ...] = ()
     room: int = 0
     prints: bool = False
-    _run: Callable[..., object] = field(init=False, repr=False)
+    _run: Callable[..., int | float] = field(init=False, repr=False)
     _known: dict[object, tuple[Numbers, Shapes]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -149,15 +149,16 @@ class Function:
         answer = self._run(*given)
         if self.returns == "status" and answer != 0:
             raise self._error(answer, tuple(failure))
-        found = [
-            made
-            if isinstance(result, ArrayResult)
-            else _number(answer, result.dtype)
-            if self.returns == "value"
-            else made[()]
-            for result, made in zip(self.signature.results, results, strict=True)
-        ]
+        pairs = zip(self.signature.results, results, strict=True)
+        found = [made if isinstance(result, ArrayResult) else self._number(answer, made) for result, made in pairs]
         return None if not found else found[0] if len(found) == 1 else tuple(found)
+
+    def _number(self, answer: int | float, made: Array) -> np.generic:
+        """A result that is a number: what C returned, or wrote where it was told to."""
+        if self.returns == "value":
+            stored: Array = made.view(np.uint16) if made.dtype == np.float16 else made
+            stored.fill(answer)
+        return made.dtype.type(made)
 
     def _type(self, place: Place) -> type:
         what, number, _ = place
@@ -271,8 +272,22 @@ def _given(known: dict[str, int], names: tuple[str, ...]) -> str:
     return ", ".join(f"{name} = {known[name]}" for name in names)
 
 
+class _C64(ctypes.Structure):
+    """A `float _Complex`, which is passed as two floats side by side are."""
+
+    _fields_ = (("real", ctypes.c_float), ("imag", ctypes.c_float))
+
+
+class _C128(ctypes.Structure):
+    """A `double _Complex`."""
+
+    _fields_ = (("real", ctypes.c_double), ("imag", ctypes.c_double))
+
+
 def _c_type(dtype: np.dtype[np.generic]) -> type:
     """How C takes and gives a number: of float16 it is the bits."""
+    if dtype.kind == "c":
+        return _C64 if dtype.itemsize == 8 else _C128
     if dtype.kind == "f":
         return {2: ctypes.c_uint16, 4: ctypes.c_float, 8: ctypes.c_double}[dtype.itemsize]
     if dtype.kind == "b":
@@ -283,15 +298,9 @@ def _c_type(dtype: np.dtype[np.generic]) -> type:
 
 
 def _bits(value: np.generic) -> object:
+    if isinstance(value, np.complexfloating):
+        return _c_type(value.dtype)(value.real, value.imag)
     return int(value.view(np.uint16)) if value.dtype == np.float16 else value.item()
-
-
-def _number(answer: object, dtype: np.dtype[np.generic]) -> np.generic:
-    """What C gave as a number of a type."""
-    made = np.zeros(1, np.uint16 if dtype == np.float16 else dtype)
-    made[0] = answer
-    number: np.generic = made.view(dtype)[0]
-    return number
 
 
 def _address(array: Array) -> int:

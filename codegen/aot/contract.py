@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from textwrap import wrap
 
+from affdsl.codegen.aot.conditions import place
 from affdsl.codegen.aot.shipped import ShippedKernel
 from affdsl.codegen.c.names import comment
 from affdsl.codegen.jit import limited
@@ -26,7 +26,7 @@ def required(kernel: ShippedKernel) -> list[str]:
 
 
 def _sentence(finding: Finding) -> str:
-    what = f"{finding.access}{_place(finding)}"
+    what = f"{finding.access}{place(finding)}"
     match finding.verdict:
         case "conditional":
             return f"Requires sizes for which {what} stays in its array: it {finding.rule}."
@@ -34,8 +34,3 @@ def _sentence(finding: Finding) -> str:
             return f"Requires sizes for which {what} stays in its array."
         case _:
             return f"Trusts the data that {what} depends on: {'; '.join(finding.unknown)}."
-
-
-def _place(finding: Finding) -> str:
-    at = finding.location
-    return "" if at is None else f" ({PurePath(at.file).name}:{at.line})"

@@ -18,7 +18,7 @@ from affdsl.codegen.targets.target import Target
 Functions = Mapping[str, Sequence[Written]]
 """By the names of targets, the functions of the library."""
 
-X86 = {
+FEATURES = {
     "-msse4.2": ("leaf1_c", 20),
     "-mfma": ("leaf1_c", 12),
     "-mavx2": ("leaf7_b", 5),
@@ -160,7 +160,7 @@ def _condition(target: Target) -> str:
         return f"AFFDSL_HAS({_HWCAP[target.name]})"
     masks: dict[str, int] = {}
     for flag in sorted({*target.flags} - TUNING):
-        register, bit = X86[flag]
+        register, bit = FEATURES[flag]
         masks[register] = masks.get(register, 0) | 1 << bit
     if target.width in _KEPT:
         masks["xcr0"] = _KEPT[target.width]

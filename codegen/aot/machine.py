@@ -94,19 +94,23 @@ def chosen_targets(names: Sequence[str]) -> tuple[Target, ...]:
     if not found:
         raise BuildError(f"no target: name one or several of native, {', '.join(known)}")
     chosen = tuple(target for name, target in known.items() if name in found)
-    if len(chosen) > 1 and chosen[-1].flags:
+    last = chosen[-1]
+    if len(chosen) > 1 and (last.flags or any(t.machine != last.machine for t in chosen if last.machine)):
         raise BuildError(
             f"the targets {', '.join(t.name for t in chosen)} leave out CPUs that have none of them: name baseline, too"
         )
     return chosen
 
 
-def require_targets(compiler: Compiler, targets: Sequence[Target]) -> None:
-    """Check that a compiler makes code for targets: it says so where it is told to.
+def targets_here(compiler: Compiler, targets: Sequence[Target]) -> tuple[Target, ...]:
+    """The targets for which a compiler makes code, by what it says where it is told to: the files of those of other
+    machines are empty here, and the last target is one that all CPUs here have.
 
-    Raises BuildError for the first for which it does not.
+    Raises BuildError where it makes no code for the last one, or for another of this machine.
     """
-    for target in targets:
+    known = macros(compiler, compiler.portable_flags)
+    here = [t for t in targets if not t.machine or t.machine in known or t is targets[-1]]
+    for target in here:
         missing = set(target.macros)
         try:
             missing -= macros(compiler, (*compiler.portable_flags, *target.flags))
@@ -118,3 +122,4 @@ def require_targets(compiler: Compiler, targets: Sequence[Target]) -> None:
                 f"{compiler.path} makes no code for {target.name}:{told} it defines no {', '.join(sorted(missing))}; "
                 "set CC to a compiler that does, as aarch64-linux-gnu-gcc for neon, or name other targets"
             )
+    return tuple(here)

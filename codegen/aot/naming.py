@@ -64,8 +64,15 @@ def own_names(library: str) -> frozenset[str]:
     return frozenset([f"{library}_target", *(f"{library.upper()}_{word}" for word in words)])
 
 
-def symbols(prefix: str, kernels: Iterable[str], library: str) -> list[str]:
+def check_name(symbol: str) -> str:
+    """What the function is called that says whether another one may run."""
+    return f"{symbol}_check"
+
+
+def symbols(prefix: str, kernels: Iterable[str], library: str, *, checked: bool = False) -> list[str]:
     """What functions of kernels are called in C: the prefix, and the kernel's name as an identifier.
+
+    If `checked`, there is one more for each, which says whether it may run.
 
     Raises
     ------
@@ -86,6 +93,10 @@ def symbols(prefix: str, kernels: Iterable[str], library: str) -> list[str]:
             both = f"two kernels are called {kernel}" if found[symbol] == kernel else f"{found[symbol]} and {kernel}"
             raise BuildError(f"{both}: a library has one function {symbol}; give one of them another name")
         found[symbol] = kernel
+    for symbol, kernel in found.items():
+        if checked and check_name(symbol) in found:
+            other = found[check_name(symbol)]
+            raise BuildError(f"{check_name(symbol)} checks the sizes of {kernel}: give the kernel {other} another name")
     return list(found)
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import keyword
 from collections.abc import Iterator, Sequence
-from pathlib import PurePath
 
+from affdsl.codegen.aot.conditions import conditions, place
 from affdsl.codegen.aot.shipped import ShippedKernel
-from affdsl.codegen.jit import limited
 from affdsl.errors import UnsupportedError
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
-from affdsl.ir.spelling import spell, spell_constraint
+from affdsl.ir.spelling import spell
 from affdsl.ir.types import IndexType
 from affdsl.lang.annotations import ArrayType, Parameter, solves
 from affdsl.lang.dtypes import DType
-from affdsl.passes.analysis.bounds import Finding
 
 _OWN = ("quotient",)
 """What the text of an expression calls."""
@@ -76,7 +74,7 @@ def contract(kernel: ShippedKernel) -> Iterator[str]:
     if kernel.bounds.needs_numbers and not program.checked:
         first = kernel.bounds.by_numbers[0]
         raise UnsupportedError(
-            f"{kernel.name}: whether {first.access}{_place(first)} stays inside of its array, only the numbers of each "
+            f"{kernel.name}: whether {first.access}{place(first)} stays inside of its array, only the numbers of each "
             "call decide, and a wheel has no affdsl that could: make the kernel with boundscheck=True, or declare the "
             "array with dimensions of its own"
         )
@@ -110,33 +108,15 @@ def _dimension(expr: Affine, names: NumberNames) -> str:
 
 
 def _conditions(kernel: ShippedKernel, names: NumberNames) -> Iterator[str]:
-    """What must hold: assumptions, sizes with which accesses stay in their arrays, numbers that are not too large."""
-    for constraint in kernel.program.func.assumes:
-        yield _condition(f"it assumes {spell_constraint(constraint)}", _holds(constraint, names), names, [constraint])
-    for finding in kernel.bounds.conditions:
-        listed = [c for constraints in finding.against for c in constraints]
-        parts = [" and ".join(_holds(c, names) for c in constraints) or "True" for constraints in finding.against]
-        against = " or ".join(f"({part})" for part in parts)
-        yield _condition(f"{finding.access}{_place(finding)} {finding.rule}", f"not ({against})", names, listed)
-    limit, arguments = limited(kernel.program)
-    for argument in arguments:
-        shown = f"argument {argument.hint} must lie between {-limit} and {limit}"
-        text = f"{-limit} <= {names.of(argument)} <= {limit}"
-        yield f"Condition({shown!r}, {names.in_([argument])!r}, lambda {', '.join(names.all)}: {text})"
+    for condition in conditions(kernel):
+        parts = [" and ".join(_test(c, names) for c in constraints) or "True" for constraints in condition.against]
+        against = parts[0] if len(parts) == 1 else " or ".join(f"({part})" for part in parts)
+        text = f"lambda {', '.join(names.all)}: not ({against})"
+        yield f"Condition({condition.shown!r}, {names.in_(condition.values)!r}, {text})"
 
 
-def _condition(shown: str, text: str, names: NumberNames, constraints: Sequence[Constraint]) -> str:
-    values = [value for constraint in constraints for value in constraint.values()]
-    return f"Condition({shown!r}, {names.in_(values)!r}, lambda {', '.join(names.all)}: {text})"
-
-
-def _holds(constraint: Constraint, names: NumberNames) -> str:
+def _test(constraint: Constraint, names: NumberNames) -> str:
     return f"{python(constraint.expr, names)} {'==' if constraint.equality else '>='} 0"
-
-
-def _place(finding: Finding) -> str:
-    at = finding.location
-    return "" if at is None else f" ({PurePath(at.file).name}:{at.line})"
 
 
 def python(expr: Affine, names: NumberNames) -> str:

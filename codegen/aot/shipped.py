@@ -48,6 +48,8 @@ class Library:
     symbols: tuple[str, ...]
     """The name of each kernel in C."""
     targets: tuple[Target, ...]
+    checked: bool = False
+    """Whether each function has another one beside it, which says whether it may run with some sizes."""
 
     @property
     def is_dispatched(self) -> bool:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from affdsl.codegen.aot.checks import checks
 from affdsl.codegen.aot.contract import required
 from affdsl.codegen.aot.dispatch import chooser, private_header
-from affdsl.codegen.aot.naming import own_names, plain, variants
+from affdsl.codegen.aot.naming import check_name, own_names, plain, variants
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.c.header import as_comment, complex_types, contract_lines
 from affdsl.codegen.c.library import Entry, LibraryFile, Written
@@ -62,6 +63,7 @@ def sources(library: Library) -> Sources:
         names = variants(library.symbols, library.name, [t.name for t in library.targets])
     # All that the headers declare.
     taken = {*own_names(library.name), *library.symbols, *(name for of in names.values() for name in of)}
+    taken |= set(map(check_name, library.symbols))
     planned = [
         LibraryFile(_entries(library, t, own), t.width, sorted(taken.difference(own)))
         for t, own in ((t, names[t.name]) for t in library.targets)
@@ -73,7 +75,12 @@ def sources(library: Library) -> Sources:
     for target, file in zip(library.targets, planned, strict=True):
         text, functions[target.name] = file.write(sites, with_status)
         files.append(_file(library, target, text))
-    headers = {f"{library.name}.h": _header(library, _public(library, functions), sites)}
+    prototypes = ""
+    if library.checked:
+        text, prototypes = checks(library)
+        about = f"/* Which sizes the functions of {library.name} may run with. */\n"
+        files.append(SourceFile(f"{library.name}_checks.c", f'{about}#include "{library.name}.h"\n\n{text}'))
+    headers = {f"{library.name}.h": _header(library, _public(library, functions), sites, prototypes)}
     if library.is_dispatched:
         headers[f"{library.name}_targets.h"] = private_header(library, functions)
         files.insert(0, SourceFile(f"{library.name}.c", chooser(library, functions)))
@@ -117,8 +124,8 @@ def _public(library: Library, functions: dict[str, list[Written]]) -> list[Writt
     return found
 
 
-def _header(library: Library, functions: Sequence[Written], sites: Sites) -> str:
-    """The header for everybody: in C and C++ the prototypes, each with what a caller must see to."""
+def _header(library: Library, functions: Sequence[Written], sites: Sites, others: str) -> str:
+    """The header for everybody: in C and C++ the prototypes, each with what a caller must see to, and some others."""
     upper = library.name.upper()
     restrict = f"{upper}_RESTRICT"
     cpp_types, c_types, prototypes = complex_types([f.prototype for f in functions], library.name)
@@ -144,6 +151,7 @@ def _header(library: Library, functions: Sequence[Written], sites: Sites) -> str
         lines = contract_lines(function.plan, function.prototype, room, required(kernel))
         parts.append(as_comment([*lines[:1], "", *about, *lines[2:]]))
         parts.append(f"{made.text(restrict, before=f'{upper}_API')};\n\n")
+    parts.append(others)
     if library.is_dispatched:
         parts.append(_target(library))
     undone = "".join(f"#undef {line.split()[1]}\n" for line in (f"#define {restrict}\n{c_types}").splitlines())

@@ -8,6 +8,7 @@ from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code, negate
 from affdsl.codegen.c.lanes import fill_flat, flat_lane, keep_vector, lane_type, vector_constant
+from affdsl.codegen.c.products import rounded_apart
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.codegen.c.vector_types import computed
 from affdsl.errors import UnsupportedError
@@ -59,6 +60,9 @@ def arithmetic(c: Context, op: Op, value: Callable[[Value], Code]) -> Code:
     match op:
         case arith.Binary() | math.Binary():
             left, right = value(op.left), value(op.right)
+            if op in c.fusible:
+                left = rounded_apart(left, unit)
+                right = right if op.kind == "subf" else rounded_apart(right, unit)
             return _read(c, tables.binary(op.kind, lane_type(op.result), left, right, unit), left, right)
         case math.Unary():
             return tables.unary(op.kind, lane_type(op.operand), value(op.operand), unit)

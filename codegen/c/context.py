@@ -18,6 +18,7 @@ from affdsl.codegen.c.masks import mask_widths
 from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.plan import Plan, contract
 from affdsl.codegen.c.powers import powers
+from affdsl.codegen.c.products import fusible
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.types import number_type, value_type
 from affdsl.codegen.c.unit import Unit
@@ -119,6 +120,11 @@ class Context:
     def definitions(self) -> Mapping[Value, Op]:
         """Which operation defines each value."""
         return definitions(self.plan.func)
+
+    @cached_property
+    def fusible(self) -> frozenset[Op]:
+        """The differences that begin with a product which gcc would fuse with them."""
+        return fusible(tuple(plan.func for plan in self.plans.values()))
 
     @cached_property
     def shuffled(self) -> Counter[Value]:

@@ -16,7 +16,7 @@ from affdsl.codegen.c.operations import STRICT_C
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype, prototype
-from affdsl.codegen.c.rows import choice, in_rows
+from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
@@ -144,7 +144,10 @@ def functions_of(
     *,
     reserved: Sequence[str] = (),
 ) -> tuple[list[str], dict[str, Prototype]]:
-    """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them."""
+    """The functions that are planned, with their prototypes; `names` are in use in the file, theirs among them.
+
+    Where none is public, for the just-in-time compiler, those with strides are there once more for contiguous arrays.
+    """
     buffers = next(iter(found.values())).buffers
     read = [buffers[s] for s in dict.fromkeys(s for plan in found.values() for s in sorted(plan.reads))]
     if names is None:
@@ -162,12 +165,12 @@ def functions_of(
     for symbol, plan in found.items():
         made = prototypes[symbol] = prototype(plan, Scope(names))
         before: list[str] = []
-        other, ones = in_rows(plan, f"{plan.name}_rows")
-        if ones:
-            faster = prototype(replace(other, name=names.reserve(other.name)), Scope(names))
+        for version in versions(plan, of_all=not public):
+            other = replace(version.plan, name=names.reserve(version.plan.name))
+            faster = prototype(other, Scope(names))
             writer = Context({**found, symbol: other}, symbol, faster, unit, rows, comments)
             bodies.append(_function(other, faster, writer, static=True))
-            before = choice(plan, made, faster, ones)
+            before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
         bodies.append(_function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes

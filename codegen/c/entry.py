@@ -189,14 +189,14 @@ def _binder(
         lines += line
     checks: list[str] = [f"{known[v]} < 0" for v in f.args[:sizes]]
     for place, expr in dimensions:
-        shown = _checked(expr, known, unit)
+        shown = checked_expression(expr, known, unit)
         if f"const int64_t {shown} = {place};" not in lines:
             checks.append(f"{place} != {shown}")
     for constraint in f.assumes:
-        shown = _checked(constraint.expr, known, unit)
+        shown = checked_expression(constraint.expr, known, unit)
         checks.append(f"{shown} {'!=' if constraint.equality else '<'} 0")
     for constraints in against:
-        tests = [f"{_checked(c.expr, known, unit)} {'==' if c.equality else '>='} 0" for c in constraints]
+        tests = [f"{checked_expression(c.expr, known, unit)} {'==' if c.equality else '>='} 0" for c in constraints]
         checks.append(tests[0] if len(tests) == 1 else f"({' && '.join(tests)})" if tests else "1")
     stores = [f"symbols[{k}] = {known[v]};" for k, v in enumerate(indices)]
     if not stores:
@@ -276,7 +276,7 @@ def _solve(
     known[value] = Code(name)
     if factor == 1 and rest == Affine():
         return value, [f"const int64_t {name} = {place};"]
-    shown = call(unit.helper("checked_add"), Code(place), _checked(-rest, known, unit), Code("&failed"))
+    shown = call(unit.helper("checked_add"), Code(place), checked_expression(-rest, known, unit), Code("&failed"))
     if factor == 1:
         return value, [f"const int64_t {name} = {shown};"]
     part = scope.declare(f"{value.hint}_multiple", "multiple")
@@ -288,7 +288,7 @@ def _solve(
     ]
 
 
-def _checked(expr: Affine, known: dict[Value, Code], unit: Unit) -> Code:
+def checked_expression(expr: Affine, known: dict[Value, Code], unit: Unit) -> Code:
     """expr, computed so that what no int64_t holds is noticed."""
     failed = Code("&failed")
     parts: list[Code] = []
@@ -313,10 +313,10 @@ def _checked_atom(atom: Atom, known: dict[Value, Code], unit: Unit) -> Code:
                 total = call(unit.helper("checked_mul"), total, _checked_atom(factor, known, unit), Code("&failed"))
             return total
         case FloorDiv(dividend, divisor):
-            by = _checked(Affine.of(divisor), known, unit)
+            by = checked_expression(Affine.of(divisor), known, unit)
             if not by.text.isdigit():
                 by = call(unit.helper("checked_divisor"), by, Code("&failed"))
-            return call(unit.helper("floordiv_i64"), _checked(dividend, known, unit), by)
+            return call(unit.helper("floordiv_i64"), checked_expression(dividend, known, unit), by)
 
 
 def _argument(type: Type, unsigned: bool, pointer: int, unit: Unit) -> str:
@@ -330,7 +330,7 @@ def _argument(type: Type, unsigned: bool, pointer: int, unit: Unit) -> str:
 def _results(plan: Plan, indices: Sequence[Value], unit: Unit) -> str:
     known = {v: Code(f"symbols[{k}]") for k, v in enumerate(indices)}
     lines = _bind_lines(indices)
-    shapes = [_checked(s, known, unit).text for r in plan.results for s in r.shape]
+    shapes = [checked_expression(s, known, unit).text for r in plan.results for s in r.shape]
     if any("&failed" in s for s in shapes):
         lines.append("    int32_t failed = 0;")
     places = [f"result_sizes[{k}]" for k in range(len(shapes))]

@@ -362,7 +362,7 @@ def _complex(name: str, part: str, suffix: str) -> dict[str, Helper]:
         f"const {part} a = creal{suffix}(x), b = cimag{suffix}(x);\n"
         f"const {part} c = creal{suffix}(y), d = cimag{suffix}(y);\n"
     )
-    product = f"const {part} e = -b;\nreturn {made}(a * c + e * d, a * d + b * c);"
+    product = f"return {made}(ROUNDED(a * c) - b * d, a * d + b * c);"
     fabs = f"fabs{suffix}"
     quotient = (
         f"if ({fabs}(c) >= {fabs}(d)) {{\n"
@@ -371,19 +371,18 @@ def _complex(name: str, part: str, suffix: str) -> dict[str, Helper]:
         f"    return {made}((a + b * ratio) / divisor, (b - a * ratio) / divisor);\n"
         "}\n"
         f"const {part} ratio = c / d, divisor = c * ratio + d;\n"
-        f"return {made}((a * ratio + b) / divisor, (b * ratio - a) / divisor);"
+        f"return {made}((a * ratio + b) / divisor, (ROUNDED(b * ratio) - a) / divisor);"
     )
     return {
         f"mul_{name}": Helper(
-            "/* a * c - b * d without that minus: gcc 12 fuses one with a product where there is a sum beside it */\n"
-            + _function(type, f"mul_{name}", f"{type} x, {type} y", parts + product),
-            ("CMPLX",),
+            _function(type, f"mul_{name}", f"{type} x, {type} y", parts + product),
+            ("CMPLX", "ROUNDED"),
             headers=("complex.h",),
         ),
         f"div_{name}": Helper(
             "/* by the formula of R. L. Smith, which does not overflow where y is large */\n"
             + _function(type, f"div_{name}", f"{type} x, {type} y", parts + quotient),
-            ("CMPLX",),
+            ("CMPLX", "ROUNDED"),
             headers=("complex.h", "math.h"),
         ),
     }
@@ -502,6 +501,14 @@ _FIXED: dict[str, Helper] = {
             "uint64_t a",
             "return (double)(a >> 53 != 0 ? (a >> 12 | ((a & 0xfffu) != 0 ? 1u : 0u)) << 12 : a);",
         )
+    ),
+    "ROUNDED": Helper(
+        "/* a product that is rounded before something is subtracted: gcc 12 fuses a * b - c beside d * e + f */\n"
+        "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12\n"
+        "#define ROUNDED(product) __builtin_assoc_barrier(product)\n"
+        "#else\n"
+        "#define ROUNDED(product) (product)\n"
+        "#endif"
     ),
     "CMPLX": Helper(
         "#if !defined(CMPLX) /* clang, with a C library that defines it for gcc alone */\n"

@@ -25,8 +25,8 @@ MACROS = frozenset(
     NULL EOF NAN INFINITY HUGE_VAL HUGE_VALF I I8 DOMAIN SING OVERFLOW UNDERFLOW PLOSS TLOSS HUGE RAND_MAX EXIT_SUCCESS
     EXIT_FAILURE CHAR_BIT SIZE_MAX PTRDIFF_MAX PTRDIFF_MIN WCHAR_MAX WCHAR_MIN WINT_MAX WINT_MIN BUFSIZ EDOM ERANGE
     EILSEQ FLT_EVAL_METHOD M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2
-    M_SQRT1_2 complex imaginary CMPLX CMPLXF noreturn assert errno stdin stdout stderr linux unix i386 major minor
-    makedev near far isfinite isinf isnan isnormal signbit fpclassify isgreater isgreaterequal isless islessequal
+    M_SQRT1_2 complex imaginary CMPLX CMPLXF ROUNDED noreturn assert errno stdin stdout stderr linux unix i386 major
+    minor makedev near far isfinite isinf isnan isnormal signbit fpclassify isgreater isgreaterequal isless islessequal
     islessgreater isunordered math_errhandling offsetof main environ signgam timezone daylight
     size_t ssize_t ptrdiff_t time_t div_t ldiv_t lldiv_t float_t double_t max_align_t va_list FILE
     """.split()

@@ -1,7 +1,7 @@
 """The docstrings of affdsl as reStructuredText, which Sphinx reads.
 
-They are written for `help()`: code stands between single backticks, or indented by itself, and nothing else is markup.
-So `x * y`, `for_` and `*` mean themselves, and no docstring can be wrong as reStructuredText.
+They are written for `help()`: code stands between single backticks, or indented by itself, and nothing else is markup
+but sections and lists. So `x * y`, `for_` and `*` mean themselves.
 """
 
 import re

@@ -2,12 +2,15 @@
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import get_overloads
 
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
+from sphinx.ext.napoleon import NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
 
 import affdsl
 from affdsl import errors
@@ -58,13 +61,34 @@ def entry(name: str) -> Iterable[str]:
     if isinstance(thing, DType):
         held = "ml_dtypes.bfloat16" if name == "bf16" else f"numpy.{thing.numpy}"
         words = f"{_described(thing)}; MLIR has ``{thing.type}``, arrays ``{held}``."
-        return (f".. py:data:: affdsl.{name}", "", f"   {words}", "")
+        return (f".. py:data:: {name}", "   :module: affdsl", "", f"   {words}", "")
     if isinstance(thing, type):
         # What Python calls when a with-block begins and ends is no method for users.
         members = () if issubclass(thing, WithBlock) else ("   :members:",)
         hidden = (f"   :exclude-members: {', '.join(sorted(HOOKS))}",) if issubclass(thing, Traced) else ()
-        return (f".. autoclass:: affdsl.{name}", *members, *hidden, "")
-    return (f".. autofunction:: affdsl.{name}", "")
+        signature = _signature_of(thing, show_return_annotation=False) if _is_overloaded(thing.__init__) else ""
+        return (f".. autoclass:: affdsl.{name}{signature}", *members, *hidden, "")
+    if not _is_overloaded(thing):
+        return (f".. autofunction:: affdsl.{name}", "")
+    said = NumpyDocstring("\n".join(restructured((inspect.getdoc(thing) or "").splitlines())), what="function")
+    head = f".. py:function:: {name}{_signature_of(thing)}", "   :module: affdsl"
+    return (*head, "", *(f"   {line}" for line in said.lines()), "")
+
+
+def _is_overloaded(function: Callable[..., object]) -> bool:
+    """Whether type checkers are told several signatures; readers are better off with all of it in one."""
+    inner = inspect.unwrap(function)
+    return inspect.isfunction(inner) and bool(get_overloads(inner))
+
+
+def _signature_of(thing: Callable[..., object], *, show_return_annotation: bool = True) -> str:
+    """What a call takes.
+
+    >>> _signature_of(affdsl.fma)
+    '(a: Operand, b: Operand, c: Operand) -> Scalar | Vector'
+    """
+    signature = inspect.signature(thing)
+    return stringify_signature(signature, show_return_annotation=show_return_annotation, unqualified_typehints=True)
 
 
 def summary(name: str) -> str:

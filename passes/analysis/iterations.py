@@ -158,6 +158,15 @@ class Iterations:
             total = total + part * factor
         return total
 
+    def resolved(self, expr: Affine) -> Affine:
+        """An expression in terms of what the values in it are computed of, as far as those are affine, too."""
+        while True:
+            makers = {v: self._makers.get(v) for v in expr.values()}
+            new = {v: op.expr for v, op in makers.items() if isinstance(op, affine.Apply)}
+            if not new:
+                return expr
+            expr = expr.substitute(new)
+
     def sizes(self, array: Value, lanes: Lanes) -> list[Numbers]:
         """The sizes of an array, an argument or one that is allocated. Raises UncountedError of others."""
         if array in self.shapes:

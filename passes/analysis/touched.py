@@ -143,7 +143,7 @@ class _Touching:
                 self._whole(op.source, "read", start, arrays, exact=False)
                 self._whole(op.target, "write", start, arrays, exact=False)
                 return
-        for kind, array, index, width, clipped, exact in _accesses(op):
+        for kind, array, index, width, clipped, exact in accesses_of(op):
             if width is None:
                 self._whole(array, kind, start, arrays, exact=False)
                 continue
@@ -186,6 +186,7 @@ class _Touching:
         root = self.of.root(array, arrays)
         if root is not self.of.base(array, arrays):
             raise UncountedError("it is a view")
+        index = [self.of.resolved(e) for e in index]
         of = self._array(root, start)
         lanes, free = self._lanes(path, [v for e in index for v in e.values()], index, start)
         if not lanes.total:
@@ -270,11 +271,15 @@ class _Touching:
         good: list[tuple[int, Range]] = []
         for each in within:
             moves = [_factor(e, each.iv) for e in index]
-            if each.iv in bounding or not any(moves) or not all(_is_plain(e, each.iv) for e in index):
+            if each.iv in bounding or not any(moves) or not all(self._is_plain(e, each.iv) for e in index):
                 continue
             if not any(moves[:-1]):
                 good.append((abs(moves[-1]), each))
         return min(good, key=lambda pair: pair[0])[1] if good else None
+
+    def _is_plain(self, expr: Affine, iv: Value) -> bool:
+        """Whether a counter is only a term of an expression, and no quotient, product or value depends on it."""
+        return all(atom is iv or iv not in self.of.roots(Affine.of(atom).values()) for atom, _ in expr.terms)
 
 
 def _before(of: Iterations, op: Op, inside: frozenset[Value]) -> frozenset[Value]:
@@ -307,16 +312,11 @@ def _some(lanes: Lanes) -> Lanes:
     return Lanes(lanes.values, np.ones_like(lanes.often))
 
 
-def _is_plain(expr: Affine, iv: Value) -> bool:
-    """Whether a value is only a term of an expression, and in none of its quotients and products."""
-    return all(atom is iv or iv not in Affine.of(atom).values() for atom, _ in expr.terms)
-
-
 def _factor(expr: Affine, iv: Value) -> int:
     return next((factor for atom, factor in expr.terms if atom is iv), 0)
 
 
-def _accesses(op: Op) -> Iterator[tuple[str, Value, Sequence[Affine], int | None, bool, bool]]:
+def accesses_of(op: Op) -> Iterator[tuple[str, Value, Sequence[Affine], int | None, bool, bool]]:
     """What an operation accesses: how, which array, from which index on, how many elements in a row, whether those
     outside of the row are left out, and whether it is certainly all of them. None for a number is any elements."""
     match op:

@@ -18,7 +18,7 @@ def strided_vectors(module: OpT) -> OpT:
 
         affine.vector_load %A[i, j + 1]      ->  vector.transfer_read %A[i, (affine.apply j + 1)], in_bounds
 
-    affine.vector_load is lowered to vector.load, which takes rows that are contiguous and no others.
+    affine.vector_load is lowered to vector.load, which takes contiguous rows and no others; so do masked loads.
 
     >>> from affdsl.mlir.readers import parse
     >>> print(strided_vectors(parse('''func.func @f(%i: index, %A: memref<?xf32, strided<[?]>>) {
@@ -39,6 +39,13 @@ def strided_vectors(module: OpT) -> OpT:
             return tuple(_read(op, map))
         if isinstance(op, affine.VectorStore) and (map := _map(op.value, op.memref)) is not None:
             return tuple(_written(op, map))
+        if isinstance(op, vector.MaskedLoad) and (map := _map(op.result, op.memref)) is not None:
+            return tuple(_read_masked(op, map))
+        if isinstance(op, vector.MaskedStore) and (map := _map(op.value, op.memref)) is not None:
+            in_bounds = (True,) * len(map.results)
+            return (
+                vector.TransferWrite(op.value, op.memref, op.indices, map, in_bounds, (op.mask,), location=op.location),
+            )
         return None
 
     return rewrite(module, rule)
@@ -69,6 +76,16 @@ def _written(op: affine.VectorStore, map: AffineMap) -> Iterator[Op]:
     yield from made
     in_bounds = (True,) * len(map.results)
     yield vector.TransferWrite(op.value, op.memref, indices, map, in_bounds, location=op.location)
+
+
+def _read_masked(op: vector.MaskedLoad, map: AffineMap) -> Iterator[Op]:
+    """A transfer has one number for the lanes that are left out, where a masked load has a vector."""
+    assert isinstance(op.result.type, VectorType)
+    none, read = Value(op.result.type.element), Value(op.result.type)
+    in_bounds = (True,) * len(map.results)
+    yield arith.Constant(none, 0.0 if isinstance(none.type, FloatType) else 0, location=op.location)
+    yield vector.TransferRead(read, op.memref, op.indices, none, map, in_bounds, (op.mask,), location=op.location)
+    yield arith.Select(op.result, op.mask, read, op.pass_thru, location=op.location)
 
 
 def _indices(index: Sequence[Affine], op: Op) -> tuple[tuple[Value, ...], list[Op]]:

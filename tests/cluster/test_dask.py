@@ -7,6 +7,7 @@ from dask.base import tokenize
 
 import affdsl as af
 from examples import heat_blocks
+from tests.effort import some
 from tests.halo.test_halo import clamped, heat, in_three_dimensions, one_sided, two_steps_of_two, wider_edges
 
 M, N = af.symbols("M N")
@@ -28,7 +29,7 @@ def on_new(kernel: af.Kernel, *more: object):
     [(heat, (0.25,)), (one_sided, ()), (wider_edges, ()), (clamped, ()), (in_three_dimensions, ())],
     ids=lambda x: getattr(x, "name", ""),
 )
-@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+@pytest.mark.parametrize("scheduler", some(["threads", "synchronous"], 1))
 def test_blocks_with_halos_are_the_whole(kernel, more, scheduler):
     depth = kernel.halo("A")
     whole = np.random.default_rng(1).random((23, 17, 9)[: len(depth)] if len(depth) > 1 else 50)

@@ -2,9 +2,12 @@
 
 import ctypes
 import re
+import sys
 from array import array
 from collections.abc import Callable
+from types import SimpleNamespace
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -103,6 +106,50 @@ def test_what_cannot_be_taken_is_refused_with_the_reason(position: int, call):
     made, message = REFUSED[position]
     with pytest.raises(ArgumentError, match=f"^double: {re.escape(message)}"):
         call(made(np.arange(3.0)), np.zeros(3))
+
+
+class Tensor(Lent):
+    """As PyTorch lends it: bfloat16 by way of other elements, and it knows what is stored with the other sign."""
+
+    def __init__(self, memory: np.ndarray, dtype: str, *, negated: bool = False) -> None:
+        super().__init__(memory)
+        self.dtype, self._negated = dtype, negated
+
+    def is_neg(self) -> bool:
+        return self._negated
+
+    def view(self, dtype: object) -> Lent:
+        assert dtype == "16 bits"
+        return Lent(self._memory.view("i2"))
+
+    def __dlpack__(self, **asked: object) -> object:
+        if self.dtype == "torch.bfloat16":
+            raise BufferError("Unsupported dtype in DLTensor.")
+        return super().__dlpack__(**asked)
+
+
+def test_bfloat16_of_pytorch(monkeypatch):
+    @af.kernel
+    def negate(x: af.strided(af.bf16[N])):
+        with af.for_(N) as i:
+            x[i] = -x[i]
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(int16="16 bits"))
+    for run in (negate, negate.interpret):
+        x = np.arange(6).astype(ml_dtypes.bfloat16)
+        run(Tensor(x[::2], "torch.bfloat16"))
+        assert x.tolist() == [0, 1, -2, 3, -4, 5]
+
+
+def test_numbers_that_are_stored_with_the_other_sign_are_not_taken(call):
+    x = np.arange(3.0)
+    with pytest.raises(
+        ArgumentError, match=r"are stored with the other sign, which resolve_neg\(\) settles; pass a copy"
+    ):
+        call(Tensor(x, "torch.float64", negated=True), np.zeros(3))
+    y = np.zeros(3)
+    call(Tensor(x, "torch.float64"), y)
+    assert y.tolist() == [0, 2, 4]
 
 
 def test_memory_that_is_shared_overlaps(call):

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from affdsl.codegen.toolchain import find_compiler
+from affdsl.codegen.toolchain import find_compiler, identify
 
 ROOT = Path(__file__).parent.parent.parent
 DOCS = ROOT / "docs"
@@ -92,11 +92,12 @@ def _done(block: Block, name: str, namespace: dict[str, object], missing: list[s
             exec(compile("\n" * block.line + block.code, name, "exec"), namespace)
         return out.getvalue()
     lines = block.code.replace("\\\n", " ").splitlines()
-    needed = {
-        word for line in lines for word in _tools(line) if not (word in OURS or "/" in word or shutil.which(word))
-    }
+    words = {word for line in lines for word in _tools(line)}
+    needed = sorted(word for word in words if not (word in OURS or "/" in word or shutil.which(word)))
+    if "-fopenmp" in block.code and not identify(find_compiler()).has_openmp:
+        needed.append("a compiler with -fopenmp")
     if needed:
-        missing += sorted(needed)
+        missing += needed
         return None
     return "".join(_printed(line) for line in lines)
 

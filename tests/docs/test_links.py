@@ -75,4 +75,4 @@ def test_names_are_in_the_reference_by_what_they_are(monkeypatch):
     # A new module is shown although no page names it.
     monkeypatch.setattr("docs.site.names.public_names", lambda: {**public_names(), "sqrt": "lang.roots"})
     assert "sqrt" in named("others")
-    assert "sqrt" not in named("lang.maths")
+    assert "sqrt" not in named("lang.elementary")

@@ -49,7 +49,7 @@ def run(title: str, lines: str, path) -> None:
 
 @pytest.mark.parametrize(("title", "wrong", "said", "right"), list(rows()))
 def test_a_row(title, wrong, said, right, tmp_path):
-    with pytest.raises((af.AffdslError, AttributeError)) as caught:
+    with pytest.raises((af.AffdslError, AttributeError, ValueError)) as caught:
         run(title, code(wrong), tmp_path / "page.py")
     message = re.sub(r"^\S+:\d+: ", "", str(caught.value))
     assert f"{type(caught.value).__name__}: {message}".startswith(said)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracles import require
+from tests.shipping.machine import X86
 
 ROOT = Path(__file__).parents[2]
 SHIP = ROOT / "examples" / "ship"
@@ -36,6 +37,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@X86
 def test_its_commands_build_and_run_what_it_says(folder):
     for tool in ("gcc", "g++", "cmake", "make", "pkg-config", "aarch64-linux-gnu-gcc"):
         require(tool, ("-fopenmp",) if tool == "gcc" else ())

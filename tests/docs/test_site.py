@@ -68,9 +68,18 @@ def test_attributes_that_share_what_is_said_have_it_each():
 def test_every_name_has_an_entry_and_one_sentence():
     reference = part("reference")
     for name in affdsl.__all__:
-        assert f"affdsl.{name}" in "\n".join(reference.entry(name)), name
+        entry = "\n".join(reference.entry(name))
+        assert f":: affdsl.{name}" in entry or (f":: {name}" in entry and ":module: affdsl" in entry), name
         sentence = reference.summary(name)
         assert re.fullmatch(r".{3,}\w.*\.", sentence), name
+
+
+def test_what_is_overloaded_for_type_checkers_has_one_signature():
+    reference = part("reference")
+    (head, *said) = reference.entry("kernel")
+    assert head.startswith(".. py:function:: kernel(function: Callable[..., object] | None = None, /, *, boundscheck: ")
+    assert any("**boundscheck**" in line or "boundscheck:" in line for line in said)
+    assert next(iter(reference.entry("for_"))).startswith(".. autoclass:: affdsl.for_(*bounds: Operand")
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,11 @@
 
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 
+from affdsl.codegen.toolchain import find_compiler, identify
 from tests.docs.pages import DOCS, PAGES, written
 from tests.oracles import missing
 
@@ -65,3 +67,13 @@ def test_a_command_that_is_not_there_is_said(tmp_path, monkeypatch):
     page = "```sh\nno-such-tool | cat\n```\n```text\n1\n```\n"
     assert written(page, "page.md", lacking) == page
     assert lacking == ["no-such-tool"]
+
+
+def test_a_compiler_without_openmp_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    plain = replace(identify(find_compiler()), has_openmp=False)
+    monkeypatch.setattr("tests.docs.pages.identify", lambda _: plain)
+    lacking: list[str] = []
+    page = "```sh\ncc -fopenmp --version\n```\n```text\nof another one\n```\n"
+    assert written(page, "page.md", lacking) == page
+    assert lacking == ["a compiler with -fopenmp"]

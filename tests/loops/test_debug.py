@@ -74,6 +74,18 @@ def test_as_mlir_it_is_printed_too(capfd):
     assert capfd.readouterr().out == 'x[ 0 ] gives 1.5 0.25 0\n\n100% of 7 done: "ä"\n'
 
 
+def test_loops_that_run_down_are_spoken_of_with_their_variables():
+    @af.kernel
+    def falling(x: af.f64[N], first: af.index):
+        with af.for_(N - 1, -1, -1) as i:
+            with af.for_(i, first - 1, -2) as j:
+                af.assert_(x[j] < 5, "too large", i, j, x[j], x[i])
+
+    for call in (falling, falling.interpret):
+        with pytest.raises(af.FailedAssertionError, match=re.escape("too large (i = 4, j = 2, x[j] = 7, x[i] = 3)")):
+            call(np.array([1.0, 2, 7, 4, 3]), 0)
+
+
 @af.kernel
 def roots(x: af.f64[N], by: af.i32):
     with af.for_(N) as i:

@@ -1,4 +1,4 @@
-"""Asks what an editor asks: where is this name defined?"""
+"""Asks what an editor asks: where is this name defined, what is it, and which others are there?"""
 
 from __future__ import annotations
 
@@ -44,13 +44,20 @@ class Server:
                 assert "error" not in message, message
                 return message["result"]
 
-    def definition(self, path: Path, line: int, column: int) -> list[Path]:
-        """The files in which the name at a place is defined; lines and columns count from 0."""
-        where = {"uri": path.as_uri()}
-        document = {**where, "languageId": "python", "version": 1, "text": path.read_text(encoding="utf-8")}
+    def open(self, path: Path) -> None:
+        """Show a file."""
+        text = path.read_text(encoding="utf-8")
+        document = {"uri": path.as_uri(), "languageId": "python", "version": 1, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": document})
-        position = {"line": line, "character": column}
-        found = self.ask("textDocument/definition", {"textDocument": where, "position": position})
+
+    def at(self, question: str, path: Path, line: int, column: int) -> Any:
+        """The answer to a question about a place of a file that is open; lines and columns count from 0."""
+        where = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": column}}
+        return self.ask(f"textDocument/{question}", where)
+
+    def definition(self, path: Path, line: int, column: int) -> list[Path]:
+        """The files in which the name at a place is defined."""
+        found = self.at("definition", path, line, column)
         places = found if isinstance(found, list) else [found] if found else []
         return [Path(unquote(urlparse(place.get("uri") or place["targetUri"]).path)) for place in places]
 

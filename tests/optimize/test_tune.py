@@ -10,8 +10,9 @@ import affdsl as af
 from affdsl import progress
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.native import runs_here
-from affdsl.optimize import timing, tuning
-from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, varied
+from affdsl.codegen.roofline import Level, Roofline
+from affdsl.optimize import computing, forecast, timing, tuning
+from affdsl.optimize.candidates import VARIATIONS, Machine, candidates, expected, together, varied
 from affdsl.optimize.choices import AS_IT_WAS, NUMBERS, USUAL, Choices
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
@@ -87,6 +88,16 @@ def clock(monkeypatch):
     return made
 
 
+@pytest.fixture(autouse=True)
+def machine(monkeypatch):
+    """Rates that nobody has to measure, and which are the same everywhere."""
+    levels = Level("L1", 32 << 10, 4e11), Level("L2", 1 << 20, 2e11), Level("memory", None, 1e10)
+    monkeypatch.setattr(forecast, "roofline", lambda threads: Roofline(threads, {"f32": 6.4e10, "f64": 3.2e10}, levels))
+    monkeypatch.setattr(forecast, "most_threads", lambda: 2)
+    monkeypatch.setattr(forecast, "native_target", lambda: targets()["avx2"])
+    monkeypatch.setattr(computing, "native_target", lambda: targets()["avx2"])
+
+
 def tuned(kernel=row_sums, tune=None, **options):
     sizes = {"M": 20, "N": 30} if tune is None else tune
     return kernel.optimize("baseline", **{"threads": 1, **options}, tune=sizes)
@@ -146,6 +157,14 @@ def test_the_model_counts_registers_and_what_comes_from_memory():
     assert steps[2] == steps[3], "no tile of such rows stays in the cache"
 
 
+def test_two_numbers_that_are_better_are_tried_together():
+    a, b, c = varied({"sums": 16}), varied({"sums": 4, "shared_rows": 8}), varied({"product_terms": 256})
+    assert together({USUAL: 9.0, a: 2.0, b: 3.0, c: 4.0}) == Choices(sums=16, product_terms=256)
+    assert together({USUAL: 9.0, a: 2.0, b: 3.0, c: 10.0}) is None, "they change one number"
+    assert together({USUAL: 1.0, a: 2.0}) is together({USUAL: 1.0}) is None
+    assert together({USUAL: 9.0, AS_IT_WAS: 1.0, Choices(left_out=("outer",)): 1.0, a: 2.0}) is None
+
+
 # What is kept ---------------------------------------------------------------------------------------------------------
 
 
@@ -158,6 +177,8 @@ def test_the_fastest_is_kept_and_all_times_are_said(clock):
     assert "    2 ms: what recipes choose by themselves\n" in said
     assert "    2 ms: as it was\n" in said
     assert "timed now, and remembered for other processes" in said
+    assert "with M = 20, N = 30: 600 flop, and 5.12 kB that must move\n" in said
+    assert re.search(r"        measured: 1 ms, \d+ % of the roof", said)
 
 
 def test_what_is_hardly_faster_is_not_worth_another_choice(clock, monkeypatch):
@@ -237,6 +258,7 @@ def test_an_interrupt_keeps_the_best_so_far(clock, empty_cache, call):
     clock.fails_at = {call: KeyboardInterrupt()}
     fast = tuned()
     assert "interrupted, so that the rest was not timed, and nothing is remembered" in fast.explain()
+    assert "at best on this machine" not in fast.explain()
     assert list(empty_cache.glob(f"*.{KIND}")) == []
     x, y = (np.zeros(3) for _ in range(2))
     fast.interpret(np.ones((3, 4)), x)
@@ -246,8 +268,19 @@ def test_an_interrupt_keeps_the_best_so_far(clock, empty_cache, call):
         assert "tuned for M = 20, N = 30: what recipes choose by themselves\n" in fast.explain()
 
 
+def test_an_interrupt_while_the_machine_is_measured_loses_nothing(clock, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(forecast, "roofline", interrupted)
+    said = tuned().explain()
+    assert "sums = 16, 1 ms a call" in said
+    assert "timed now, and remembered for other processes" in said
+    assert "at best on this machine" not in said
+
+
 def test_what_the_compiler_refuses_is_left_out(clock):
-    clock.fails_at = {4: af.ToolchainError("the compiler crashed\nand says more")}
+    clock.fails_at = {5: af.ToolchainError("the compiler crashed\nand says more")}
     said = tuned().explain()
     assert "    not timed: as it was; the compiler crashed\n" in said
     assert "and says more" not in said
@@ -376,7 +409,7 @@ def test_sizes_that_are_no_sizes_are_refused():
 
     unfit = next(name for name, target in targets().items() if not runs_here(target))
     for make, text in (
-        (lambda: tuned(tune={"M": 3}), r'the size N is missing\n    write tune=\{"M": ..., "N": ...\}'),
+        (lambda: tuned(tune={"M": 3}), r'the size N is missing\n    the sizes are \{"M": ..., "N": ...\}'),
         (lambda: tuned(tune={"M": 3, "n": 3}), "it has no size n\n    its sizes are M, N"),
         (lambda: tuned(tune={"M": 3, "N": 2.5}), "N is 2.5\n    it is a whole number from 0 on"),
         (lambda: tuned(tune={"M": 3, "N": -1}), "N is -1\n"),
@@ -405,7 +438,7 @@ def test_a_terminal_shows_a_bar(clock, monkeypatch):
     times = timing.seconds
 
     def until_seen(*arguments):
-        if clock.timed == 6:
+        if clock.timed == 9:
             assert terminal.seen.wait(10)
         return times(*arguments)
 

@@ -166,6 +166,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),
     "sink": lambda s, r: s.sink(_loop(s, r)),
     "compute_at": lambda s, r: s.compute_at(_array(s, r), _loop(s, r)),
+    "precompute": lambda s, r: s.precompute(_array(s, r), _loop(s, r)),
     "privatize": lambda s, r: s.privatize(_array(s, r), _loop(s, r)),
     "expand": lambda s, r: s.expand(_array(s, r), _loop(s, r)),
     "fold": lambda s, r: s.fold(_array(s, r), r.randint(0, 1), r.choice((1, 2, 3, 8))),

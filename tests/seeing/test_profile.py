@@ -16,7 +16,7 @@ from affdsl.seeing.profile import _Call, _Runner
 from benchmarks.polybench.suite import SUITE
 from examples.spmv import spmv
 from examples.unsharp_sobel import unsharp_sobel
-from tests.seeing.tracing import found_in, traced
+from tests.seeing.tracing import elements, found_in, traced
 
 M, N = af.symbols("M N")
 
@@ -25,6 +25,12 @@ M, N = af.symbols("M N")
 def scale(x: af.f64[N], by: af.f64):
     with af.for_(N) as i:
         x[i] *= by
+
+
+@af.kernel
+def scale_by(x: af.i64[N], n: af.index):
+    with af.for_(n) as i:
+        x[i] *= 2
 
 
 @af.kernel
@@ -67,7 +73,16 @@ def test_arrays_are_copies_unless_they_are_wanted_in_place():
     scale.profile(x, 2.0, repeats=2)
     assert x.tolist() == [1.0] * 5
     scale.profile(x, 2.0, repeats=2, in_place=True)
-    assert x.tolist() == [16.0] * 5  # two more come first, to be warm and to know how long one takes
+    assert x.tolist() == [8.0] * 5  # one more comes first, to be warm and to know how long it takes
+    place = np.array([1, 0])
+
+    @af.kernel
+    def data(x: af.f64[N], place: af.i64[2]):
+        with af.for_(place[0]) as i:
+            x[i] *= 2.0
+
+    data.profile(x, place, repeats=1, in_place=True)
+    assert x.tolist() == [64.0] + [8.0] * 4  # and one in which it is counted
 
 
 def test_the_roof_is_that_of_the_level_which_holds_the_data():
@@ -205,6 +220,28 @@ def test_what_cannot_be_looked_into_is_refused():
         both.profile(np.ones((2, 2)), inside="q")
 
 
+def test_what_a_run_counts_is_what_the_interpreter_does():
+    @af.kernel
+    def digits(x: af.i64[N], least: af.i64[N], sums: af.i64[N]):
+        with af.for_(N) as i:
+            with af.if_(x[i] > least[i]):
+                with af.while_(lambda n: n > 0, iter_args=x[i]) as n:
+                    sums[i] += n % 10
+                    with af.for_(i, N) as j:
+                        with af.if_(x[j] == n):
+                            least[j] = n
+                    af.yield_(n // 10)
+            with af.else_():
+                scale_by(sums, i)
+
+    rng = np.random.default_rng(3)
+    given = (rng.integers(0, 999, 9), rng.integers(0, 999, 9), np.zeros(9, "i8"))
+    trace = traced(digits, given)
+    (nest,) = digits.profile(*given, repeats=1).nests
+    assert nest.is_counted_by_run
+    assert (elements(nest.work, "load"), elements(nest.work, "store")) == (trace.loads, trace.stores)
+
+
 def test_calls_in_loops_are_part_of_the_nest_and_those_outside_are_nests():
     @af.kernel
     def rows(A: af.f64[M, N], x: af.f64[N]):
@@ -231,6 +268,14 @@ def test_the_table():
         "scale: i", "i#1, i#2, j", "k", "scale: i", "beside the nests", "whole call",
     ]  # fmt: skip
     assert lines[8] == "The roof of 1 thread: 100 GFLOP/s of f64, L1 100 GB/s, L2 50 GB/s, memory 10 GB/s."
+
+
+def test_a_roof_that_is_too_low_is_said(monkeypatch):
+    slow = Roofline(1, {"f32": 1.0, "f64": 1.0}, (Level("memory", None, 1.0),))
+    monkeypatch.setattr(module, "roofline", lambda threads: slow)
+    assert "Some is above the roof, as others were busy when that was measured" in str(
+        scale.profile(np.ones(10), 2.0, repeats=1)
+    )
 
 
 def test_what_the_numbers_need_is_said():

@@ -39,7 +39,7 @@ def mean(x: af.i32[N], least: af.i32) -> af.f64:
 
 
 @af.kernel
-def half(x: af.f16) -> af.f16:
+def half(x: af.f16 = float("inf")) -> af.f16:
     return x / 2
 
 
@@ -92,9 +92,10 @@ def turned(x: af.c64[N], y: af.c128[N], by: af.f64):
 
 
 @af.kernel
-def by_number(x: af.c64[N], by: af.c64):
+def by_number(x: af.c64[N], by: af.c64, turn: af.c128 = 1j):
     with af.for_(N) as i:
         x[i] *= by
+    return turn * af.c128(by)
 
 
-ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled]
+ALL = [product, scaled, halves, mean, half, shifted, gathered, rooted, said, turned, doubled, by_number]

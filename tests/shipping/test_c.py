@@ -17,6 +17,7 @@ from affdsl.codegen.aot.shipped import Library, ShippedKernel
 from examples.ship import filters
 from tests.oracles import require
 from tests.shipping import kernels
+from tests.shipping.machine import SEVERAL, X86
 
 SHIP = Path(filters.__file__).parent
 STRICT = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic")
@@ -224,6 +225,24 @@ def test_a_library_for_another_machine_runs_there(tmp_path, monkeypatch):
     assert found[0][1:] == found[1][1:] == found[2][1:]
 
 
+@X86
+def test_one_source_serves_machines_of_two_kinds(tmp_path):
+    compiler, emulator = require("aarch64-linux-gnu-gcc"), require("qemu-aarch64")
+    listed, targets = [filters.smooth, filters.brightest], ["avx2", "sve", "baseline"]
+    af.build(listed, tmp_path, name="filters", prefix="filters_", targets=targets)
+    (tmp_path / "main.c").write_text(PROGRAM)
+    run(require("gcc"), *STRICT, "main.c", "libfilters.a", "-I.", "-lm", "-o", "here", cwd=tmp_path)
+    target, *numbers = run(tmp_path / "here").split()
+    assert target == ("avx2" if has("avx2") else "baseline")
+    flags = {"filters_sve.c": ["-march=armv8.2-a+sve"]}
+    for file in tmp_path.glob("*.c"):
+        run(compiler, *STRICT, "-I.", *flags.get(file.name, ()), "-c", file, cwd=tmp_path)
+    objects = [path.name for path in tmp_path.glob("*.o")]
+    run(compiler, "-static", *objects, "-lm", "-o", "there", cwd=tmp_path)
+    for cpu, wanted in (("max", "sve"), ("cortex-a53", "baseline")):
+        assert run(emulator, "-cpu", cpu, tmp_path / "there").split() == [wanted, *numbers]
+
+
 def test_kernels_that_share_callees_and_tables_are_in_one_file(tmp_path):
     N = af.symbols("N")
     table = np.arange(4.0)
@@ -246,7 +265,7 @@ def test_kernels_that_share_callees_and_tables_are_in_one_file(tmp_path):
         with af.for_(N) as i:
             x[i] += weights[i % 4]
 
-    af.build([weight, twice, weight_1], tmp_path, name="weights", targets=["avx2", "baseline"])
+    af.build([weight, twice, weight_1], tmp_path, name="weights", targets=SEVERAL)
     compiled = ctypes.CDLL(str(tmp_path / "libweights.so"))
     for kernel in (weight, twice, weight_1):
         ours, theirs = np.arange(9.0), np.arange(9.0)
@@ -260,9 +279,9 @@ def test_a_function_says_whether_it_ran_where_one_of_its_targets_may_not(tmp_pat
     shipped = ShippedKernel(
         filters.brightest.program,
         filters.brightest.check(),
-        {"avx2": packed.module, "baseline": filters.brightest.module},
+        dict(zip(SEVERAL, (packed.module, filters.brightest.module), strict=True)),
     )
-    targets = chosen_targets(["avx2", "baseline"])
+    targets = chosen_targets(SEVERAL)
     aot.build(Library("bright", "1", (shipped,), ("brightest",), targets), tmp_path)
     assert "int32_t brightest(" in (tmp_path / "bright.h").read_text()
     compiled = ctypes.CDLL(str(tmp_path / "libbright.so"))

@@ -9,13 +9,14 @@ import pytest
 
 import affdsl as af
 from affdsl.cli import main
-from affdsl.codegen.aot.dispatch import TUNING, X86
+from affdsl.codegen.aot.dispatch import FEATURES, TUNING
 from affdsl.codegen.aot.machine import chosen_targets
 from affdsl.codegen.aot.naming import library_name, library_version, symbols, variants
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.errors import BuildError
 from affdsl.codegen.toolchain import find_compiler
 from examples.ship import filters
+from tests.shipping.machine import SEVERAL, X86
 
 BAD_NAMES = [
     "", "Upper", "9lives", "with-dash", "a b", "../up", "a/b", "a;b", "$(touch x)", "${HOME}", "a\nb", "naïve", "_x",
@@ -79,6 +80,9 @@ def test_targets_are_known_and_leave_out_no_cpu():
         BuildError, match="the targets avx512, avx2 leave out CPUs that have none of them: name baseline"
     ):
         chosen_targets(["avx2", "avx512"])
+    with pytest.raises(BuildError, match="the targets avx2, neon leave out CPUs that have none of them: name baseline"):
+        chosen_targets(["avx2", "neon"])
+    assert [t.name for t in chosen_targets(["neon", "sve"])] == ["sve", "neon"]
     with pytest.raises(BuildError, match="no target: name one or several of native, "):
         chosen_targets([])
 
@@ -86,10 +90,11 @@ def test_targets_are_known_and_leave_out_no_cpu():
 def test_every_flag_of_a_target_is_asked_of_the_cpu():
     for target in TARGETS:
         if target.machine == "__x86_64__":
-            assert set(target.flags) - TUNING <= X86.keys()
+            assert set(target.flags) - TUNING <= FEATURES.keys()
         assert target.machine
 
 
+@X86
 def test_a_compiler_for_other_machines_is_refused(tmp_path):
     with pytest.raises(
         BuildError, match="makes no code for neon: it defines no __AARCH64EL__, __ARM_NEON; set CC to a"
@@ -98,6 +103,7 @@ def test_a_compiler_for_other_machines_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@X86
 def test_a_compiler_that_takes_no_such_flag_is_refused(tmp_path, monkeypatch):
     real = find_compiler().path
     poor = tmp_path / "poor"
@@ -166,8 +172,8 @@ def test_names_of_a_hostile_kernel_get_nowhere(tmp_path):
         with af.for_(N) as names:
             HOSTILE_API[names] = HOSTILE_RESTRICT[names] + affdsl_chosen[names] * restrict
 
-    files = af.build(inline, tmp_path, name="hostile", targets=["avx2", "baseline"], python=True)
-    assert {"hostile_avx2.c", "hostile_targets.h"} <= {file.name for file in files}
+    files = af.build(inline, tmp_path, name="hostile", targets=SEVERAL, python=True)
+    assert {f"hostile_{SEVERAL[0]}.c", "hostile_targets.h"} <= {file.name for file in files}
     text = (tmp_path / "hostile.h").read_text()
     assert "inline_(int64_t N" in text
     assert "Ends * / the comment" in text

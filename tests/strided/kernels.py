@@ -386,6 +386,7 @@ def on_vectors(kernel: af.Kernel, step: Callable[[af.Schedule], af.Schedule]) ->
 
 
 on_vectors(smooth, lambda s: s.vectorize("i", 4))
+on_vectors(smooth, lambda s: s.vectorize("i", 8, tail="masked"))
 on_vectors(backwards, lambda s: s.vectorize("i", 4, tail="masked"))
 on_vectors(every_other, lambda s: s.vectorize("i", 8))
 on_vectors(life, lambda s: s.vectorize("j", 16))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.codegen.c.emit import emit
+from affdsl.codegen.c.emit import emit, emit_jit
 from affdsl.codegen.errors import LayoutError, OverlapError, SizeError
 from affdsl.codegen.overlap import overlap, overlaps_itself
 from tests.codegen.c.compare import check_compiles
@@ -113,6 +113,16 @@ def test_what_does_not_fit_is_refused_with_the_reason(position: int, call):
     assert str(caught.value).startswith(f"add: {message}")
 
 
+def test_fields_of_packed_records_are_refused_with_a_way_to_pack_them():
+    apart = np.zeros((3, 3), {"names": ["a", "b"], "formats": ["f8", "i4"], "offsets": [0, 8], "itemsize": 20})
+    for records in (PACKED, apart):
+        with pytest.raises(
+            LayoutError, match=r"or give the records room for aligned fields: np.dtype\(..., align=True\)$"
+        ):
+            add(records["a"], GRID[:3, :3])
+    add(PACKED.astype(np.dtype(PACKED.dtype.descr, align=True))["a"], GRID[:3, :3])
+
+
 def test_strides_are_multiples_of_an_element():
     @af.kernel
     def f(x: af.strided(af.i16[N])):
@@ -210,6 +220,55 @@ def test_vectors_of_rows_are_loaded_at_once(tmp_path):
     assert "add_rows" not in add.c()
     assert "vector.transfer_read %A[%i, %j], %cst {in_bounds = [true]}" in fast.mlir()
     assert "*(const f64x4_at *)&A[i * A_stride_0 + j]" in emit(af.parse(fast.mlir()), "add").source
+
+
+def test_masked_rows_are_loaded_at_once_too(tmp_path):
+    fast = af.Schedule(add).vectorize("j", 4, tail="masked").kernel()
+    text = fast.mlir()
+    assert "vector.transfer_read %A[%i, %j_2], %cst_0, %1 {in_bounds = [true]}" in text
+    assert "vector.maskedload" in str(fast.func)
+    assert "vector.maskedload" not in text
+    assert "vector.maskedstore" not in text
+    rows, _ = check_compiles(fast.module, "add", tmp_path, sizes=2).split("\nvoid add(")
+    assert "masked_load_f64x4(&A[i * A_stride_0 + j_2], " in rows
+    a, b = GRID.copy(), GRID.copy()
+    for left, right in ((a, GRID), (a[2:7, 1:8], GRID[:5, :7]), (a[:, ::2], GRID[::-1, :6])):
+        wanted = left + right
+        fast(left, right)
+        np.testing.assert_array_equal(left, wanted)
+    assert not np.array_equal(a, b)
+
+
+def test_contiguous_arrays_are_not_strided_ones_for_the_compiler(tmp_path):
+    """Where they are called from Python: shipped C has one version without vectors."""
+
+    @af.kernel
+    def cube(A: af.strided(af.f64[M, N + 2, 3]), x: af.strided(af.f64[M])):
+        with af.for_(M) as i, af.for_(N) as j, af.for_(3) as k:
+            A[i, j, k] += x[i]
+
+    def text(kernel):
+        return emit_jit(kernel.module, kernel.name, sizes=2)
+
+    assert (
+        "    if (A_stride_0 == (N + 2) * 3 && A_stride_1 == 3 && A_stride_2 == 1\n        && x_stride_0 == 1) {\n"
+        "        cube_contiguous(M, N, A, x);\n        return;\n    }\n"
+        "    if (A_stride_2 == 1 && x_stride_0 == 1) {\n        cube_rows(M, N, A, A_stride_0, A_stride_1, x);\n"
+    ) in text(cube)
+    assert "static void cube_contiguous(int64_t M, int64_t N, double *restrict A, const double *restrict x)" in text(
+        cube
+    )
+    assert "cube_" not in cube.c()
+    fast = af.Schedule(add).vectorize("j", 4).kernel()
+    assert "add_contiguous(M, N, A, B);" in text(fast)
+    assert "add_rows(M, N, A, A_stride_0, B, B_stride_0);" in text(fast)
+    assert "_contiguous" not in emit_jit(fill.module, "fill", sizes=2)
+    for views in (np.zeros((4, 7, 3)), np.zeros((4, 9, 3))[:, 2:], np.zeros((3, 7, 4)).T, np.zeros((4, 7, 3))[:1],
+                  np.zeros((0, 7, 3)), np.zeros((8, 7, 3))[::-2]):  # fmt: skip
+        x = np.arange(1.0, len(views) + 1)
+        cube(views, x)
+        np.testing.assert_array_equal(views[:, :-2], np.broadcast_to(x[:, None, None], views[:, :-2].shape))
+        assert not views[:, -2:].any()
 
 
 def test_a_kernel_with_strides_is_pickled():

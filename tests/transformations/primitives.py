@@ -37,6 +37,7 @@ from affdsl.passes.transforms.normalize import normalize
 from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.peel import peel
 from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
+from affdsl.passes.transforms.precompute import precompute
 from affdsl.passes.transforms.privatize import privatize
 from affdsl.passes.transforms.scalar_replace.carried import scalar_replace
 from affdsl.passes.transforms.shift import shift
@@ -454,6 +455,10 @@ PRIMITIVES: dict[str, Primitive] = {
     "sink": _primitive(one(), lambda at, loops, n: sink(at.function, *at.ivs(loops), module=at.module)),
     "make_perfect": _primitive(
         nested(), lambda at, loops, n: make_perfect(at.function, *at.ivs(loops), module=at.module)
+    ),
+    "precompute": _primitive(
+        buffer_in(),
+        lambda at, loops, n: precompute(at.function, at.buffers[n[0]], *at.ivs(loops), module=at.module),
     ),
     "privatize": _primitive(
         buffer_in(),

@@ -47,6 +47,7 @@ def test_nothing_that_is_accepted_is_wrong():
         "demote first",
         "scalar_replace",
         "unswitch",
+        "precompute",
         "privatize",
         "expand",
         "sink",

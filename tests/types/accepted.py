@@ -111,6 +111,25 @@ def vectors(x: Row, y: Row) -> None:
 
 
 @af.kernel
+def through_a_tile(x: Row, y: Row) -> None:
+    tile = af.alloca(af.f64[8])
+    tag = af.alloc(af.i32[1])
+    with af.for_(0, N - 7, 8) as i:
+        af.prefetch(x, i + 8)
+        af.dma_start(x, i, tile, 0, tag, 0, 8)
+        af.dma_wait(tag, 0, 8)
+        with af.for_(8) as j:
+            y[i + j] = tile[j]
+
+
+@af.kernel
+def digits(n: Annotated[af.Index, af.index]) -> af.Index:
+    i, j = af.delinearize_index(n, (4, 8))
+    assert_type(j, Index)
+    return af.linearize_index((j, i), (8, 4))
+
+
+@af.kernel
 def turn(z: Annotated[af.Array, af.c128[N]], by: Annotated[af.Scalar | complex, af.c128]) -> None:
     with af.for_(N) as i:
         z[i] = z[i] * by
@@ -144,27 +163,29 @@ class Scale:
 
 
 def main() -> dict[str, object]:
-    """Calls of all of them; what they gave."""
+    """Calls of some of them, runs of the others; what they gave."""
     a, b, c = np.ones((4, 5), "f4"), np.ones((5, 6), "f4"), np.empty((4, 6), "f4")
     matmul(a, b, c)
     fast = matmul.optimize(threads=1)
     fast(a, B=b, C=c)
     tiled = af.Schedule(matmul).strip_mine("k", 2).interchange("i", "j")
-    tiled.kernel()(a, b, c)
-    matmul.specialize(N=6).apply("cse")(a, b, c)
+    tiled.kernel().interpret(a, b, c)
+    matmul.specialize(N=6).apply("cse").interpret(a, b, c)
     counts = np.zeros(256, "i8")
-    histogram(np.eye(3, dtype="u1"), counts)
+    histogram.interpret(np.eye(3, dtype="u1"), counts)
     grid = np.ones((5, 5))
     seidel(grid)
-    seidel(grid, steps=np.int64(3))
+    seidel.interpret(grid, steps=np.int64(3))
     x, y = np.linspace(0.25, 1.0, 16), np.zeros(32)
-    number = loops(x, y[::2], 0.5, 16)
+    number = loops.interpret(x, y[::2], 0.5, 16)
     assert_type(number, float)
-    table, w = branches(x, np.zeros(16), n=16)
-    vectors(x, y[:16])
+    table, w = branches.interpret(x, np.zeros(16), n=16)
+    vectors.interpret(x, y[:16])
+    through_a_tile.interpret(x, y[16:])
+    assert_type(digits.interpret(19), float)
     z = np.ones(3, "c16")
-    turn(z, 2j)
-    again = scaled(x, np.float64(2.0))
-    twice(x, y[:16])
-    Scale().run(again)
+    turn.interpret(z, 2j)
+    again = scaled.interpret(x, np.float64(2.0))
+    twice.interpret(x, y[:16])
+    Scale().run.interpret(again)
     return {"c": c, "counts": counts, "grid": grid, "number": number, "table": table, "w": w, "z": z, "again": again}

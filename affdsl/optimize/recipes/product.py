@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.nests import Nest, updates
+from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
+from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
@@ -36,6 +38,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     lanes = options.target.lanes(bits)
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
+    nest, found = _with_factors(s, nest, found)
     rows, vectors = register_tile(options.choices, options.target)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
@@ -68,6 +71,18 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     return f"a product of matrices: {rows} x {width} sums in registers{copies}"
+
+
+def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:
+    """The product after what multiplies elements of a factor by a number is done once for each of them."""
+    before = len(s.steps)
+    for name in dict.fromkeys(access.buffer.name for access in found.factors if not nest.around):
+        with suppress(IllegalTransform, ScheduleError):  # nothing is computed of it alone
+            s.precompute(name, nest.name(nest.band[0]))
+    if len(s.steps) == before:
+        return nest, found
+    again = next(each for each in nests(s) if each.innermost.iv is nest.innermost.iv)
+    return again, product_of(again)
 
 
 def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> str:

@@ -39,7 +39,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     last = nests_of(made, inside)[-1]
     at_once: list[str] = []
     for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
-        found = next(each for each in nests(made) if each.name(each.innermost) == name)
+        found = next((each for each in nests(made) if each.name(each.innermost) == name), None)
+        if found is None:  # it ran once
+            continue
         with suppress(UnfitError):
             made, said = vectors.in_place(copy(made), found, replace(options, reassociate=False))  # the sums are short
             at_once += [said] * (len(found.around) + len(found.band) > 2)

@@ -11,7 +11,16 @@ from typing import Literal
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects import complex as complex_
-from affdsl.optimize.nests import Nest, is_lane_by_lane, is_recurrence, lanes_of, names_in, nests, require_quick_numbers
+from affdsl.optimize.nests import (
+    Nest,
+    has_complex_numbers,
+    is_lane_by_lane,
+    is_recurrence,
+    lanes_of,
+    names_in,
+    nests,
+    require_quick_numbers,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
@@ -62,6 +71,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if is_sum(nest, loop):
         s, done = _sums(s, nest, loop, options)
         return s, "; ".join([*said, done])
+    if said and has_complex_numbers(nest):
+        return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     lanes = lanes_of(nest, options)
     if is_mixed(nest):
         with suppress(IllegalTransform, ScheduleError):

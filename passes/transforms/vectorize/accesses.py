@@ -23,7 +23,7 @@ def access(at: Lanes, op: Access) -> None:
     steps = [None if e is None else at.step(e) for e in exprs]
     type = op.memref.type
     in_a_row = bool(steps) and all(step == 0 for step in steps[:-1])
-    is_plain = in_a_row and isinstance(type, MemRefType) and _may_be_a_vector(at, op, type)
+    is_plain = in_a_row and isinstance(type, MemRefType) and _may_be_a_vector(op, type)
     if isinstance(op, affine.Load | memref.Load) and not at.varies(op.result):
         at.emit(op)
     elif (group := at.groups.get(op)) is not None and at.mask is None:
@@ -38,10 +38,10 @@ def access(at: Lanes, op: Access) -> None:
         _lane_by_lane(at, op)
 
 
-def _may_be_a_vector(at: Lanes, op: Access, type: MemRefType) -> bool:
-    """Whether neighbours are accessed by one operation: where strides are known only at run time, without a mask."""
+def _may_be_a_vector(op: Access, type: MemRefType) -> bool:
+    """Whether neighbours by subscript are accessed by one operation, also where strides are known only at run time."""
     rows = has_rows(type)
-    return rows is True or (rows is None and at.mask is None and isinstance(op, affine.Load | affine.Store))
+    return rows is True or (rows is None and isinstance(op, affine.Load | affine.Store))
 
 
 def _exprs(at: Lanes, op: Access) -> list[Affine | None]:

@@ -30,4 +30,4 @@ def test_short_outer_loops_are_shared_together_with_inner_ones(bounds, shared):
             x[0] = y[0]
 
     directive = next(line for line in fill.c().splitlines() if "#pragma omp" in line)
-    assert directive == "#pragma omp parallel for" + (f" collapse({shared})" if shared > 1 else "")
+    assert directive.partition(" if(")[0] == "#pragma omp parallel for" + (f" collapse({shared})" if shared > 1 else "")

@@ -1,0 +1,222 @@
+"""How long a call ought to take with some sizes: a small model of what its loops compute and move, and nothing runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from affdsl.codegen.native import native_target
+from affdsl.codegen.roofline import Level, Roofline, most_threads, roofline
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, func, scf
+from affdsl.ir.expr import Value
+from affdsl.ir.types import MemRefType
+from affdsl.kernel import Kernel
+from affdsl.lang.annotations import ArrayType
+from affdsl.lang.trace import Program
+from affdsl.optimize.computing import slots
+from affdsl.optimize.moving import Moving
+from affdsl.optimize.timing import spelled
+from affdsl.optimize.trial import numbers_of, symbols_of
+from affdsl.passes.analysis.iterations import Iterations, UncountedError, one
+from affdsl.passes.analysis.touched import joined, summary
+from affdsl.passes.analysis.work import flops, flops_by_type, functions
+from affdsl.seeing.counting import counted
+from affdsl.seeing.nests import Nest, nests_of
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What the model says of one nest of a kernel as it runs.
+
+    Attributes
+    ----------
+    name
+        The nest, with its place in the source.
+    computing
+        Seconds for its operations: as many instructions as there are vectors and scalars, of which sums wait for those
+        before them, or its loads and stores if these take longer.
+    moving
+        Seconds for what caches are too small to keep from one use to the next.
+    level
+        From where most of that time is: the name of a cache, or the memory.
+    """
+
+    name: str
+    computing: float
+    moving: float
+    level: str
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes: computing and moving at the same time."""
+        return max(self.computing, self.moving)
+
+    def __str__(self) -> str:
+        by = "computing" if self.computing >= self.moving else f"what moves to and from {self.level}"
+        return f"{self.name}: {spelled(self.seconds)}, by {by}"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is known of a call without making it.
+
+    Attributes
+    ----------
+    sizes
+        The sizes and index arguments, by name.
+    flops, functions
+        The floating-point operations of a call, and how often functions such as exp are computed.
+    bytes_moved
+        Bytes that have to be moved at least: each element once that is read before it is written, or is written.
+    at_best
+        Seconds for that at the roofline of this machine.
+    bound
+        "computing", or the name of the cache, or memory, that holds all arrays.
+    nests
+        The nests of the kernel as it runs.
+    threads
+        How many threads there are.
+    """
+
+    sizes: Mapping[str, int]
+    flops: int
+    functions: int
+    bytes_moved: int
+    at_best: float
+    bound: str
+    nests: tuple[Expected, ...]
+    threads: int
+
+    @property
+    def seconds(self) -> float:
+        """How long a call ought to take."""
+        return sum(nest.seconds for nest in self.nests)
+
+    def lines(self, measured: float | None = None) -> Iterator[str]:
+        """What is to be said of it, and of a time that was measured."""
+        sizes = ", ".join(f"{name} = {n}" for name, n in self.sizes.items())
+        of_functions = f", {_counted(self.functions, 'functions')} such as exp" if self.functions else ""
+        work = f"{_counted(self.flops, 'flop')}{of_functions}, and {_counted(self.bytes_moved, 'B')} that must move"
+        yield f"with {sizes}: {work}" if sizes else f"a call: {work}"
+        by = "computing" if self.bound == "computing" else f"moving to and from {self.bound}"
+        threads = f", on {self.threads} threads" if self.threads > 1 else ""
+        yield f"    at best on this machine: {spelled(self.at_best)}, by {by}{threads}"
+        yield f"    expected: {spelled(self.seconds)}, {self._share(self.seconds)}"
+        if measured is not None:
+            yield f"    measured: {spelled(measured)}, {self._share(measured)}"
+        if len(self.nests) > 1:
+            yield from (f"        {nest}" for nest in self.nests if nest.seconds)
+
+    def _share(self, seconds: float) -> str:
+        """How far a time is from the roofline."""
+        return f"{100 * self.at_best / seconds:.0f} % of the roof" if seconds else "nothing to do"
+
+
+def expected(kernel: Kernel, sizes: Mapping[str, object], measured: float | None = None) -> list[str]:
+    """What is to be said of a call of a kernel with some sizes, and of how many seconds it took.
+
+    Raises ProgramError for sizes that are missing or are none.
+    """
+    try:
+        return [*forecast(kernel, sizes).lines(measured)]
+    except UncountedError as why:
+        return [f"how much it does is not known without its data: {why}; profile() counts it while it runs"]
+
+
+def forecast(kernel: Kernel, sizes: Mapping[str, object]) -> Forecast:
+    """What a call of a kernel does, and how long it ought to take here.
+
+    Raises ProgramError for sizes that are missing or are none, UncountedError where data decides how often loops run.
+    """
+    names = numbers_of(kernel.program, sizes, "explain")
+    written = nests_of(kernel.written.module)
+    found = counted(written, *_arguments(kernel.written.program, names))
+    for why in found.why.values():
+        raise UncountedError(why)
+    nests = nests_of(kernel.module, width=native_target().width)
+    known, shapes = _arguments(kernel.program, names)
+    threads = most_threads() if any(nest.is_parallel for nest in nests.found) else 1
+    roofs = {count: roofline(count) for count in {1, threads}}
+    work = sum((each for each in found.work.values() if each is not None), found.beside)
+    whole, roof = summary(joined(found.footprints.values())), roofs[threads]
+    level = roof.level(whole.together)
+    computing = sum(count / roof.flops.get(type, roof.flops["f32"]) for type, count in flops_by_type(work).items())
+    moving = whole.moved / level.bandwidth
+    of, by_op = Iterations(nests.module, known, shapes), {nest.op: nest for nest in nests.found}
+    running = _running(of, nests.module.functions[-1].body, {v: v for v in shapes}, by_op)
+    return Forecast(
+        sizes=names,
+        flops=flops(work),
+        functions=functions(work),
+        bytes_moved=whole.moved,
+        at_best=max(computing, moving),
+        bound="computing" if computing > moving else level.name,
+        nests=tuple(_expected(of, nest, _needed(roofs, nest, threads, level), arrays) for nest, arrays in running),
+        threads=threads,
+    )
+
+
+def _arguments(program: Program, names: Mapping[str, int]) -> tuple[dict[Value, int], dict[Value, Sequence[int]]]:
+    """The index arguments of the function with their numbers, and its arrays with their shapes."""
+    args, symbols = program.func.args, symbols_of(program, names)
+    own = zip(args[len(program.sizes) :], program.parameters, strict=True)
+    shapes = {v: [e.evaluate(symbols) for e in p.type.shape] for v, p in own if isinstance(p.type, ArrayType)}
+    return {v: names[v.hint] for v in args if v.hint in names}, dict(shapes)
+
+
+def _running(
+    of: Iterations, block: Block, arrays: Mapping[Value, Value], nests: Mapping[Op, Nest]
+) -> Iterator[tuple[Nest, Mapping[Value, Value]]]:
+    """The nests that run, as far as sizes decide it, each with what the arrays of its function are."""
+    for op in block:
+        if op in nests:
+            yield nests[op], arrays
+        elif isinstance(op, func.Call) and not of.functions[op.callee].external:
+            inner = dict[Value, Value]()
+            for own, given in zip(of.functions[op.callee].args, op.args, strict=True):
+                if isinstance(own.type, MemRefType):
+                    inner[own] = of.base(given, arrays)
+                else:
+                    with suppress(UncountedError):  # a number that data gives
+                        of.known[own] = int(of.value(given, one()).ravel()[0])
+            yield from _running(of, of.functions[op.callee].body, inner, nests)
+        else:
+            for part in _chosen(of, op):
+                yield from _running(of, part, arrays, nests)
+
+
+def _chosen(of: Iterations, op: Op) -> list[Block]:
+    """The blocks of an operation outside of all loops that run."""
+    if isinstance(op, affine.If | scf.If | scf.IndexSwitch):
+        with suppress(UncountedError):
+            return [block for block, lanes in of.branches(op, one()) if lanes.total]
+    return [*op.blocks()]
+
+
+def _needed(roofs: Mapping[int, Roofline], nest: Nest, threads: int, level: Level) -> Roofline:
+    """The roofline of a nest, without what lies beyond the level that holds all arrays: they are there from before."""
+    roof = roofs[threads if nest.is_parallel else 1]
+    return replace(roof, levels=roof.levels[: 1 + [each.name for each in roof.levels].index(level.name)])
+
+
+def _expected(of: Iterations, nest: Nest, roof: Roofline, arrays: Mapping[Value, Value]) -> Expected:
+    rate = roof.flops["f64"] / (2 * native_target().lanes(64))  # instructions, on all lanes of a register at once
+    caches = [level.bytes for level in roof.levels[:-1] if level.bytes is not None]
+    moved = Moving(of).moved(nest.op, {}, arrays, caches)
+    times = [bytes / beyond.bandwidth for bytes, beyond in zip(moved, roof.levels[1:], strict=True)]
+    moving, level = max(zip(times, (beyond.name for beyond in roof.levels[1:]), strict=True), default=(0.0, ""))
+    return Expected(f"{nest.name} ({nest.op.location})", slots(of, nest.op, one()) / rate, moving, level)
+
+
+def _counted(count: float, unit: str) -> str:
+    """A number in the size of unit in which it is best read.
+
+    >>> _counted(999, "B"), _counted(5_600_000, "flop")
+    ('999 B', '5.6 Mflop')
+    """
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {prefix}{unit}"
+    return f"{count:.0f} {unit}"

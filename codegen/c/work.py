@@ -1,0 +1,195 @@
+"""How much a parallel loop does, as C that the sizes of a call decide: too little, and one thread does it sooner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from affdsl.codegen.c.context import Context
+from affdsl.codegen.c.expressions import ADD, MULTIPLY, Code, call, number
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Affine, FloorDiv, Value
+
+FORK = 40_000
+"""So many operations take longer than it takes to wake the threads, and to wait for them."""
+
+Linear = dict[Value | None, Fraction]
+"""A number for each value, by which it is multiplied; that of None is added."""
+
+
+@dataclass(frozen=True)
+class Trip:
+    """How often a loop runs, about: a linear expression, and what else it is at most, of values around the band."""
+
+    linear: Linear
+    most: tuple[Affine, ...] = ()
+
+
+@dataclass(frozen=True)
+class Work:
+    """How often something runs: a number of operations, and loops that run so much for each of their iterations."""
+
+    operations: int
+    loops: tuple[tuple[Trip, Work], ...] = ()
+
+
+def enough(c: Context, op: affine.Parallel) -> str:
+    """The clause of OpenMP with which threads share a loop only where there is enough to do; none where it always is.
+
+    Bounds that move with a loop inside count as in the middle of it. Where they come from data, nothing is known.
+    """
+    found = _of_band(op)
+    if found is None:
+        return ""
+    shown = _shown(c, found)
+    if shown is None:
+        return ""
+    if isinstance(shown, Fraction):
+        return "" if shown >= FORK else " if(0)"
+    return f" if({shown.text} > {FORK}.0)"
+
+
+def _of_band(op: affine.Parallel) -> Work | None:
+    middles: dict[Value, Linear] = {}
+    trips: list[Trip] = []
+    for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
+        trip = _trip(iv, lower, upper, step, middles)
+        if trip is None:
+            return None
+        trips.append(trip)
+    work = _of_block(op.body, middles)
+    for trip in reversed(trips):
+        work = None if work is None else Work(0, ((trip, work),))
+    return work
+
+
+def _of_block(block: Block, middles: dict[Value, Linear]) -> Work | None:
+    """What one run of a block does; where it has loops, these are what counts."""
+    loops: list[tuple[Trip, Work]] = []
+    for op in block:
+        for work in _inside(op, middles):
+            if work is None:
+                return None
+            loops += work.loops if work.loops else ()
+    return Work(0, tuple(loops)) if loops else Work(_operations(block))
+
+
+def _inside(op: Op, middles: dict[Value, Linear]) -> list[Work | None]:
+    match op:
+        case affine.For():
+            trip = _trip(op.iv, op.lower, op.upper, op.step, middles)
+            body = None if trip is None else _of_block(op.body, middles)
+            return [None if trip is None or body is None else Work(0, ((trip, body),))]
+        case affine.If() | scf.If():
+            return [_of_block(block, middles) for block in op.blocks()]
+        case _ if [*op.blocks()]:
+            return [None]
+    return []
+
+
+def _operations(block: Block) -> int:
+    return sum(1 + sum(_operations(inner) for inner in op.blocks()) for op in block)
+
+
+def _trip(
+    iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step: int, middles: dict[Value, Linear]
+) -> Trip | None:
+    """How often a loop runs, about; and its middle, which is noted.
+
+    Of a tile, whose bounds are a number apart, that is the number; it is less only where what is tiled ends before.
+    """
+    pairs = [(low, high) for low in lower for high in upper]
+    low, high = next((pair for pair in pairs if (pair[1] - pair[0]).is_constant), pairs[0])
+    most = [last - first for first, last in pairs if (first, last) != (low, high)]
+    inside = set(middles)
+    first, last = _linear(low, middles), _linear(high, middles)
+    if first is None or last is None:
+        return None
+    middles[iv] = _combined(first, Fraction(1, 2), last, Fraction(1, 2))
+    trip = _likely(_combined(last, Fraction(1, step), first, Fraction(-1, step)))
+    known = tuple(each for each in most if step == 1 and not inside.intersection(each.values()))
+    return Trip(trip, known if trip.keys() == {None} else ())
+
+
+def _likely(trip: Linear) -> Linear:
+    """A number of iterations that is none below one: what is subtracted for the middle of a loop around is left out."""
+    found = {value: factor for value, factor in trip.items() if value is None or factor > 0}
+    return found if len(found) > (None in found) else {None: max(found.get(None, Fraction(1)), Fraction(1))}
+
+
+def _linear(expr: Affine, middles: dict[Value, Linear]) -> Linear | None:
+    found: Linear = {None: Fraction(expr.constant)}
+    for atom, factor in expr.terms:
+        match atom:
+            case Value():
+                inner: Linear | None = middles.get(atom, {atom: Fraction(1)})
+            case FloorDiv(divisor=int() as divisor):
+                inner = _linear(atom.dividend, middles)
+                inner = None if inner is None else _combined(inner, Fraction(1, divisor), {}, Fraction(0))
+            case _:
+                inner = None
+        if inner is None:
+            return None
+        found = _combined(found, Fraction(1), inner, Fraction(factor))
+    return found
+
+
+def _combined(a: Linear, by: Fraction, b: Linear, times: Fraction) -> Linear:
+    keys = dict.fromkeys((*a, *b))
+    sums = {key: a.get(key, Fraction(0)) * by + b.get(key, Fraction(0)) * times for key in keys}
+    return {key: factor for key, factor in sums.items() if factor or key is None}
+
+
+def _shown(c: Context, work: Work) -> Code | Fraction | None:
+    """How many operations, in C or as a number; None where that is not known before the loop."""
+    total, parts = Fraction(work.operations), list[str]()
+    for trip, inner in work.loops:
+        each = _shown(c, inner)
+        if each is None:
+            return None
+        times = _shown_trip(c, trip)
+        if times is None:
+            return None
+        if isinstance(times, Fraction) and isinstance(each, Fraction):
+            total += times * each
+        else:
+            parts.append(f"{_number(times)} * {_number(each)}")
+    return _sum(parts, total) if parts else total
+
+
+def _shown_trip(c: Context, trip: Trip) -> Code | Fraction | None:
+    found = _shown_linear(c, trip.linear)
+    if not isinstance(found, Fraction) or not trip.most:
+        return found
+    shown = number(int(found))
+    for each in trip.most:
+        other = c.values.expression(each)
+        if other.buffers:
+            return None
+        shown = call(c.unit.helper("min_i64"), shown, other)
+    return Code(f"(double){shown.text}", MULTIPLY)
+
+
+def _shown_linear(c: Context, linear: Linear) -> Code | Fraction | None:
+    parts: list[str] = []
+    for value, factor in linear.items():
+        if value is None:
+            continue
+        shown = c.values.expression(Affine.of(value))
+        if shown.buffers:
+            return None
+        text = f"(double){shown.text if shown.text.isidentifier() else f'({shown.text})'}"
+        parts.append(text if factor == 1 else f"{_number(factor)} * {text}")
+    constant = linear.get(None, Fraction(0))
+    return _sum(parts, constant) if parts else constant
+
+
+def _sum(parts: Sequence[str], constant: Fraction) -> Code:
+    every = [*parts, _number(constant)] if constant else [*parts]
+    return Code(" + ".join(every).replace("+ -", "- "), MULTIPLY if len(every) == 1 else ADD)
+
+
+def _number(shown: Code | Fraction) -> str:
+    return repr(float(shown)) if isinstance(shown, Fraction) else shown.at(MULTIPLY)

@@ -1,0 +1,88 @@
+"""The clause of OpenMP that keeps loops with little to do on one thread."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.codegen.c.work import FORK
+
+M, N = af.symbols("M N")
+
+
+def clauses(kernel: af.Kernel) -> list[str]:
+    return re.findall(r"#pragma omp parallel for(.*)", str(kernel.c()))
+
+
+def holds(clause: str, **sizes: int) -> bool:
+    """Whether threads would share the loop for some sizes: the condition means the same in Python as in C."""
+    found = re.fullmatch(r" if\((.*)\)", clause)
+    assert found is not None
+    text = found[1].replace("(double)", "")
+    return bool(eval(text, {"min_i64": min, **sizes}))  # noqa: S307 - it is text of ours
+
+
+def test_a_loop_over_rows_is_shared_where_there_are_enough_elements():
+    @af.kernel
+    def scaled(A: af.f64[M, N]):
+        with af.parallel(M) as i, af.for_(N) as j:
+            A[i, j] = A[i, j] * 2.0
+
+    (clause,) = clauses(scaled)
+    assert not holds(clause, M=10, N=10)
+    assert not holds(clause, M=0, N=10**9)
+    assert holds(clause, M=1000, N=1000)
+    for m, n in ((0, 3), (3, 0), (5, 7), (300, 200)):
+        a = np.random.default_rng(m).normal(size=(m, n))
+        wanted = a * 2.0
+        scaled(a)
+        assert (a == wanted).all()
+
+
+def test_a_triangle_counts_as_a_half():
+    @af.kernel
+    def lower(A: af.f64[N, N]):
+        with af.parallel(N) as i, af.for_(i) as j:
+            A[i, j] = 1.0
+
+    (clause,) = clauses(lower)
+    assert "0.5 * (double)N" in clause
+    assert not holds(clause, N=50)
+    assert holds(clause, N=500)
+
+
+def test_tiles_count_as_what_is_in_them():
+    @af.kernel
+    def tiled(A: af.f64[N, M]):
+        with af.parallel(N) as i, af.for_(M) as j:
+            A[i, j] = 1.0
+
+    made = af.Schedule(tiled).strip_mine("j", 64).kernel()
+    (clause,) = clauses(made)
+    assert not holds(clause, N=10, M=100)
+    assert holds(clause, N=1000, M=1000)
+
+
+@pytest.mark.parametrize(("size", "wanted"), [(FORK, ""), (3, " if(0)")])
+def test_known_sizes_decide_at_once(size, wanted):
+    @af.kernel
+    def filled(A: af.f64[size]):
+        with af.parallel(size) as i:
+            A[i] = 1.0
+
+    assert clauses(filled) == [wanted]
+    a = np.zeros(size)
+    filled(a)
+    assert (a == 1).all()
+
+
+def test_bounds_from_data_are_not_weighed():
+    @af.kernel
+    def ragged(sizes: af.i64[N], A: af.f64[N, M]):
+        with af.parallel(N) as i, af.for_(af.index(sizes[i])) as j:
+            A[i, j] = 1.0
+
+    assert clauses(ragged) == [""]
