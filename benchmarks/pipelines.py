@@ -354,6 +354,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--explain", action="store_true", help="all that optimize() says")
     line = parser.parse_args(words)
     os.environ["OMP_NUM_THREADS"] = os.environ["HL_NUM_THREADS"] = str(line.threads)
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as Halide waits: others may need the processor
     numba.set_num_threads(line.threads)
     print(f"{line.threads} thread(s): milliseconds of ours, times that the best peer takes longer, and each of them")
     best: list[float] = []
