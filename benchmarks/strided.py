@@ -125,9 +125,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked.add_argument("--seconds", type=float, default=0.001, help="how long a burst lasts, about")
     asked.add_argument("--pairs", type=int, default=15, help="how many comparisons")
     asked.add_argument("--largest", type=int, default=max(SIZES.values()), help="leave out larger arrays than this")
+    asked.add_argument("--kernels", nargs="*", default=[], help="these alone")
     chosen = asked.parse_args(arguments)
     ratios = []
     for pair in pairs():
+        if chosen.kernels and pair.contiguous.name not in chosen.kernels:
+            continue
         for where, elements in SIZES.items():
             if elements > min(chosen.largest, 40_000 if pair.contiguous.name == "matmul" else chosen.largest):
                 continue

@@ -29,6 +29,8 @@ VARIATIONS: tuple[Mapping[str, int], ...] = (
     {"block_rows": 32},
     {"block_rows": 128},
     {"block_columns": 32},
+    {"strip_vectors": 2},
+    {"strip_vectors": 8},
     {"sweep_steps": 4},
     {"sweep_steps": 16},
     {"sweep_rows": 64},

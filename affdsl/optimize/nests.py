@@ -124,6 +124,23 @@ def _perfect(path: tuple[Op, ...]) -> tuple[tuple[affine.For, ...], tuple[Op, ..
     return band, path[:first]
 
 
+def now_called(s: Schedule, nest: Nest, known: Container[str]) -> str:
+    """What the innermost loop of a nest is called after steps for other nests, which may have taken it out of theirs.
+
+    A nest that has another name now is one with the same statements that is not `known` from before.
+    """
+    name, found = nest.name(nest.innermost), nests(s)
+    if any(each.name(each.innermost) == name for each in found):
+        return name
+    same = (each for each in found if each.name(each.innermost) not in known and has_same_statements(each, nest))
+    return next((each.name(each.innermost) for each in same if not each.has_vectors), name)
+
+
+def has_same_statements(nest: Nest, other: Nest) -> bool:
+    """Whether two nests are the same statements, by their places in the source."""
+    return [op.location for op in nest.innermost.body] == [op.location for op in other.innermost.body]
+
+
 def updates(nest: Nest) -> tuple[Access, arith.Binary] | None:
     """The only store of the innermost loop, and the sum or difference with what its element held that it stores."""
     stores = [a for a in nest.accesses if a.kind == "write"]

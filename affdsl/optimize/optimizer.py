@@ -12,7 +12,7 @@ from affdsl.ir.location import Location
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
-from affdsl.optimize.nests import Nest, made_inside, names_in, nests, used_again
+from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import blocked, chains, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -208,7 +208,10 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             with suppress(IllegalTransform, ScheduleError):
                 s.distribute(nest.name(nest.innermost))
     inside, done = names_in(s, root), set[str]()
-    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+    waiting = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    known = {nest.name(nest.innermost) for nest in nests(s)}
+    for nest in waiting:
+        name = now_called(s, nest, known)
         if name in done:
             continue
         s, said, covered = _recurrences(s, name, options)

@@ -66,8 +66,9 @@ class Measured:
     bytes_read, bytes_written, bytes_touched
         Bytes of memory, each counted once; those of either kind.
     bytes_moved
-        Bytes that come from elsewhere, as they are read before they are written, and bytes that go there: at least so
-        much is moved, and more where caches are too small. Arrays that are allocated in the nest do not count.
+        Bytes that come from elsewhere, as they are read before they are written, and bytes that go there: so much is
+        moved, and more where caches are too small. Of an array that is both read and written, what comes first in the
+        text decides. Arrays that are allocated in the nest do not count.
     at_most
         The arrays of which the bytes are upper bounds, as data decides which elements it is.
     is_counted_by_run

@@ -137,8 +137,8 @@ def as_interpreted(case: Case) -> Case:
 
 def test_there_are_all_examples():
     assert NAMES == [
-        "cholesky", "conv2d", "floyd_warshall", "gauss_seidel", "gauss_seidel_wavefront", "gemm", "histogram",
-        "jacobi2d", "packed_matmul", "prefix_sum", "softmax", "spmv", "unsharp_sobel",
+        "cholesky", "conv2d", "floyd_warshall", "gauss_seidel", "gauss_seidel_wavefront", "gemm", "heat_blocks",
+        "histogram", "jacobi2d", "packed_matmul", "prefix_sum", "softmax", "spmv", "unsharp_sobel",
     ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What `explain(sizes)` counts and expects: work and bytes beside those by hand, on a machine of round numbers."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -45,12 +46,17 @@ def total(x: af.f64[N], sum: af.f64[1]):
         sum[0] += x[i]
 
 
+@cache
+def tiled(threads=1):
+    return product.optimize("avx2", threads=threads)
+
+
 def of(kernel, **sizes):
     return forecast.forecast(kernel, sizes)
 
 
 def test_work_and_bytes_are_those_of_the_kernel_as_written():
-    for kernel in (product, product.optimize("avx2", threads=1)):
+    for kernel in (product, tiled()):
         found = of(kernel, M=30, N=40, K=50)
         assert (found.flops, found.functions) == (2 * 30 * 40 * 50, 0)
         assert found.bytes_moved == 8 * (30 * 50 + 50 * 40 + 2 * 30 * 40)
@@ -93,7 +99,7 @@ def test_compilers_make_vectors_of_rows_and_not_of_recurrences():
 
 
 def test_a_product_in_panels_is_expected_to_be_faster():
-    plain, fast = (of(kernel, M=500, N=500, K=500) for kernel in (product, product.optimize("avx2", threads=1)))
+    plain, fast = (of(kernel, M=500, N=500, K=500) for kernel in (product, tiled()))
     assert fast.at_best == plain.at_best <= fast.seconds < plain.seconds / 3
 
 
@@ -105,7 +111,7 @@ def test_only_the_version_for_these_sizes_counts():
 
 
 def test_threads_share_what_is_parallel():
-    one, two = (of(product.optimize("avx2", threads=n), M=500, N=500, K=500) for n in (1, 2))
+    one, two = (of(tiled(n), M=500, N=500, K=500) for n in (1, 2))
     assert (one.threads, two.threads) == (1, 2)
     assert two.at_best == one.at_best / 2
     assert two.seconds < one.seconds
@@ -128,7 +134,7 @@ def test_reuse_depends_on_what_stays_between_two_uses():
 
 
 def test_it_is_said_beside_what_was_done():
-    said = product.optimize("avx2", threads=1).explain({"M": 500, "N": 500, "K": 500})
+    said = tiled().explain({"M": 500, "N": 500, "K": 500})
     assert "a product of matrices" in said
     assert "    with M = 500, N = 500, K = 500: 250 Mflop, and 8 MB that must move\n" in said
     assert re.search(

@@ -153,6 +153,22 @@ def test_loops_come_innermost_first_and_have_the_names_of_the_kernel(compiler):
         assert inner or any(set(re.findall(r"\.L\w+", text)) & labels for text in loop.instructions)
 
 
+def test_a_loop_of_which_two_iterations_run_at_once_is_not_inside_of_itself(compiler):
+    """gcc runs two iterations of k at once, so that what is left of j has no instruction that counts."""
+
+    @af.kernel
+    def product(A: af.f32[M, N], B: af.f32[N, N], C: af.f32[M, N]):
+        with af.for_(M) as i, af.for_(N) as k, af.for_(N) as j:
+            C[i, j] += A[i, k] * B[k, j]
+
+    loops = product.asm().loops
+    assert {(loop.name, loop.around) for loop in loops} == {("i", ()), ("k", ("i",)), ("j", ("i", "k"))}
+    for loop in loops:
+        inside = [line.text.split()[2].rstrip(",") for line in loop.lines if line.kind == "loop"]
+        assert loop.name not in inside
+        assert set(inside) <= {"i": {"k"}, "k": {"j"}, "j": set()}[loop.name]
+
+
 def test_one_loop_can_be_asked_for():
     shown = gemm.asm(loop="j#2")
     assert {loop.name for loop in shown.loops} == {"j#2"}

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 
 import affdsl as af
-from tests.strided.views import View, contiguous, view
+from tests.strided.views import View, contiguous, rows, view
 
 K, L, M, N = af.symbols("K L M N")
 Numbers = np.random.Generator
@@ -30,14 +30,20 @@ class Case:
         """Arguments with arrays that have random strides, where the kernel takes such."""
         random, program = Random(seed), self.kernel.program
         given = zip(program.parameters, self.arguments(np.random.default_rng(seed), size), strict=True)
+        # Compiled code has versions for contiguous arrays and for rows, which all arrays of a call must be.
+        how = random.choice(("any", "any", "any", "rows", "contiguous"))
         return [
-            _as_view(random, x, p.type.strided, n in program.written) if isinstance(x, np.ndarray) else x
+            _as_view(random, x, how if p.type.strided else "contiguous", n in program.written)
+            if isinstance(x, np.ndarray)
+            else x
             for n, (p, x) in enumerate(given)
         ]
 
 
-def _as_view(random: Random, array: np.ndarray, is_strided: bool, written: bool) -> View:
-    return view(random, array, written=written) if is_strided else contiguous(array)
+def _as_view(random: Random, array: np.ndarray, how: str, written: bool) -> View:
+    if how == "contiguous":
+        return contiguous(array)
+    return rows(random, array) if how == "rows" else view(random, array, written=written)
 
 
 CASES: list[Case] = []

@@ -45,7 +45,19 @@ def strides(random: Random, shape: tuple[int, ...], *, written: bool) -> list[in
 
 def view(random: Random, array: Array, *, written: bool) -> View:
     """The elements of an array as a view with random strides; along those that are 0 they are all the same."""
-    steps = strides(random, array.shape, written=written)
+    return _laid_out(array, strides(random, array.shape, written=written))
+
+
+def rows(random: Random, array: Array) -> View:
+    """The elements of an array in contiguous rows, with gaps between them."""
+    steps, extent = [1] * array.ndim, 1
+    for axis in reversed(range(array.ndim)):
+        steps[axis] = extent
+        extent = extent * max(array.shape[axis], 1) + random.choice((0, 1, 3))
+    return _laid_out(array, steps)
+
+
+def _laid_out(array: Array, steps: list[int]) -> View:
     ends = [(size - 1) * step for size, step in zip(array.shape, steps, strict=True)]
     low, high = sum(e for e in ends if e < 0), sum(e for e in ends if e > 0)
     if array.size == 0:

@@ -1,8 +1,9 @@
 """Kernels in the spelling for type checkers: mypy --strict and pyright find nothing here, and Python runs it."""
 
-from typing import Annotated, assert_type
+from typing import Annotated, Any, assert_type
 
 import numpy as np
+from numpy.typing import NDArray
 
 import affdsl as af
 from affdsl.lang.indices import Extremum, Index
@@ -111,6 +112,28 @@ def vectors(x: Row, y: Row) -> None:
 
 
 @af.kernel
+def fill(x: Row, a: Annotated[af.Scalar, af.f64], n: Annotated[af.Index, N]) -> None:
+    with af.for_(n) as i:
+        x[i] = a
+        x[i] += -a * a + 1
+        x[n - 1 - i] = af.f64(n) + x[i]
+    s = af.var(a)
+    s.set(a)
+    s += a
+    with af.if_(a > 0), af.for_(n // 8) as i:
+        af.vector_store(af.broadcast(a, 8) * s, x, i * 8)
+
+
+def of_all_types(x: NDArray[np.float64], ints: NDArray[np.uint8], bools: NDArray[np.bool], some: NDArray[Any]) -> None:
+    """Calls that checkers must accept: element types are for the call to check."""
+    fill(x, x[0], x.shape[0])
+    fill(x[::2], np.float32(2), np.int64(3))
+    fill(ints, int(ints[0]), len(ints))
+    fill(bools, True, n=bools.size)
+    fill(some.T, a=some.sum(), n=3)
+
+
+@af.kernel
 def through_a_tile(x: Row, y: Row) -> None:
     tile = af.alloca(af.f64[8])
     tag = af.alloc(af.i32[1])
@@ -183,6 +206,7 @@ def main() -> dict[str, object]:
     vectors.interpret(x, y[:16])
     through_a_tile.interpret(x, y[16:])
     assert_type(digits.interpret(19), float)
+    fill.interpret(np.zeros(9), np.float64(0.5), 9)
     z = np.ones(3, "c16")
     turn.interpret(z, 2j)
     again = scaled.interpret(x, np.float64(2.0))

@@ -14,6 +14,7 @@ from affdsl.ir.dialects import complex as complex_
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
+    has_same_statements,
     is_lane_by_lane,
     is_recurrence,
     lanes_of,
@@ -48,7 +49,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError("it has vectors already")
     best, found = s, nest
     for apart in _distributed(s, nest):
-        again = next((each for each in nests(apart) if _is_same(each, nest)), None)
+        again = next((each for each in nests(apart) if has_same_statements(each, nest)), None)
         if again is not None and _least(again, options) < _least(found, options):
             best, found = apart, again
     return in_place(copy(best), found, options)
@@ -176,7 +177,7 @@ def _tail(options: Options) -> Literal["masked", "scalar"]:
 def runs_along_rows(s: Schedule, nest: Nest, options: Options) -> bool:
     """Whether a loop of a band runs along all rows, and sums up nothing, if need be after distribution."""
     for apart in (s, *_distributed(s, nest)):
-        again = next((each for each in nests(apart) if _is_same(each, nest)), None)
+        again = next((each for each in nests(apart) if has_same_statements(each, nest)), None)
         if again is None:
             continue
         loop = min(reversed(again.band), key=lambda each: cost(again, each, options))
@@ -256,11 +257,6 @@ def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
         except (IllegalTransform, ScheduleError):
             return
         yield copy(made)
-
-
-def _is_same(nest: Nest, other: Nest) -> bool:
-    """Whether two nests have the same statements."""
-    return [op.location for op in nest.innermost.body] == [op.location for op in other.innermost.body]
 
 
 def first_line(error: Exception) -> str:

@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, TARGETS, vector_helper, vector_helper_name
+from affdsl.codegen.c.vector_helpers import (
+    EXTREMES,
+    GUARDED,
+    INLINED,
+    LANE_TYPES,
+    TARGETS,
+    vector_helper,
+    vector_helper_name,
+)
 from tests.effort import TRIES_ALL
 from tests.harness.batch import Case, build, execute
 from tests.harness.machines import MACHINES, optimized, runnable
@@ -16,11 +24,13 @@ DTYPES = {"f32": np.float32, "f64": np.float64} | {f"i{bits}": np.dtype(f"i{bits
 ROWS = list(dict.fromkeys(row for target in TARGETS for row in target.rows))
 """Of each function that has a row anywhere, all machines compile and run what they have, be it the portable body."""
 TRIES = 8
+WHOLE = ("mins", "maxs", "minu", "maxu")
+"""The smaller and the larger of two integers, with a sign and without."""
 
 
 def sources(stem, element, lanes):
     """The type of lanes that a function takes where it gives others, and their number."""
-    narrow = stem.partition("_")[2] if stem.startswith(("from_", "dot_")) else element
+    narrow = stem.partition("_")[2] if stem.startswith(("from_", "trunc_", "dot_")) else element
     return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
 
 
@@ -36,14 +46,16 @@ def body(stem, element, lanes):
             return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
-        case "lesser" | "greater":
+        case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
+        case "any":
+            return f"(*found)[0] = {name}(&m);"
         case "scaled":
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         case "dot":
             taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
             return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
-        case "from":
+        case "from" | "trunc":
             return f"*found = {name}((const {source} *)(const void *)at);"
         case _:
             raise AssertionError(f"how is {stem} called?")
@@ -71,7 +83,14 @@ def text():
     entry = f"static void (*const rows[])(void *const *) = {{{table}}};\n{head};\n{head}\n{{\n"
     entry += "    rows[sizes[0]](pointers);\n    return 0;\n}\n"
     return "".join(
-        ["#include <math.h>\n#include <stdint.h>\n", headers, *types.values(), INLINED, "\n".join(parts), entry]
+        [
+            "#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n",
+            headers,
+            *types.values(),
+            INLINED,
+            "\n".join(parts),
+            entry,
+        ]
     )
 
 
@@ -95,6 +114,10 @@ def arguments(random, stem, element, lanes, n):
         reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
     reached = {"loaded": lanes, "scaled": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
+    if stem.startswith("trunc_"):
+        floats = np.dtype(DTYPES[stem[6:]])
+        special = [0.0, -0.5, 0.9, -7.9, 127.5, 2e9, -3e9, 1e19, -1e19, np.inf, -np.inf, np.nan]
+        at = random.choice(special, lanes).astype(floats)
     if stem == "scaled":
         most = 130 if element == "f32" else 1026
         at = random.integers(-most - 30, most, lanes).astype(integer).view(dtype)
@@ -103,7 +126,11 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(np.int32)
         at, given = (random.integers(full.min, full.max, count, dtype, endpoint=True) for count in (reached, lanes))
         at[: n % 2 * lanes], at[lanes : lanes + n % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
-    if stem in ("lesser", "greater"):
+    if stem in WHOLE:
+        full = np.iinfo(dtype)
+        given, before = (random.integers(full.min, full.max, lanes, dtype, endpoint=True) for _ in "ab")
+        given[: n % lanes] = before[: n % lanes]
+    if stem in ("lesser", "greater", *EXTREMES):
         given, before = (random.choice([0.0, -0.0, np.nan, 1.0, -1.0], lanes).astype(dtype) for _ in "ab")
     return at, mask, given, before
 
@@ -167,9 +194,6 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert all(macro in row or f"`{macro.strip('_')[6:]}`" in row for macro in target.macros)
         assert f"| {target.width}{', ' if target.width > 128 else ' |'}" in row
         assert f"| {target.registers} |" in row
-    for stem in {
-        f"{stem[:4]}_*".replace("__", "_") if stem[:4] in ("from", "dot_") else stem
-        for target in TARGETS
-        for stem, _, _ in target.rows
-    }:
+    kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in ("from_", "dot_", "trunc_")}
+    for stem in {kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
         assert f"`{stem}`" in page
