@@ -14,11 +14,8 @@ import numpy as np
 
 x, y, xo, xi, yi = (hl.Var(name) for name in ("x", "y", "xo", "xi", "yi"))
 LANES = 16
-AUTOSCHEDULERS = {
-    "Mullapudi2016": {"parallelism": "1", "last_level_cache_size": str(1 << 20)},
-    "Adams2019": {"parallelism": "1"},
-}
-"""The autoschedulers for processors, each with its parameters for one thread."""
+AUTOSCHEDULERS = {"Mullapudi2016": {"last_level_cache_size": str(1 << 20)}, "Adams2019": {}}
+"""The autoschedulers for processors, each with its parameters."""
 TARGET = hl.get_host_target().with_feature(hl.TargetFeature.StrictFloat).with_feature(hl.TargetFeature.NoAsserts)
 
 
@@ -132,7 +129,7 @@ PIPELINES: Mapping[str, Pipeline] = {
 }
 
 
-def compiled(name: str, size: int) -> Iterator[tuple[str, Callable[[np.ndarray, np.ndarray], None]]]:
+def compiled(name: str, size: int, threads: int = 1) -> Iterator[tuple[str, Callable[[np.ndarray, np.ndarray], None]]]:
     """A kernel by each of the autoschedulers, and by hand."""
     folder = Path(hl.__file__).parent
     for scheduler, parameters in AUTOSCHEDULERS.items():
@@ -142,10 +139,14 @@ def compiled(name: str, size: int) -> Iterator[tuple[str, Callable[[np.ndarray, 
         image.set_estimates([hl.Range(0, size)] * 2)
         stages["out"].set_estimates([hl.Range(margin, size - 2 * margin)] * 2)
         pipeline = hl.Pipeline(stages["out"])
-        pipeline.apply_autoscheduler(TARGET, hl.AutoschedulerParams(scheduler, parameters))
+        pipeline.apply_autoscheduler(
+            TARGET, hl.AutoschedulerParams(scheduler, {**parameters, "parallelism": str(threads)})
+        )
         yield f"Halide, {scheduler}", _callable(pipeline.compile_to_callable([image], TARGET), margin)
     image, stages = _made(name)
     PIPELINES[name].by_hand(**stages)
+    if threads > 1:
+        stages["out"].parallel(y)
     yield "Halide, by hand", _callable(stages["out"].compile_to_callable([image], TARGET), PIPELINES[name].margin)
 
 

@@ -278,7 +278,7 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
     return work < LEAST_GAIN * cost
 
 
-LEAST_GAIN = 1.5
+LEAST_GAIN = 1.75
 """How many times faster a loop on vectors should be by the number of its operations."""
 _WHOLE = (affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)
 

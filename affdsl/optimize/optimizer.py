@@ -14,7 +14,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
+from affdsl.optimize.recipes import blocked, chains, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.tuning import tuned
 from affdsl.passes.analysis.dependence import AnalysisWarning
@@ -65,6 +65,9 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
+    with suppress(UnfitError):
+        s, chained = chains.take(s, options)
+        notes.append(f"a chain of nests: {chained}")
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
@@ -250,6 +253,11 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
+        kept = copy(s)
+        with suppress(IllegalTransform, ScheduleError):
+            kept.scalar_replace(name)
+            return kept, [f"{nest.place}: one iteration after the other, variables in registers; {'; '.join(why)}"]
     return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
 
 

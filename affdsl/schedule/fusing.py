@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import takewhile
 
 from affdsl.codegen.native import native_target
 from affdsl.frames import plain_tracebacks
 from affdsl.ir.expr import Value
 from affdsl.kernel import Kernel
-from affdsl.passes.legality.proposals import Argument
+from affdsl.passes.legality.proposals import Argument, Step
 from affdsl.passes.optimize.explained import explained
 from affdsl.passes.optimize.figures import Goal
 from affdsl.passes.optimize.fusion import Fusion, fusion
@@ -73,14 +74,27 @@ def fused(
     """
     schedule = Schedule(kernel)
     schedule._name = "s"
+    return FusedKernel(schedule, fusing_steps(schedule, sizes, compute_tolerance))
+
+
+def fusing_steps(
+    schedule: Schedule,
+    sizes: Mapping[str, int] | None = None,
+    compute_tolerance: float = USUAL.tolerance,
+    until: Callable[[Step], bool] = lambda _: False,
+) -> Fusion:
+    """Take the steps by which the nests of a schedule run as one where that is legal and pays, and say why these.
+
+    Only the first ones are taken, before the first of which `until` says so.
+    """
     known_sizes = {} if sizes is None else dict(sizes)
     goal = Goal(known_sizes, native_target().caches or USUAL.caches, compute_tolerance)
     found = fusion(schedule._now.function, schedule._now.module, goal)
-    for step, program in found.steps:
+    for step, program in takewhile(lambda each: not until(each[0]), found.steps):
         known = _names(program, schedule)
         options = {key: _named(value, known) for key, value in step.options}
         getattr(schedule, step.verb)(*(_named(each, known) for each in step.arguments), **options)
-    return FusedKernel(schedule, found)
+    return found
 
 
 def _names(program: Program, schedule: Schedule) -> Mapping[Value, str]:

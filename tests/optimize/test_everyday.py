@@ -94,3 +94,17 @@ def test_exponentials_are_approximated_where_that_is_allowed():
     x, y = np.linspace(0, 50, 101), np.zeros(101)
     free(x, y)
     np.testing.assert_array_max_ulp(y, np.exp(-x), 3)
+
+
+def test_variables_of_a_loop_that_stays_are_in_registers():
+    @af.kernel
+    def highest(x: af.f32[N], y: af.f32[N]):
+        top = af.var(af.f32(0))
+        with af.for_(N) as i:
+            top.set(af.max(top, x[i]))
+            y[i] = top
+
+    fast = highest.optimize("avx2", threads=1)
+    assert "one iteration after the other, variables in registers" in fast.explain()
+    for n in (0, 1, 9):
+        same_to_the_bit(highest, fast, (np.random.default_rng(n).normal(size=n).astype("f4"), np.zeros(n, "f4")))

@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.lang.indices import Index, symbols
@@ -86,6 +86,8 @@ def in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choice
 
     Raises UnfitError.
     """
+    if any(isinstance(op, memref.Load | memref.Store) for op in walk(s.function)):
+        raise UnfitError("data says what it accesses")
     try:
         s.strip_mine(root, size)
         strip = str(dict(s.steps[-1].call.options)["name"])

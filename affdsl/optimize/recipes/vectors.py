@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from copy import copy
+from itertools import combinations
 from typing import Literal
 
+from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects import complex as complex_
 from affdsl.optimize.nests import (
@@ -16,6 +18,7 @@ from affdsl.optimize.nests import (
     is_lane_by_lane,
     is_recurrence,
     lanes_of,
+    names_in,
     nests,
     require_quick_numbers,
 )
@@ -28,6 +31,10 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 COSTS = {"invariant": 0.0, "contiguous": 1.0, "reversed": 1.5}
 FAR = 8.0
 """What an access costs that touches another line of the cache each time, or is made lane by lane."""
+WAYS = 8
+"""How many lines of one place the nearest cache holds."""
+SHARING = range(8, 25)
+"""How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 
@@ -83,8 +90,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
-    if outer and _stays(nest, next(each for each in nest.band if nest.name(each) == outer[-1])):
-        rows = options.choices.shared_rows
+    around = next((each for each in nest.band if outer and nest.name(each) == outer[-1]), None)
+    if around is not None and (rows := _at_once(nest, around, options)) > 1:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")
@@ -95,7 +102,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
-    if options.reassociate and outer:
+    if options.reassociate and outer and not _stands_beside_others(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate:
@@ -122,6 +129,11 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _stands_beside_others(s: Schedule, outer: str, name: str) -> bool:
+    """Whether a loop around a sum holds other loops, which go over the same row while the nearest cache has it."""
+    return len({*names_in(s, outer)} - {outer, name}) > 0
 
 
 def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
@@ -200,6 +212,34 @@ def _least(nest: Nest, options: Options) -> float:
 def _stays(nest: Nest, loop: affine.For) -> bool:
     """Whether an iteration of a loop stores where the one before it has stored."""
     return any(a.kind == "write" and _is_still(nest, a, loop) for a in nest.accesses)
+
+
+def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
+    """How many iterations of a loop run at once, since they have elements in common.
+
+    Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those.
+    """
+    if _stays(nest, loop):
+        return options.choices.shared_rows
+    if not _shares_rows(nest, loop):
+        return 1
+    ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
+    arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
+    return min(options.choices.shared_rows, 1 + (WAYS - len(lines)) // len(arrays))
+
+
+def _shares_rows(nest: Nest, loop: affine.For) -> bool:
+    """Whether an iteration of a loop loads, along rows, what others load too, and few operations are made of it."""
+    loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
+    if sum(isinstance(op, Lanewise) for op in nest.innermost.body) not in SHARING:
+        return False
+    for a, b in combinations(loads, 2):
+        if a.memref is b.memref and a.index != b.index:
+            apart = [x - y for x, y in zip(a.index, b.index, strict=True)]
+            moves = [loop.iv in x.values() for x in a.index]
+            if all(e.is_constant for e in apart) and any(e.constant and m for e, m in zip(apart, moves, strict=True)):
+                return True
+    return False
 
 
 def _is_still(nest: Nest, access: Access, loop: affine.For) -> bool:
