@@ -219,7 +219,8 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        s, said = _first(s, name, (lines.take_carried, vectors.take, lines.take, strips.take, jammed.take), options)
+        book = (lines.take_carried, strips.take_far, vectors.take, lines.take, strips.take, jammed.take)
+        s, said = _first(s, name, book, options)
         notes += said
     return s, notes
 
@@ -227,7 +228,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
 def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
     """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
     nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
-    if nest is None or not rows.may_be_jammed(s, nest, options):
+    if nest is None or nest.has_vectors or not rows.may_be_jammed(s, nest, options):
         return s, [], ()
     with suppress(UnfitError):
         made, said = lines.take(s, nest, options)

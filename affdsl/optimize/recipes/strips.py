@@ -50,6 +50,13 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return made, f"in strips of {root}, for which what was made before them is added at once ({'; '.join(at_once)})"
 
 
+def take_far(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same for a sum whose terms lie far apart: lanes of its own would be put together one by one."""
+    if all(nest.stride(access, nest.innermost).motion in vectors.COSTS for access in nest.accesses):
+        raise UnfitError
+    return take(s, nest, options)
+
+
 def nests_of(s: Schedule, loops: list[str]) -> list[Nest]:
     """The nests whose innermost loops are among some."""
     return [each for each in nests(s) if each.name(each.innermost) in loops]
