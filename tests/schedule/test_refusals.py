@@ -157,7 +157,7 @@ def test_a_schedule_says_where_what_it_lacks_is():
         with pytest.raises(AttributeError) as caught:
             getattr(s, name)
         assert str(caught.value) == words
-    assert not hasattr(s, "_repr_html_")
+    assert not hasattr(s, "_repr_latex_")
     assert repr(s.loops()) == str(s.loops())
 
 

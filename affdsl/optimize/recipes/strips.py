@@ -34,6 +34,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if not loops or not vectors.is_sum(nest, nest.innermost) or not is_tied(loops[-1], nest.innermost):
         raise UnfitError
     root = nest.names[loops[-1].iv]
+    if len(nests_of(s, names_in(s, root))) > 1:
+        raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
     made, strip = in_blocks(copy(s), root, (), options.choices.strip_vectors * lanes_of(nest, options), options.choices)
     inside = names_in(made, strip)
     last = nests_of(made, inside)[-1]
