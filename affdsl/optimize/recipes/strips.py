@@ -42,7 +42,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     at_once: list[str] = []
     for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
         found = next((each for each in nests(made) if each.name(each.innermost) == name), None)
-        if found is None:  # it ran once
+        if found is None or _waits(found):  # or it ran once
             continue
         with suppress(UnfitError):
             made, said = vectors.in_place(copy(made), found, replace(options, reassociate=False))  # the sums are short
@@ -57,6 +57,12 @@ def take_far(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if all(nest.stride(access, nest.innermost).motion in vectors.COSTS for access in nest.accesses):
         raise UnfitError
     return take(s, nest, options)
+
+
+def _waits(nest: Nest) -> bool:
+    """Whether a sum goes over what its own strip makes."""
+    around = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    return vectors.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost)
 
 
 def nests_of(s: Schedule, loops: list[str]) -> list[Nest]:
