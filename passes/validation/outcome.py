@@ -232,6 +232,7 @@ def _unequal(before: Array, after: Array, type: object, *, exact: bool) -> NDArr
         largest = float(np.max(np.abs(a), initial=1.0, where=np.isfinite(a)))
         with np.errstate(all="ignore"):
             same |= (a == b) | (np.abs(a - b) <= TOLERANCE[type.name] * largest)
+        same |= ~np.isfinite(a) & ~np.isfinite(b)  # a product that overflows by itself may not do so in a fused sum
     return np.asarray(~same)
 
 

@@ -55,3 +55,22 @@ def test_a_product_that_is_read_twice_stays():
 
 def test_validation_lets_it_round():
     assert af.Schedule(horner, validate=True).contract("i").kernel(validate=True) is not None
+
+
+def test_what_overflows_alone_may_not_do_so_in_one_operation():
+    n = af.symbols("n")
+
+    @af.kernel
+    def cancelled(x: af.f64[n], y: af.f64[n]):
+        with af.for_(n) as i:
+            large = x[i] * 1e200
+            y[i] = large * large - large * large
+
+    contracted = af.Schedule(cancelled).contract("i").kernel(validate=True)
+    x = np.ones(1)
+    plain, fused = np.zeros(1), np.zeros(1)
+    with np.errstate(all="ignore"):
+        cancelled(x, plain)
+        contracted(x, fused)
+    assert np.isnan(plain[0])
+    assert np.isinf(fused[0])
