@@ -136,9 +136,8 @@ def _of_parts(
     function: Func, iv: Value, width: int, tail: Tail, module: Module | None, *, reassociate: bool
 ) -> Func | None:
     """The iterations before and behind one at which accesses meet, on vectors; None where that does not help."""
-    dependences = Dependences(function, module)
     loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
-    for at in crossings(loop, dependences) if loop is not None else ():
+    for at in crossings(loop) if loop is not None else ():
         try:
             made, ivs = split_at(function, iv, at, module)
             count = 0

@@ -8,7 +8,6 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
-from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.transforms.index_set_split import index_set_split
 from affdsl.passes.transforms.settle import settled
 
@@ -16,23 +15,18 @@ MOST = 3
 """At so many places a loop is tried to be split, one after the other."""
 
 
-def crossings(loop: affine.For, dependences: Dependences) -> list[Affine]:
-    """The iterations at which a store meets another access of its array, where that is one number: at most a few.
+def crossings(loop: affine.For) -> list[Affine]:
+    """The iterations at which a store meets another access of its memref, where that is one number: at most a few.
 
     for j: D[i, j] = min(D[i, j], D[i, k] + ...)   ->   k
     for i: A[i] = A[n - i]                         ->   n ceildiv 2
     """
-    storage = dependences.accesses.storage
     accesses = [op for op in walk(loop) if isinstance(op, affine.Load | affine.Store)]
     inside = {v for op in walk(loop) for v in (*op.defines(), *op.binds()) if v is not loop.iv}
     found: dict[Affine, None] = {}
     for store in accesses:
         for other in accesses:
-            if (
-                isinstance(store, affine.Store)
-                and other is not store
-                and (storage.buffer(store.memref) == storage.buffer(other.memref))
-            ):
+            if isinstance(store, affine.Store) and other is not store and store.memref is other.memref:
                 found.update(dict.fromkeys(_meeting(loop.iv, store, other)))
     return [at for at in found if not inside & set(at.values())][:MOST]
 
