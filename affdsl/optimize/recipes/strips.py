@@ -38,7 +38,6 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
     made, strip = in_blocks(copy(s), root, (), options.choices.strip_vectors * lanes_of(nest, options), options.choices)
     inside = names_in(made, strip)
-    last = nests_of(made, inside)[-1]
     at_once: list[str] = []
     for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
         found = next((each for each in nests(made) if each.name(each.innermost) == name), None)
@@ -48,7 +47,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             made, said = vectors.in_place(copy(made), found, replace(options, reassociate=False))  # the sums are short
             at_once += [said] * (len(found.around) + len(found.band) > 2)
     if not at_once:
-        raise UnfitError(f"of what is before a strip of {root} nothing runs at once ({last.place})")
+        raise UnfitError(f"of what is before a strip of {root} nothing runs at once")
     return made, f"in strips of {root}, for which what was made before them is added at once ({'; '.join(at_once)})"
 
 
@@ -60,9 +59,9 @@ def take_far(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 
 def _waits(nest: Nest) -> bool:
-    """Whether a sum goes over what its own strip makes."""
+    """Whether a sum goes over what its own strip makes, or no loop is left in a strip."""
     around = [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
-    return vectors.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost)
+    return not around or (vectors.is_sum(nest, nest.innermost) and is_tied(around[-1], nest.innermost))
 
 
 def nests_of(s: Schedule, loops: list[str]) -> list[Nest]:
