@@ -76,6 +76,11 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     lanes = lanes_of(nest, options)
     if is_mixed(nest):
+        around = outer or _names_around(nest)
+        if around and _may_have_rows_in_lanes(s, around[-1], name):
+            with suppress(IllegalTransform, ScheduleError):
+                s, done = _rows_in_lanes(s, around[-1], name, lanes, options)
+                return s, "; ".join([*said, done])
         with suppress(IllegalTransform, ScheduleError):
             return _with_sums(s, name, lanes, options), "; ".join(
                 [*said, f"{name} sums up and runs on vectors of {lanes}"]
@@ -101,8 +106,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
-    outer = [*map(nest.name, nest.band[:-1])] or [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
-    if options.reassociate and outer and not _stands_beside_others(s, outer[-1], name):
+    outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
+    if options.reassociate and outer and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate:
@@ -131,9 +136,25 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
 
 
-def _stands_beside_others(s: Schedule, outer: str, name: str) -> bool:
-    """Whether a loop around a sum holds other loops, which go over the same row while the nearest cache has it."""
-    return len({*names_in(s, outer)} - {outer, name}) > 0
+def _names_around(nest: Nest) -> list[str]:
+    """The loops around a band, outermost first."""
+    return [nest.names[op.iv] for op in nest.around if isinstance(op, affine.For)]
+
+
+def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
+    """Whether several rows at once are better than one: they have elements in common, or the sum is all there is.
+
+    Other loops beside the sum would else go over the same row while the nearest cache has it.
+    """
+    inside = names_in(s, outer)[1:]
+    return inside == [name] or all(_have_elements_in_common(nest, outer) for nest in _among(s, inside))
+
+
+def _have_elements_in_common(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest go over the same row of something."""
+    loop = next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == outer)
+    along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
+    return any(nest.stride(a, loop).motion == "invariant" for a in along)
 
 
 def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
@@ -158,7 +179,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     left = [row.names[0] for row in made.loops() if row.names[0] not in before]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
         made.scalar_replace(each)
-        made.vectorize(each, lanes, tail=_tail(options), reassociate=True)
+        made.vectorize(each, lanes, tail=_tail(options), reassociate=options.reassociate)
         if is_lane_by_lane(made, each):
             raise ScheduleError(f"most of {each} would run lane after lane")
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
@@ -166,8 +187,12 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
 
 def _sums_up(s: Schedule, name: str) -> bool:
     """Whether a loop of a schedule is an innermost one that makes a sum."""
-    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
-    return nest is not None and is_sum(nest, nest.innermost)
+    return any(is_sum(nest, nest.innermost) or is_mixed(nest) for nest in _among(s, [name]))
+
+
+def _among(s: Schedule, loops: list[str]) -> list[Nest]:
+    """The nests whose innermost loops are among some."""
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
 def _tail(options: Options) -> Literal["masked", "scalar"]:
