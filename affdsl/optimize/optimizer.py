@@ -14,7 +14,20 @@ from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import blocked, chains, jammed, lines, outer, product, rows, short, strips, sweeps, vectors
+from affdsl.optimize.recipes import (
+    blocked,
+    chains,
+    jammed,
+    joined,
+    lines,
+    outer,
+    product,
+    rows,
+    short,
+    strips,
+    sweeps,
+    vectors,
+)
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.tuning import tuned
 from affdsl.passes.analysis.dependence import AnalysisWarning
@@ -68,6 +81,9 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     with suppress(UnfitError):
         s, chained = chains.take(s, options)
         notes.append(f"a chain of nests: {chained}")
+    with suppress(UnfitError):
+        s, said = joined.take(s, options)
+        notes.append(said)
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:

@@ -245,7 +245,7 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those.
     """
     if _stays(nest, loop):
-        return options.choices.shared_rows
+        return min(options.choices.sums, options.target.registers // 4)
     if not _shares_rows(nest, loop):
         return 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
