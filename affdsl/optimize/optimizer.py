@@ -83,7 +83,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         notes.append(f"a chain of nests: {chained}")
     with suppress(UnfitError):
         s, said = joined.take(s, options)
-        notes.append(said)
+        notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
@@ -235,7 +235,7 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        book = (lines.take_carried, strips.take_far, vectors.take, lines.take, strips.take, jammed.take)
+        book = (lines.take_carried, strips.take_early, vectors.take, lines.take, strips.take, jammed.take)
         s, said = _first(s, name, book, options)
         notes += said
     return s, notes

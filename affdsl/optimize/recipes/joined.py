@@ -27,6 +27,8 @@ class Pass:
 
     Attributes
     ----------
+    place
+        The nest in words.
     matrix
         Its memref.
     around
@@ -39,6 +41,7 @@ class Pass:
         Whether the matrix stays as it is.
     """
 
+    place: str
     matrix: Value
     around: tuple[Op, ...]
     row: str
@@ -47,7 +50,7 @@ class Pass:
     is_read: bool
 
 
-def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
+def take(s: Schedule, options: Options) -> tuple[Schedule, list[str]]:
     """The schedule with nests as one that go over the same matrix one after the other.
 
         for i, j: x[i] += A[i, j] * p[j];  for k, m: y[k] += A[m, k] * q[m]
@@ -65,17 +68,17 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     """
     if options.threads > THREADS:
         raise UnfitError("each nest may have threads of its own")
-    joined: list[str] = []
+    said: list[str] = []
     while (found := next(_fused(s, options), None)) is not None:
-        s, matrix = found
-        joined.append(matrix)
-    if not joined:
+        s, done = found
+        said.append(done)
+    if not said:
         raise UnfitError("no two nests go over one matrix")
-    return s, f"{len(joined) + 1} nests over {' and '.join(dict.fromkeys(joined))} run as one, row by row"
+    return s, said
 
 
 def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, str]]:
-    """The schedules with two nests as one, and what the matrix is called that both go over."""
+    """The schedules with two nests as one, and what became of them."""
     passes = [found for nest in nests(s) if (found := _pass(nest)) is not None]
     for first, second in pairwise(passes):
         if first.matrix is not second.matrix or first.around != second.around:
@@ -92,7 +95,7 @@ def _fused(s: Schedule, options: Options) -> Iterator[tuple[Schedule, str]]:
         except (IllegalTransform, ScheduleError):
             continue
         if _has_vectors_to_come(made, first.column, options) and len(made.loops()) == len(s.loops()) - 2:
-            yield made, first.matrix.hint
+            yield made, f"{first.place}: one nest with {second.place}, row by row over {first.matrix.hint}"
 
 
 def _has_vectors_to_come(s: Schedule, name: str, options: Options) -> bool:
@@ -123,4 +126,4 @@ def _pass(nest: Nest) -> Pass | None:
         return None
     row, column = (inner, outer) if is_across else (outer, inner)
     is_read = all(a.kind == "read" for a, _, _ in moving)
-    return Pass(matrix, path[:-2], nest.names[row.iv], nest.names[column.iv], is_across, is_read)
+    return Pass(nest.place, matrix, path[:-2], nest.names[row.iv], nest.names[column.iv], is_across, is_read)

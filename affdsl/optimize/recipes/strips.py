@@ -22,8 +22,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         for i: { x[i] = b[i]; for k < i: x[i] -= A[i, k] * x[k] }
 
     The terms from before the strip are there already: those of all its iterations are added at once, on vectors or
-    several at a time, and each sum in the order of the text. The few that are left wait for each other. Raises
-    UnfitError.
+    several at a time, and each sum in the order of the text, or in lanes where it may be and all sums take the same
+    elements of something. The few that are left wait for each other. Raises UnfitError.
 
     References
     ----------
@@ -36,7 +36,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     root = nest.names[loops[-1].iv]
     if len(nests_of(s, names_in(s, root))) > 1:
         raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
-    made, strip = in_blocks(copy(s), root, (), options.choices.strip_vectors * lanes_of(nest, options), options.choices)
+    in_lanes = _has_rows_in_lanes(nest, options)
+    size = vectors.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
+    made, strip = in_blocks(copy(s), root, (), size, options.choices)
     inside = names_in(made, strip)
     at_once: list[str] = []
     for name in [each.name(each.innermost) for each in nests_of(made, inside)]:
@@ -44,18 +46,35 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         if found is None or _waits(found):  # or it ran once
             continue
         with suppress(UnfitError):
-            made, said = vectors.in_place(copy(made), found, replace(options, reassociate=False))  # the sums are short
+            made, said = vectors.in_place(copy(made), found, replace(options, reassociate=in_lanes))
             at_once += [said] * (len(found.around) + len(found.band) > 2)
     if not at_once:
         raise UnfitError(f"of what is before a strip of {root} nothing runs at once")
     return made, f"in strips of {root}, for which what was made before them is added at once ({'; '.join(at_once)})"
 
 
-def take_far(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
-    """The same for a sum whose terms lie far apart: lanes of its own would be put together one by one."""
-    if all(nest.stride(access, nest.innermost).motion in vectors.COSTS for access in nest.accesses):
+def take_early(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same for sums that are better not made one by one, though each may be made in lanes.
+
+    Their terms lie far apart, so that lanes would be put together one by one; or all take the same elements, which are
+    loaded once for several of them.
+    """
+    if _is_near(nest) and not _has_rows_in_lanes(nest, options):
         raise UnfitError
     return take(s, nest, options)
+
+
+def _is_near(nest: Nest) -> bool:
+    """Whether the terms of a sum lie in a row."""
+    return all(nest.stride(access, nest.innermost).motion in vectors.COSTS for access in nest.accesses)
+
+
+def _has_rows_in_lanes(nest: Nest, options: Options) -> bool:
+    """Whether sums may be made in lanes, and take elements in common."""
+    around = [nest.names[op.iv] for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    if not options.reassociate or not around or not _is_near(nest):
+        return False
+    return vectors.have_elements_in_common(nest, around[-1])
 
 
 def _waits(nest: Nest) -> bool:

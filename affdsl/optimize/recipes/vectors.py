@@ -76,10 +76,10 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     lanes = lanes_of(nest, options)
     if is_mixed(nest):
-        around = outer or _names_around(nest)
-        if around and _may_have_rows_in_lanes(s, around[-1], name):
+        outside = outer or _names_around(nest)
+        if outside and _may_have_rows_in_lanes(s, outside[-1], name):
             with suppress(IllegalTransform, ScheduleError):
-                s, done = _rows_in_lanes(s, around[-1], name, lanes, options)
+                s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
                 return s, "; ".join([*said, done])
         with suppress(IllegalTransform, ScheduleError):
             return _with_sums(s, name, lanes, options), "; ".join(
@@ -147,10 +147,10 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     Other loops beside the sum would else go over the same row while the nearest cache has it.
     """
     inside = names_in(s, outer)[1:]
-    return inside == [name] or all(_have_elements_in_common(nest, outer) for nest in _among(s, inside))
+    return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
-def _have_elements_in_common(nest: Nest, outer: str) -> bool:
+def have_elements_in_common(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest go over the same row of something."""
     loop = next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == outer)
     along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
@@ -172,7 +172,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
 
     Raises as steps do.
     """
-    rows = min(options.choices.sums, options.target.registers // 4)
+    rows = rows_at_once(options)
     made = copy(s)
     before = {row.names[0] for row in made.loops()}
     made.unroll_jam(outer, rows)
@@ -183,6 +183,11 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
         if is_lane_by_lane(made, each):
             raise ScheduleError(f"most of {each} would run lane after lane")
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
+
+
+def rows_at_once(options: Options) -> int:
+    """How many rows have a vector of a sum in a register each, and leave registers for what all take."""
+    return min(options.choices.sums, options.target.registers // 4)
 
 
 def _sums_up(s: Schedule, name: str) -> bool:
@@ -245,7 +250,7 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     Rows that are a power of two apart would lie in the same places of the nearest cache: there are few of those.
     """
     if _stays(nest, loop):
-        return min(options.choices.sums, options.target.registers // 4)
+        return rows_at_once(options)
     if not _shares_rows(nest, loop):
         return 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
