@@ -176,7 +176,7 @@ def functions_of(
     return bodies, prototypes
 
 
-_ALONE = """/* By itself, this is the code for contiguous arrays; beside others in one function, gcc keeps less in registers. */
+_ALONE = """/* By itself: where it is beside others in one function, gcc keeps less of it in registers. */
 #if defined(__GNUC__)
 __attribute__((noinline))
 #endif
