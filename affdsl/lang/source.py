@@ -47,6 +47,23 @@ def here() -> Location:
     return Location(frame.f_code.co_filename, frame.f_lineno)
 
 
+def called() -> str:
+    """What the user has called, as they write it: `affdsl.for_(...)`; "this" for an operator or a method."""
+    inner, frame = sys._getframe(0), sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        inner, frame = frame, frame.f_back
+    owner, _, name = inner.f_code.co_qualname.rpartition(".")
+    match owner, name:
+        case "DType", "__call__":
+            return f"affdsl.{inner.f_locals['self']}(...)"
+        case _, "__init__":
+            return f"affdsl.{owner}(...)"
+        case "", _:
+            return f"affdsl.{name}(...)"
+        case _:
+            return "this"
+
+
 @contextlib.contextmanager
 def located(location: Location) -> Iterator[None]:
     """Take location for the user's line inside the block: what runs there was written there, but kept as text."""
@@ -76,7 +93,8 @@ def problem(kind: type[ProgramError], what: str, *more: str, location: Location 
 def assigned_names(frame: FrameType) -> tuple[str, ...]:
     """The names that the value being computed in this frame is about to be bound to.
 
-    For `with f() as (i, j)` that is ("i", "j"), for `x = f()` it is ("x",), and () where there is none.
+    For `with f() as (i, j)` that is ("i", "j"), for `(i, (j, k)) = f()` it is ("i", "(j, k)"), for `x = f()` it is
+    ("x",), and () where there is none, or no name.
     It is read from the byte code, so that it works where there is no source.
     """
     return _stores(frame.f_code).get(frame.f_lasti, ())
@@ -161,21 +179,40 @@ def _stores(code: CodeType) -> dict[int, tuple[str, ...]]:
     for ins, after in pairwise(instructions):
         if after.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "UNPACK_SEQUENCE")):
             position = instructions.index(after) if after.opname == "UNPACK_SEQUENCE" else -1
-            names = tuple(_unpacked(instructions, position)) if position >= 0 else (_names(after)[0],)
+            names = _unpacked(instructions, position) if position >= 0 else (_names(after)[0],)
             found.update(dict.fromkeys(range(ins.offset, after.offset, 2), names))  # or in its inline caches
     return found
 
 
-def _unpacked(instructions: list[dis.Instruction], position: int) -> Iterator[str]:
-    wanted = instructions[position].arg or 0
-    for ins in instructions[position + 1 :]:
-        if not ins.opname.startswith("STORE_"):
+def _unpacked(instructions: list[dis.Instruction], position: int) -> tuple[str, ...]:
+    """The names that an instruction unpacks to; () where something else than a name is among them."""
+    try:
+        return _pattern(_targets(instructions[position + 1 :]), instructions[position].arg or 0)
+    except StopIteration:
+        return ()
+
+
+def _targets(instructions: list[dis.Instruction]) -> Iterator[str | int]:
+    """What is stored to, one after the other: a name, or the number of names in parentheses that follow."""
+    for ins in instructions:
+        if ins.opname == "UNPACK_SEQUENCE":
+            yield ins.arg or 0
+        elif ins.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")):
+            yield from _names(ins)
+        else:
             return
-        for name in _names(ins):
-            if wanted == 0:
-                return
-            wanted -= 1
-            yield name
+
+
+def _pattern(targets: Iterator[str | int], count: int) -> tuple[str, ...]:
+    """So many of them; parentheses are one, written "(x, y)". Raises StopIteration where there are fewer."""
+    found = []
+    for _ in range(count):
+        target = next(targets)
+        if isinstance(target, int):
+            inner = _pattern(targets, target)
+            target = f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+        found.append(target)
+    return tuple(found)
 
 
 def _names(ins: dis.Instruction) -> tuple[str, ...]:
