@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from traceback import walk_tb
 from types import CodeType, FrameType
 
 import numpy as np
@@ -26,6 +27,8 @@ _OURS = str(Path(__file__).parents[1]) + os.sep
 _BETWEEN = (str(Path(np.__file__).resolve().parent) + os.sep, contextlib.__file__, functools.__file__)
 
 _elsewhere: ContextVar[Location | None] = ContextVar("affdsl_elsewhere", default=None)
+_latest: ContextVar[tuple[Location, type[ProgramError], str] | None] = ContextVar("affdsl_latest", default=None)
+"""The latest problem: its line, its kind, and what it says."""
 
 
 def user_frame() -> FrameType:
@@ -87,7 +90,41 @@ def problem(kind: type[ProgramError], what: str, *more: str, location: Location 
     """The error to raise: the user's file and line, what is wrong, and further lines that say why and what to do."""
     at = location or here()
     lines = [f"{at}: {what}", *(f"    {line}" for line in more if line)]
+    _latest.set((at, kind, "\n".join(lines)))
     return kind("\n".join(lines))
+
+
+@contextlib.contextmanager
+def unhidden() -> Iterator[None]:
+    """Raise our own error in the block for one that NumPy raises in its place.
+
+    `np.zeros(3)[0] = x[i]` asks x[i] for a float, and takes whatever that raises for "setting an array element with a
+    sequence"; `np.zeros(N)` takes it for "expected a sequence of integers". So where an error is raised in the line of
+    the latest problem, which nobody has seen, it is that one.
+    """
+    token = _latest.set(None)
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        latest = _latest.get()
+        if latest is None or isinstance(error, ProgramError) or latest[0] != _raised_at(error):
+            raise
+        _, kind, text = latest
+        if isinstance(error, ValueError):
+            text += f"\n    {_FILLED}"
+        raise kind(text).with_traceback(error.__traceback__) from None
+    finally:
+        _latest.reset(token)
+
+
+_FILLED = "an array of NumPy is filled before the kernel runs; it fills arguments, and affdsl.alloc(affdsl.f64[3])"
+
+
+def _raised_at(error: Exception) -> Location | None:
+    """The line of the user that an error comes from."""
+    lines = ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
+    found = [Location(file, line) for file, line in lines if not _is_ours(file)]
+    return found[-1] if found else None
 
 
 def assigned_names(frame: FrameType) -> tuple[str, ...]:
