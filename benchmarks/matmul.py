@@ -77,8 +77,9 @@ def main() -> None:
 
 
 def environment(compiler: str, cache: str, threads: int) -> dict[str, str]:
-    """The variables of a process that uses a compiler, a cache and so many threads."""
+    """The variables of a process that uses a compiler, a cache and so many threads, and keeps compiled modules."""
     given = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)
     return given | {"AFFDSL_CC": compiler, "AFFDSL_CACHE_DIR": cache}
 
 

@@ -86,10 +86,18 @@ def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Produc
 
 
 def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> str:
-    """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies."""
+    """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies.
+
+    Whether a panel is whole is asked once for each of them, where that can be.
+    """
     before = {row.iv for row in s.loops()}
     s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
-    return next(row.names[0] for row in s.loops() if row.iv not in before)
+    made = [row for row in s.loops() if row.iv not in before]
+    innermost = max(row.depth for row in made)
+    around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0])
+    with suppress(IllegalTransform, ScheduleError):  # the panels themselves are around the elements
+        s.unswitch(around.names[0])
+    return made[0].names[0]
 
 
 @dataclass(frozen=True, eq=False)
