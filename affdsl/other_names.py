@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 HERE = {
-    **dict.fromkeys(("range", "loop", "serial", "grid"), "for_"),
+    **dict.fromkeys(("range", "arange", "loop", "serial", "grid"), "for_"),
     **dict.fromkeys(("prange", "pfor", "par"), "parallel"),
-    **dict.fromkeys(("empty", "zeros", "ones", "full", "array", "ndarray", "buffer"), "alloc"),
+    **dict.fromkeys(("empty", "array", "ndarray", "buffer"), "alloc"),
     **dict.fromkeys(("jit", "njit", "func", "function", "proc", "compile", "prim_func"), "kernel"),
     **dict.fromkeys(("symbol", "size"), "symbols"),
     **dict.fromkeys(("where", "if_then_else", "ifelse"), "select"),
@@ -19,11 +19,24 @@ HERE = {
     **{f"float{n}": f"f{n}" for n in (16, 32, 64)},
     **{f"{long}{n}": f"{short}{n}" for n in (8, 16, 32, 64) for long, short in (("int", "i"), ("uint", "u"))},
     "complex64": "c64", "complex128": "c128", "conjugate": "conj",
-    "half": "f16", "float": "f32", "double": "f64", "bfloat16": "bf16", "intp": "index",
+    "half": "f16", "float": "f32", "double": "f64", "bfloat16": "bf16", "int": "i64", "intp": "index",
     "minimum": "min", "maximum": "max", "minnum": "fmin", "maxnum": "fmax", "fabs": "abs", "power": "pow",
     "arctan2": "atan2",
 }  # fmt: skip
 """Names that other packages have, and ours for what they mean."""
+
+_FILLED = "write affdsl.alloc, whose elements are not set at first, and a loop that stores to them"
+_SUMMED = "write a loop that changes a variable: s = affdsl.var(affdsl.f64(0)), and s += x[i] in the loop"
+OTHERWISE = {
+    **dict.fromkeys("zeros ones full zeros_like ones_like empty_like full_like eye".split(), _FILLED),
+    **dict.fromkeys("sum prod dot mean any all".split(), _SUMMED),
+    **dict.fromkeys("pi e inf nan".split(), "numbers of Python are taken as they are, such as math.pi or float('inf')"),
+    **dict.fromkeys(("mod", "remainder"), "write x % y for integers, affdsl.fmod(x, y) for floats"),
+    "hypot": "write affdsl.sqrt(x * x + y * y)",
+    "sign": "write affdsl.copysign(1, x), or affdsl.select(x > 0, ...) where 0 has the sign 0",
+    "clip": "write affdsl.min(affdsl.max(x, low), high)",
+}
+"""Names that other packages have, and what to write where it is more than one name."""
 
 
 def unknown(name: str) -> AttributeError:
@@ -32,5 +45,5 @@ def unknown(name: str) -> AttributeError:
     >>> print(unknown("range"))
     affdsl has no range: write affdsl.for_
     """
-    instead = f": write affdsl.{HERE[name]}" if name in HERE else ""
+    instead = f": write affdsl.{HERE[name]}" if name in HERE else f": {OTHERWISE[name]}" if name in OTHERWISE else ""
     return AttributeError(f"affdsl has no {name}{instead}", name=name, obj=sys.modules["affdsl"])

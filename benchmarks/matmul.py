@@ -1,11 +1,14 @@
-"""A matrix product by a schedule beside NumPy's library, on one thread: f32 and f64, by gcc and by clang.
+"""A matrix product after `optimize()` beside NumPy's library: f32 and f64, by gcc and by clang, on one thread and more.
 
     python -m benchmarks.matmul
-    python -m benchmarks.matmul --sizes 512,512,512 1000,700,300 --repeats 15
+    python -m benchmarks.matmul --sizes 512,512,512 1000,700,300 --threads 1 --compilers gcc --repeats 15
+    python -m benchmarks.matmul --by-hand
 
-Calls of both take turns, and the ratio is the median over pairs: above 1 the schedule is faster. `first` is the
-median time from the start of a process with an empty cache to the first result in f32: it imports, defines the kernel,
-schedules it, compiles it and calls it.
+Calls of both take turns, and the ratio is the median over pairs: above 1 ours is faster. Both rows are of the loops as
+they are written: `contract` may make a product and a sum one operation, as the library does; `strict` may not.
+`--by-hand` takes the schedule of `examples.packed_matmul` instead. `first` is the median time from the start of a
+process with an empty cache to the first result in f32: it imports, defines the kernel, optimizes it, compiles it and
+calls it.
 """
 
 from __future__ import annotations
@@ -17,68 +20,87 @@ import sys
 import tempfile
 import time
 from shutil import which
-from statistics import median
+from statistics import geometric_mean, median
 
 import numpy as np
 
 import affdsl as af
 from examples.packed_matmul import scheduled
 
-SIZES = ("512,512,512", "1024,1024,1024", "2048,2048,2048", "1000,700,300")
+SIZES = ("512,512,512", "1024,1024,1024", "2048,2048,2048", "1000,700,300", "4096,64,512", "96,3000,1200")
 SECONDS = 3.0
 """How long the pairs of one size run at least."""
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""Who is told how many threads there are."""
 FIRST = """
 import sys, time
 import numpy as np
-from examples.packed_matmul import packed_matmul
-packed_matmul(*(np.ones((64, 64), np.float32) for _ in "ABC"))
+import affdsl as af
+M, N, K = af.symbols("M N K")
+@af.kernel
+def matmul(A: af.f32[M, K], B: af.f32[K, N], C: af.f32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+matmul.optimize(contract=True)(*(np.ones((64, 64), np.float32) for _ in "ABC"))
 print(time.time() - float(sys.argv[1]))
 """
 STARTS = 5
+ROWS = ("contract", "strict")
 TYPES = {"f32": (af.f32, np.float32, 32), "f64": (af.f64, np.float64, 64)}
 
 
 def main() -> None:
-    """Measure with each compiler, in a process of its own with one thread."""
+    """Measure with each compiler and number of threads, in a process of its own."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", nargs="*", default=SIZES, help="rows, columns and the length of the sums")
     parser.add_argument("--repeats", type=int, default=9, help="pairs of each size, at least")
-    parser.add_argument("--here", choices=TYPES, help=argparse.SUPPRESS)
+    parser.add_argument("--threads", nargs="*", type=int, default=(1, 2), help="how many (default: 1 2)")
+    parser.add_argument("--compilers", nargs="*", default=("gcc", "clang-22", "clang"), help="those that are there")
+    parser.add_argument("--rows", nargs="*", choices=ROWS, default=ROWS, help="what is allowed (default: both)")
+    parser.add_argument("--by-hand", action="store_true", help="take the schedule of the example")
+    parser.add_argument("--here", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.here:
-        measure(options.here, options.sizes, options.repeats)
+        measure(*options.here, options)
         return
-    again = [sys.executable, "-m", "benchmarks.matmul", "--repeats", str(options.repeats), "--here"]
-    for compiler in filter(which, ("gcc", "clang-22", "clang")):
-        print(f"{compiler}: first result after {median(first(compiler) for _ in range(STARTS)):.2f} s", flush=True)
-        for type in TYPES:
-            with tempfile.TemporaryDirectory() as cache:
-                environment = {**os.environ, **ONE_THREAD, "AFFDSL_CC": compiler, "AFFDSL_CACHE_DIR": cache}
-                print(f"{compiler}, {type}", flush=True)
-                subprocess.run([*again, type, "--sizes", *options.sizes], env=environment, check=True)
+    for compiler in filter(which, options.compilers):
+        if not options.by_hand:
+            took = median(first(compiler) for _ in range(STARTS))
+            print(f"{compiler}: first result after {took:.2f} s", flush=True)
+        for threads in options.threads:
+            for type in TYPES:
+                for row in ROWS[:1] if options.by_hand else options.rows:
+                    print(f"{compiler}, {type}, {row}, {threads} thread{'s' * (threads > 1)}", flush=True)
+                    again = [sys.executable, "-m", "benchmarks.matmul", *sys.argv[1:], "--here", type, row]
+                    with tempfile.TemporaryDirectory() as cache:
+                        subprocess.run(again, env=environment(compiler, cache, threads), check=True)
+
+
+def environment(compiler: str, cache: str, threads: int) -> dict[str, str]:
+    """The variables of a process that uses a compiler, a cache and so many threads, and keeps compiled modules."""
+    given = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
+    given.pop("PYTHONDONTWRITEBYTECODE", None)
+    return given | {"AFFDSL_CC": compiler, "AFFDSL_CACHE_DIR": cache}
 
 
 def first(compiler: str) -> float:
     """Seconds from the start of a process to its first product, with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, **ONE_THREAD, "AFFDSL_CC": compiler, "AFFDSL_CACHE_DIR": cache}
         command = [sys.executable, "-c", FIRST, str(time.time())]
-        return float(subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE).stdout)
+        ran = subprocess.run(command, env=environment(compiler, cache, 1), check=True, stdout=subprocess.PIPE)
+        return float(ran.stdout)
 
 
-def measure(type: str, sizes: list[str], repeats: int) -> None:
-    """Print a line for each size."""
-    fast = product(type)
-    given = arrays(type, 64, 64, 64)
-    fast(*given)
-    for size in sizes:
-        m, n, k = map(int, size.split(","))
-        compare(fast, *arrays(type, m, n, k), repeats)
+def measure(type: str, row: str, options: argparse.Namespace) -> None:
+    """Print a line for each size, and the geometric mean of its ratios."""
+    fast = product(type, row, by_hand=options.by_hand)
+    fast(*arrays(type, 64, 64, 64))
+    ratios = [compare(fast, *arrays(type, *map(int, size.split(","))), options.repeats) for size in options.sizes]
+    print(f"    geometric mean {geometric_mean(ratios):.2f}, least {min(ratios):.2f}", flush=True)
 
 
-def product(type: str) -> af.Kernel:
-    """The scheduled product of matrices of a type."""
+def product(type: str, row: str, *, by_hand: bool) -> af.Kernel:
+    """The product of matrices of a type, optimized or scheduled."""
     kind, _, bits = TYPES[type]
     rows, columns, length = af.symbols("M N K")
 
@@ -87,7 +109,7 @@ def product(type: str) -> af.Kernel:
         with af.for_(rows) as i, af.for_(columns) as j, af.for_(length) as k:
             C[i, j] += A[i, k] * B[k, j]
 
-    return scheduled(matmul, bits).kernel()
+    return scheduled(matmul, bits).kernel() if by_hand else matmul.optimize(contract=row == "contract")
 
 
 def arrays(type: str, m: int, n: int, k: int) -> list[np.ndarray]:
@@ -96,8 +118,8 @@ def arrays(type: str, m: int, n: int, k: int) -> list[np.ndarray]:
     return [*(random.uniform(-1, 1, shape).astype(dtype) for shape in ((m, k), (k, n))), np.zeros((m, n), dtype)]
 
 
-def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeats: int) -> None:
-    """Check one product, then time pairs of calls."""
+def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeats: int) -> float:
+    """Check one product, then time pairs of calls; the ratio."""
     theirs = a @ b
     fast(a, b, c)
     np.testing.assert_allclose(c, theirs, atol=4 * (a.shape[1] + 1) * np.finfo(a.dtype).eps, rtol=0)
@@ -114,6 +136,7 @@ def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeat
     speed = 2e-9 * a.size * b.shape[1] / median(mine)
     shape = f"{a.shape[0]} x {b.shape[1]} x {a.shape[1]}"
     print(f"    {shape}: {ratio:.2f} of NumPy ({speed:.0f} GFLOP/s, {len(mine)} pairs)", flush=True)
+    return ratio
 
 
 if __name__ == "__main__":

@@ -316,27 +316,43 @@ static int accepts(const Caller *self, const Slot *slot, PyObject *value)
     return PyArray_NDIM(array) == slot->rank && PyArray_CHKFLAGS(array, flags) && PyArray_ISNOTSWAPPED(array);
 }
 
+/* Lay out the strides of a contiguous array in elements, without a division. */
+static void lay_out_row_major(int rank, const npy_intp *shape, int64_t *strides)
+{
+    int64_t step = 1;
+    for (int k = rank - 1; k >= 0; k--) {
+        strides[k] = shape[k] > 1 ? step : 1;
+        step *= shape[k];
+    }
+    for (int k = 0; step == 0 && k < rank; k++)
+        strides[k] = 1;
+}
+
 /* Lay out the strides of an array in elements, 1 where they lead nowhere; 0 for one that may not be passed. */
 static int read_strides(const Slot *slot, PyArrayObject *array, int64_t *strides)
 {
-    int is_empty = PyArray_SIZE(array) == 0;
-    if (PyArray_SIZE(array) > LARGEST)
+    if (PyArray_IS_C_CONTIGUOUS(array)) {
+        lay_out_row_major(slot->rank, PyArray_DIMS(array), strides);
+        return 1;
+    }
+    npy_intp size = PyArray_SIZE(array);
+    if (size > LARGEST)
         return 0;
     for (int k = 0; k < slot->rank; k++) {
         int64_t stride = PyArray_STRIDE(array, k);
-        int leads = PyArray_DIM(array, k) > 1 && !is_empty;
+        int leads = PyArray_DIM(array, k) > 1 && size != 0;
         if (leads && stride % slot->width != 0)
             return 0;
         strides[k] = leads ? stride / slot->width : 1;
     }
-    return !slot->written || PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS) || !overlaps_itself(array);
+    return !slot->written || !overlaps_itself(array);
 }
 
 /* Whether two arrays may share a byte. */
 static int overlap(const Slot *left_slot, PyObject *left, const Slot *right_slot, PyObject *right)
 {
     PyArrayObject *a = (PyArrayObject *)left, *b = (PyArrayObject *)right;
-    if (left_slot->strided || right_slot->strided)
+    if ((left_slot->strided && !PyArray_IS_C_CONTIGUOUS(a)) || (right_slot->strided && !PyArray_IS_C_CONTIGUOUS(b)))
         return strided_overlap(a, b);
     uintptr_t a_start = (uintptr_t)PyArray_DATA(a), b_start = (uintptr_t)PyArray_DATA(b);
     uintptr_t a_size = (uintptr_t)PyArray_NBYTES(a), b_size = (uintptr_t)PyArray_NBYTES(b);

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from html import unescape
 
-import pytest
+from IPython.core.formatters import DisplayFormatter
 
 import affdsl as af
 import examples
@@ -120,9 +120,8 @@ def test_every_example_and_all_of_polybench_are_shown():
 
 
 def test_ipython_takes_them():
-    formatters = pytest.importorskip("IPython.core.formatters")
-    found, _ = formatters.DisplayFormatter().format(smooth)
+    found, _ = DisplayFormatter().format(smooth)
     assert found["text/plain"] == repr(smooth)
     assert found["text/html"] == smooth._repr_html_()
-    found, _ = formatters.DisplayFormatter().format(smooth.picture("i", "j", {"M": 4, "N": 4}))
+    found, _ = DisplayFormatter().format(smooth.picture("i", "j", {"M": 4, "N": 4}))
     assert found["image/svg+xml"].startswith("<svg")

@@ -41,13 +41,13 @@ class WithBlock(ABC, Generic[Bound]):
         if self.entered:
             raise problem(ProgramError, f"this {self.what} has been built already; call affdsl.{self.what}(...) again")
         names = assigned_names(user_frame())
+        gives = f"this {self.what} gives {self.gives() or 'no'} value{'s' if self.gives() != 1 else ''}"
+        if any(name.startswith("(") for name in names):
+            said = f"{gives} side by side, but `as` puts some in parentheses: {', '.join(names)}"
+            raise problem(ProgramTypeError, said, self.advice)
         if len(names) > 1 and len(names) != self.gives():
-            raise problem(
-                ProgramTypeError,
-                f"this {self.what} gives {self.gives() or 'no'} value{'s' if self.gives() != 1 else ''}, "
-                f"but `as` has {len(names)} names: {', '.join(names)}",
-                self.advice,
-            )
+            said = f"{gives}, but `as` has {len(names)} names: {', '.join(names)}"
+            raise problem(ProgramTypeError, said, self.advice)
         self.entered = True
         self.made_in.unentered.pop(self, None)
         self.bound = _bound_names()

@@ -16,7 +16,7 @@ from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import INDEX, IndexType, MemRefType
-from affdsl.lang.source import here, problem
+from affdsl.lang.source import called, here, problem
 
 if TYPE_CHECKING:
     from affdsl.lang.trace import Program
@@ -241,7 +241,7 @@ def current() -> Builder:
     if builder is None:
         raise problem(
             ProgramError,
-            "this can be used only while a kernel is built",
+            f"{called()} can be used only while a kernel is built",
             "write it inside a function decorated with @affdsl.kernel",
         )
     return builder

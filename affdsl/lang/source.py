@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
+from traceback import walk_tb
 from types import CodeType, FrameType
 
 import numpy as np
@@ -26,6 +27,8 @@ _OURS = str(Path(__file__).parents[1]) + os.sep
 _BETWEEN = (str(Path(np.__file__).resolve().parent) + os.sep, contextlib.__file__, functools.__file__)
 
 _elsewhere: ContextVar[Location | None] = ContextVar("affdsl_elsewhere", default=None)
+_latest: ContextVar[tuple[Location, type[ProgramError], str] | None] = ContextVar("affdsl_latest", default=None)
+"""The latest problem: its line, its kind, and what it says."""
 
 
 def user_frame() -> FrameType:
@@ -45,6 +48,23 @@ def here() -> Location:
         return found
     frame = user_frame()
     return Location(frame.f_code.co_filename, frame.f_lineno)
+
+
+def called() -> str:
+    """What the user has called, as they write it: `affdsl.for_(...)`; "this" for an operator or a method."""
+    inner, frame = sys._getframe(0), sys._getframe(1)
+    while frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        inner, frame = frame, frame.f_back
+    owner, _, name = inner.f_code.co_qualname.rpartition(".")
+    match owner, name:
+        case "DType", "__call__":
+            return f"affdsl.{inner.f_locals['self']}(...)"
+        case _, "__init__":
+            return f"affdsl.{owner}(...)"
+        case "", _:
+            return f"affdsl.{name}(...)"
+        case _:
+            return "this"
 
 
 @contextlib.contextmanager
@@ -70,13 +90,48 @@ def problem(kind: type[ProgramError], what: str, *more: str, location: Location 
     """The error to raise: the user's file and line, what is wrong, and further lines that say why and what to do."""
     at = location or here()
     lines = [f"{at}: {what}", *(f"    {line}" for line in more if line)]
+    _latest.set((at, kind, "\n".join(lines)))
     return kind("\n".join(lines))
+
+
+@contextlib.contextmanager
+def unhidden() -> Iterator[None]:
+    """Raise our own error in the block for one that NumPy raises in its place.
+
+    `np.zeros(3)[0] = x[i]` asks x[i] for a float, and takes whatever that raises for "setting an array element with a
+    sequence"; `np.zeros(N)` takes it for "expected a sequence of integers". So where an error is raised in the line of
+    the latest problem, which nobody has seen, it is that one.
+    """
+    token = _latest.set(None)
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        latest = _latest.get()
+        if latest is None or isinstance(error, ProgramError) or latest[0] != _raised_at(error):
+            raise
+        _, kind, text = latest
+        if isinstance(error, ValueError):
+            text += f"\n    {_FILLED}"
+        raise kind(text).with_traceback(error.__traceback__) from None
+    finally:
+        _latest.reset(token)
+
+
+_FILLED = "an array of NumPy is filled before the kernel runs; it fills arguments, and affdsl.alloc(affdsl.f64[3])"
+
+
+def _raised_at(error: Exception) -> Location | None:
+    """The line of the user that an error comes from."""
+    lines = ((frame.f_code.co_filename, line) for frame, line in walk_tb(error.__traceback__))
+    found = [Location(file, line) for file, line in lines if not _is_ours(file)]
+    return found[-1] if found else None
 
 
 def assigned_names(frame: FrameType) -> tuple[str, ...]:
     """The names that the value being computed in this frame is about to be bound to.
 
-    For `with f() as (i, j)` that is ("i", "j"), for `x = f()` it is ("x",), and () where there is none.
+    For `with f() as (i, j)` that is ("i", "j"), for `(i, (j, k)) = f()` it is ("i", "(j, k)"), for `x = f()` it is
+    ("x",), and () where there is none, or no name.
     It is read from the byte code, so that it works where there is no source.
     """
     return _stores(frame.f_code).get(frame.f_lasti, ())
@@ -161,21 +216,40 @@ def _stores(code: CodeType) -> dict[int, tuple[str, ...]]:
     for ins, after in pairwise(instructions):
         if after.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "UNPACK_SEQUENCE")):
             position = instructions.index(after) if after.opname == "UNPACK_SEQUENCE" else -1
-            names = tuple(_unpacked(instructions, position)) if position >= 0 else (_names(after)[0],)
+            names = _unpacked(instructions, position) if position >= 0 else (_names(after)[0],)
             found.update(dict.fromkeys(range(ins.offset, after.offset, 2), names))  # or in its inline caches
     return found
 
 
-def _unpacked(instructions: list[dis.Instruction], position: int) -> Iterator[str]:
-    wanted = instructions[position].arg or 0
-    for ins in instructions[position + 1 :]:
-        if not ins.opname.startswith("STORE_"):
+def _unpacked(instructions: list[dis.Instruction], position: int) -> tuple[str, ...]:
+    """The names that an instruction unpacks to; () where something else than a name is among them."""
+    try:
+        return _pattern(_targets(instructions[position + 1 :]), instructions[position].arg or 0)
+    except StopIteration:
+        return ()
+
+
+def _targets(instructions: list[dis.Instruction]) -> Iterator[str | int]:
+    """What is stored to, one after the other: a name, or the number of names in parentheses that follow."""
+    for ins in instructions:
+        if ins.opname == "UNPACK_SEQUENCE":
+            yield ins.arg or 0
+        elif ins.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")):
+            yield from _names(ins)
+        else:
             return
-        for name in _names(ins):
-            if wanted == 0:
-                return
-            wanted -= 1
-            yield name
+
+
+def _pattern(targets: Iterator[str | int], count: int) -> tuple[str, ...]:
+    """So many of them; parentheses are one, written "(x, y)". Raises StopIteration where there are fewer."""
+    found = []
+    for _ in range(count):
+        target = next(targets)
+        if isinstance(target, int):
+            inner = _pattern(targets, target)
+            target = f"({', '.join(inner)}{',' * (len(inner) == 1)})"
+        found.append(target)
+    return tuple(found)
 
 
 def _names(ins: dis.Instruction) -> tuple[str, ...]:

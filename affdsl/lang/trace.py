@@ -24,7 +24,7 @@ from affdsl.lang.dtypes import NUMBERS, DType, index, literal
 from affdsl.lang.exits import refuse_early_exits
 from affdsl.lang.indices import Index
 from affdsl.lang.scalars import Scalar
-from affdsl.lang.source import definition, located, means_itself, problem, returned_at
+from affdsl.lang.source import definition, located, means_itself, problem, returned_at, unhidden
 from affdsl.lang.traced import Traced
 
 
@@ -79,7 +79,8 @@ def trace(
     with building(builder):
         given = [_placeholder(p, v) for p, v in zip(parameters, inputs[len(sizes) :], strict=True)]
         try:
-            returned = function(*before, *given)
+            with unhidden():
+                returned = function(*before, *given)
         except NameError as error:
             if name not in (error.name, _free_variable(error)):
                 raise

@@ -11,6 +11,7 @@ import numpy as np
 from affdsl.errors import ProgramAttributeError, ProgramError, ProgramTypeError
 from affdsl.lang.dtypes import Number
 from affdsl.lang.source import problem
+from affdsl.other_names import OTHERWISE
 
 if TYPE_CHECKING:
     from affdsl.lang.scalars import Scalar
@@ -65,8 +66,8 @@ class Traced:
         raise problem(
             ProgramTypeError,
             f"{self.describe()} is not known while the kernel is built, so Python cannot count with it",
-            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`; a NumPy array w can be indexed with it "
-            "as an argument of the kernel, or as w = affdsl.constant(w) in the kernel",
+            "write `with affdsl.for_(n) as i:` instead of `for i in range(n):`, affdsl.alloc(affdsl.f64[n]) instead of "
+            "np.zeros(n), and w = affdsl.constant(w) before w[i] where w is an array of NumPy or a list",
         )
 
     def __float__(self) -> NoReturn:
@@ -77,7 +78,14 @@ class Traced:
         )
 
     __int__ = __complex__ = __trunc__ = __float__
-    __array__ = __index__
+
+    def __array__(self, *_: object, **keywords: object) -> NoReturn:
+        raise problem(
+            ProgramTypeError,
+            f"{self.describe()} is not known while the kernel is built, so NumPy has no number to work with",
+            "write w = affdsl.constant(w) before w[i], affdsl.alloc(affdsl.f64[3]) for an array that holds it, "
+            "affdsl.f64(x) to convert a number, and `with affdsl.for_(n) as i:` for np.arange(n)",
+        )
 
     def __format__(self, form: str) -> str:
         if not form:
@@ -327,7 +335,7 @@ def numpy_problem(function: str, what: str) -> ProgramError:
     return problem(
         ProgramTypeError,
         f"NumPy's {function} cannot work on {what}, which is not known while the kernel is built",
-        f"use affdsl.{ours}" if ours else "write the loop with affdsl.for_",
+        f"use affdsl.{ours}" if ours else OTHERWISE.get(function, "write the loop with affdsl.for_"),
     )
 
 

@@ -26,6 +26,8 @@ VARIATIONS: tuple[Mapping[str, int], ...] = (
     {"register_rows": 12, "register_vectors": 2},
     {"register_rows": 6, "register_vectors": 4},
     {"register_rows": 4, "register_vectors": 3},
+    {"lone_rows": 12},
+    {"lone_rows": 20},
     {"block_rows": 32},
     {"block_rows": 128},
     {"block_columns": 32},
@@ -64,11 +66,14 @@ class Machine:
         Of the widest number.
     row
         Bytes of all arrays that lie along one line of the longest dimension.
+    contract
+        Whether a product and a sum may be one operation.
     """
 
     target: Target
     bits: int = 64
     row: int = 1 << 13
+    contract: bool = False
 
     def cache(self, level: int, usual: int) -> int:
         """Bytes of a cache, counted from 1."""
@@ -121,7 +126,7 @@ def expected(choices: Choices, asked: Set[str], machine: Machine) -> float:
 
 def _product(choices: Choices, machine: Machine) -> float:
     """A tile in registers: what is loaded, and waited for, beside its products; and how often the result moves."""
-    rows, vectors = register_tile(choices, machine.target)
+    rows, vectors = register_tile(choices, machine.target, contract=machine.contract)
     products = rows * vectors
     cycles = max(products / SUMS, (rows + vectors) / LOADS, WAIT)
     panel = choices.product_terms * vectors * machine.target.width // 8

@@ -23,6 +23,9 @@ class Choices:
         of B with so many terms stays in the nearest cache, or next to it.
     register_rows, register_vectors
         How many rows of the result are in registers, and how many vectors of each of them.
+    lone_rows
+        How many rows of one vector are in registers instead, where products and sums are operations of their own and a
+        product takes its number of A from memory: then each of these is in one product only.
     block_rows, block_columns
         How many rows a block of a factorization has, and how many columns are solved for at once with those before.
     sweep_steps, sweep_planes, sweep_rows
@@ -51,6 +54,7 @@ class Choices:
     product_terms: int = 384
     register_rows: int = 8
     register_vectors: int = 2
+    lone_rows: int = 16
     block_rows: int = 64
     block_columns: int = 16
     sweep_steps: int = 8

@@ -237,4 +237,4 @@ class _Search:
         elements = [type.memref.element for type in types]
         bits = [type.width for type in elements if isinstance(type, FloatType | IntegerType | ComplexType)]
         longest = max(self.trial.sizes.values(), default=1) if self.trial is not None else 1000
-        return Machine(self.options.target, max(bits, default=64), longest * sum(bits) // 8)
+        return Machine(self.options.target, max(bits, default=64), longest * sum(bits) // 8, self.options.contract)

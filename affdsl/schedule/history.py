@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -11,7 +12,7 @@ from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.traverse import walk
 from affdsl.passes.transforms.settle import Fate
-from affdsl.schedule.loops import tree_of
+from affdsl.schedule.loops import Tree, tree_of
 from affdsl.schedule.vectors import vectors
 from affdsl.schedule.verbs import VerbCall
 
@@ -47,6 +48,11 @@ class Entry:
     def function(self) -> Func:
         """The kernel's function after the step."""
         return self.module.functions[-1]
+
+    @cached_property
+    def loops(self) -> Tree:
+        """The loops after the step, as a tree."""
+        return tree_of(self.function, self.names)
 
     def __str__(self) -> str:
         """The step as a call, without the schedule before it."""
@@ -84,7 +90,7 @@ def explained(start: Entry, history: Sequence[Entry]) -> str:
             touched.setdefault(name, []).append(str(number))
         before = step
     lines.append("the loops now:")
-    for row in tree_of(before.function, before.names):
+    for row in before.loops:
         by = dict.fromkeys(number for name in row.names for number in touched.get(name, ()))
         note = f"  (step{'s' * (len(by) > 1)} {', '.join(by)})" if by else ""
         lines.append(f"    {'  ' * row.depth}{row.text}{note}")
@@ -145,7 +151,7 @@ def _rows(at: Entry) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Each loop in words, with the names of those around it."""
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     around: list[str] = []
-    for row in tree_of(at.function, at.names):
+    for row in at.loops:
         del around[row.depth :]
         for name in row.names:
             found[name] = (row.text, tuple(around))

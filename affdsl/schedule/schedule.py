@@ -30,7 +30,7 @@ from affdsl.schedule import register_tile
 from affdsl.schedule.carried import carrying
 from affdsl.schedule.history import Entry, counted, explained, with_gone
 from affdsl.schedule.loops import ScheduleError as ScheduleError
-from affdsl.schedule.loops import Tree, find, named, names_of, tree_of, unused
+from affdsl.schedule.loops import Tree, find, named, names_of, unused
 from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal
 from affdsl.schedule.verbs import OF_PRIMITIVE, VerbCall, filled, taken
@@ -435,8 +435,7 @@ class Schedule(ShownAsText, Generic[P, R]):
 
     def loops(self) -> Tree:
         """The loops as they are now, with their names, bounds and places; printed, a tree."""
-        now = self._now
-        return tree_of(now.function, now.names)
+        return self._now.loops
 
     def picture(
         self, outer: str, inner: str, sizes: Mapping[str, int], *, at: Mapping[str, int] | None = None

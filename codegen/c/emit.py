@@ -169,11 +169,18 @@ def functions_of(
             other = replace(version.plan, name=names.reserve(version.plan.name))
             faster = prototype(other, Scope(names))
             writer = Context({**found, symbol: other}, symbol, faster, unit, rows, comments)
-            bodies.append(_function(other, faster, writer, static=True))
+            bodies.append((_ALONE if not public else "") + _function(other, faster, writer, static=True))
             before += choice(plan, made, faster, version)
         writer = Context(found, symbol, made, unit, rows, comments)
         bodies.append(_function(plan, made, writer, before, static=symbol not in public))
     return bodies, prototypes
+
+
+_ALONE = """/* By itself: where it is beside others in one function, gcc keeps less of it in registers. */
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+"""
 
 
 def _has_bool(plan: Plan) -> bool:

@@ -75,6 +75,7 @@ AVX512 = Target(
     has_fma=True,
     has_masks=True,
     streams=True,
+    repeats_operands=True,
     rows={
         **dict(_rows()),
         **dict(extremes(128)),

@@ -33,6 +33,8 @@ class Target:
     """Whether stores that go past the caches pay for arrays that are larger than these; False where nobody measured."""
     caches: tuple[int, ...] = ()
     """Bytes of the caches that a core has or shares, the nearest first; none where nobody asked the machine."""
+    repeats_operands: bool = False
+    """Whether an operation takes one number of memory for all lanes, where an instruction of its own would cost."""
     flags: tuple[str, ...] = ()
     """What tells gcc and clang that the instructions may be used; nothing more on processors that all have them."""
     machine: str = ""

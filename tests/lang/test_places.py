@@ -343,6 +343,28 @@ def test_blocks_may_be_entered_by_helpers_of_the_standard_library_and_the_user()
     assert "affine.for %row = 0 to %M" in f.mlir()
 
 
+def test_what_a_loop_carries_may_be_bound_to_anything():
+    """To attributes, to elements, to a list of the rest: what is no name is not counted as one."""
+    state = types.SimpleNamespace()
+
+    @af.kernel
+    def attribute(x: af.f64[N]):
+        with af.for_(N, iter_args=(af.f64(1), af.f64(2))) as (i, a, state.b):
+            x[i] = a
+            af.yield_(state.b, a)
+
+    @af.kernel
+    def rest(x: af.f64[N]):
+        with af.for_(N, iter_args=(af.f64(1), af.f64(2))) as (i, *both):
+            x[i] = both[0]
+            af.yield_(*reversed(both))
+
+    for kernel in (attribute, rest):
+        x = np.zeros(4)
+        kernel.interpret(x)
+        assert x.tolist() == [1, 2, 1, 2]
+
+
 def test_a_kernel_may_be_built_while_another_is():
     @af.kernel
     def outer(A: af.f64[N]):

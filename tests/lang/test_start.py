@@ -1,12 +1,13 @@
 """Each public name can be the first one that a program uses."""
 
+import re
 import subprocess
 import sys
 
 import pytest
 
 import affdsl
-from affdsl.other_names import HERE
+from affdsl.other_names import HERE, OTHERWISE
 
 
 def test_an_array_type_can_be_written_before_any_kernel():
@@ -15,7 +16,7 @@ def test_an_array_type_can_be_written_before_any_kernel():
     assert (done.stdout, done.stderr) == ("f32[N, N + 1]\n", "")
 
 
-@pytest.mark.parametrize("name", ["range", "zeros", "float32"])
+@pytest.mark.parametrize("name", ["range", "empty", "float32"])
 def test_names_of_other_packages_are_translated(name):
     with pytest.raises(AttributeError, match=rf"^affdsl has no {name}: write affdsl\.\w+$"):
         getattr(affdsl, name)
@@ -24,6 +25,15 @@ def test_names_of_other_packages_are_translated(name):
 def test_a_name_is_translated_to_one_that_is_there():
     assert set(HERE.values()) <= set(affdsl.__all__)
     assert not set(HERE) & set(affdsl.__all__)
+
+
+def test_names_for_which_there_is_no_one_name_say_what_to_write():
+    with pytest.raises(AttributeError, match=r"^affdsl has no pi: numbers of Python are taken as they are"):
+        affdsl.pi
+    with pytest.raises(AttributeError, match=r"^affdsl has no zeros: write affdsl.alloc, whose elements are not set"):
+        affdsl.zeros
+    assert set(re.findall(r"affdsl\.(\w+)", " ".join(OTHERWISE.values()))) <= set(affdsl.__all__)
+    assert not set(OTHERWISE) & {*HERE, *affdsl.__all__}
 
 
 def test_a_name_like_no_other_is_just_not_there():

@@ -145,7 +145,7 @@ def test_only_what_recipes_asked_for_is_varied():
 
 
 def test_the_model_counts_registers_and_what_comes_from_memory():
-    wide, narrow = Machine(targets()["avx512"]), Machine(targets()["avx2"])
+    wide, narrow = Machine(targets()["avx512"], contract=True), Machine(targets()["avx2"])
     of_sums = {n: expected(Choices(sums=n), {"sums"}, narrow) for n in (2, 8, 32)}
     assert of_sums[8] < of_sums[2], "one addition waits for another"
     assert of_sums[8] < of_sums[32], "there are 16 registers"

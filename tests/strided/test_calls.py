@@ -255,16 +255,18 @@ def test_contiguous_arrays_are_not_strided_ones_for_the_compiler(tmp_path):
         "        cube_contiguous(M, N, A, x);\n        return;\n    }\n"
         "    if (A_stride_2 == 1 && x_stride_0 == 1) {\n        cube_rows(M, N, A, A_stride_0, A_stride_1, x);\n"
     ) in text(cube)
-    assert "static void cube_contiguous(int64_t M, int64_t N, double *restrict A, const double *restrict x)" in text(
-        cube
-    )
+    assert (
+        "__attribute__((noinline))\n#endif\n"
+        "static void cube_contiguous(int64_t M, int64_t N, double *restrict A, const double *restrict x)"
+    ) in text(cube)
     assert "cube_" not in cube.c()
     fast = af.Schedule(add).vectorize("j", 4).kernel()
     assert "add_contiguous(M, N, A, B);" in text(fast)
     assert "add_rows(M, N, A, A_stride_0, B, B_stride_0);" in text(fast)
     assert "_contiguous" not in emit_jit(fill.module, "fill", sizes=2)
     for views in (np.zeros((4, 7, 3)), np.zeros((4, 9, 3))[:, 2:], np.zeros((3, 7, 4)).T, np.zeros((4, 7, 3))[:1],
-                  np.zeros((0, 7, 3)), np.zeros((8, 7, 3))[::-2]):  # fmt: skip
+                  np.zeros((0, 7, 3)), np.zeros((8, 7, 3))[::-2],
+                  np.ndarray((1, 7, 3), "f8", np.zeros(21), 0, (5, 24, 8))):  # fmt: skip
         x = np.arange(1.0, len(views) + 1)
         cube(views, x)
         np.testing.assert_array_equal(views[:, :-2], np.broadcast_to(x[:, None, None], views[:, :-2].shape))

@@ -39,7 +39,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
     nest, found = _with_factors(s, nest, found)
-    rows, vectors = register_tile(options.choices, options.target)
+    rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
     order = (*batch, i, j, k)
@@ -86,10 +86,18 @@ def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Produc
 
 
 def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> str:
-    """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies."""
+    """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies.
+
+    Whether a panel is whole is asked once for each of them, where that can be.
+    """
     before = {row.iv for row in s.loops()}
     s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
-    return next(row.names[0] for row in s.loops() if row.iv not in before)
+    made = [row for row in s.loops() if row.iv not in before]
+    innermost = max(row.depth for row in made)
+    around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0])
+    with suppress(IllegalTransform, ScheduleError):  # the panels themselves are around the elements
+        s.unswitch(around.names[0])
+    return made[0].names[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +165,22 @@ def is_tied(a: affine.For, b: affine.For) -> bool:
     return any(loop.iv in bound.values() for loop, of in ((a, b), (b, a)) for bound in (*of.lower, *of.upper))
 
 
-def register_tile(choices: Choices, target: Target) -> tuple[int, int]:
+def register_tile(choices: Choices, target: Target, *, contract: bool) -> tuple[int, int]:
     """How many rows of sums, and vectors of each row, there are registers for beside a row of B and elements of A.
 
+    An instruction that repeats an element of A takes the place of a sum on some processors. C compilers leave it out
+    where the element is an operand of one product only, so each row has one vector, unless products are fused with
+    sums: then half of the places are free.
+
     >>> from affdsl.codegen.targets.avx2 import AVX2
-    >>> register_tile(Choices(), AVX2)
+    >>> from affdsl.codegen.targets.avx512 import AVX512
+    >>> register_tile(Choices(), AVX2, contract=False)
     (6, 2)
+    >>> [register_tile(Choices(), AVX512, contract=contract) for contract in (False, True)]
+    [(16, 1), (8, 2)]
     """
+    if target.repeats_operands and not contract:
+        return max(1, min(choices.lone_rows, target.registers - 4)), 1
     vectors = max(1, min(choices.register_vectors, target.registers // 4))
     return max(1, min(choices.register_rows, (target.registers - 2 - vectors) // vectors)), vectors
 
