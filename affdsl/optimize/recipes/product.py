@@ -18,6 +18,9 @@ from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+AT_ONCE = 8
+"""How many rows of a factor are copied into a panel before the next one."""
+
 
 def take(s: Schedule, nest: Nest, options: Options) -> str:
     """Tile a sum of products for the caches and for registers, in the order of the text.
@@ -94,10 +97,23 @@ def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> st
     s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
     made = [row for row in s.loops() if row.iv not in before]
     innermost = max(row.depth for row in made)
-    around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0])
-    with suppress(IllegalTransform, ScheduleError):  # the panels themselves are around the elements
-        s.unswitch(around.names[0])
-    return made[0].names[0]
+    around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0]).names[0]
+    outermost = made[0].names[0]
+    with suppress(IllegalTransform, ScheduleError):
+        if axis == buffer.rank - 1:  # the same place of many panels may be one place of the nearest cache
+            s.strip_mine(outermost, AT_ONCE)
+            _brought_out(s, around, outermost)
+        else:
+            s.unswitch(around)
+    return next(row.names[0] for row in s.loops() if row.iv not in before)
+
+
+def _brought_out(s: Schedule, inner: str, outer: str) -> None:
+    """Swap two loops, or undo the step before this."""
+    try:
+        s.permute((inner, outer))
+    except IllegalTransform:
+        s.undo()
 
 
 @dataclass(frozen=True, eq=False)
