@@ -14,7 +14,7 @@ from affdsl.codegen.c.loops import only_forward
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.plan import effects, is_small
 from affdsl.codegen.c.types import is_memref, number_type, scalar, suffix, value_type
-from affdsl.codegen.c.work import enough
+from affdsl.codegen.c.work import enough, is_uneven
 from affdsl.errors import UnsupportedError
 from affdsl.ir import semantics
 from affdsl.ir.core import Op
@@ -58,7 +58,8 @@ def affine_band(c: Context, op: affine.Parallel) -> None:
     if shared:
         depth = _shared_loops(op)
         collapse = f" collapse({depth})" if depth > 1 else ""
-        clauses = f"{collapse}{enough(c, op)}{_clauses(c, op.reductions, types, names)}"
+        uneven = " schedule(dynamic)" if not op.results and is_uneven(op) else ""
+        clauses = f"{collapse}{uneven}{enough(c, op)}{_clauses(c, op.reductions, types, names)}"
         c.lines.directive(f"#pragma omp parallel for{clauses}")
     for iv, lows, highs, (low, high), step in zip(op.ivs, op.lower, op.upper, loops, op.steps, strict=True):
         _open(c, iv, low, high, number(step))

@@ -11,6 +11,7 @@ from affdsl.codegen.c.expressions import ADD, MULTIPLY, Code, call, number
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, FloorDiv, Value
+from affdsl.ir.traverse import walk
 
 FORK = 40_000
 """So many operations take longer than it takes to wake the threads, and to wait for them."""
@@ -49,6 +50,27 @@ def enough(c: Context, op: affine.Parallel) -> str:
     if isinstance(shown, Fraction):
         return "" if shown >= FORK else " if(0)"
     return f" if({shown.text} > {FORK}.0)"
+
+
+def is_uneven(op: affine.Parallel) -> bool:
+    """Whether iterations of a parallel loop may do more than others, as in a triangle: how often loops inside run
+    moves with its counter.
+
+    Of a tile, whose bounds are a number apart, only the last iterations run less.
+    """
+    moving = set(op.ivs)
+    for inner in walk(op):
+        if not isinstance(inner, affine.For) or not moving.intersection(_in_bounds(inner)):
+            continue
+        moving.add(inner.iv)
+        apart = [high - low for low in inner.lower for high in inner.upper]
+        if all(moving.intersection(each.values()) for each in apart):
+            return True
+    return False
+
+
+def _in_bounds(op: affine.For) -> set[Value]:
+    return {value for bound in (*op.lower, *op.upper) for value in bound.values()}
 
 
 def _of_band(op: affine.Parallel) -> Work | None:

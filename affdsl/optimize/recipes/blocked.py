@@ -15,7 +15,7 @@ from affdsl.lang.indices import Index, symbols
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import product, vectors
+from affdsl.optimize.recipes import product, shared, vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.loops import ScheduleError
@@ -33,7 +33,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     ----------
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
-    return _with_products(*in_blocks(copy(s), root, (), options.choices.block_rows, options.choices), options)
+    blocks = in_blocks(copy(s), root, (), options.choices.block_rows, options.choices, options.threads)
+    return _with_products(*blocks, options)
 
 
 def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[str]]:
@@ -59,7 +60,11 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
             made.permute(order)
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(str(error)) from None
-    return _with_products(*in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices), options)
+    made, strip = in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices)
+    if shared.may_be_shared(nest, options):
+        with suppress(IllegalTransform):  # where blocks need those before them, threads share what is inside
+            made.parallel(strip)
+    return _with_products(made, strip, options)
 
 
 def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:
@@ -74,14 +79,19 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
             s = tried
         except (UnfitError, IllegalTransform, ScheduleError):
             with suppress(UnfitError):
-                s, done = vectors.in_place(copy(s), nest, replace(options, reassociate=False))  # its sums are short
+                made = copy(s)
+                if shared.in_chunks(made, nest, options):
+                    nest = next(each for each in nests(made) if each.name(each.innermost) == name)
+                s, done = vectors.in_place(made, nest, replace(options, reassociate=False))  # its sums are short
                 said.append(f"{nest.place}: {done}")
     if not any("a product of matrices" in each for each in said):
         raise UnfitError("blocks of it are no products of matrices")
     return s, said
 
 
-def in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choices: Choices) -> tuple[Schedule, str]:
+def in_blocks(
+    s: Schedule, root: str, around: tuple[str, ...], size: int, choices: Choices, threads: int = 1
+) -> tuple[Schedule, str]:
     """The schedule with blocks of a loop, outside of the loops right around it, and taken apart; the loop over blocks.
 
     Raises UnfitError.
@@ -102,8 +112,11 @@ def in_blocks(s: Schedule, root: str, around: tuple[str, ...], size: int, choice
         with suppress(IllegalTransform, ScheduleError):
             s.distribute(name)
     for path in list(_long(s, strip)):
+        made = copy(s)
+        if threads > 1 and len(path) > 1:
+            shared.rows_in_chunks(made, path[0], size, threads)
         with suppress(UnfitError):
-            s, _ = in_blocks(copy(s), path[-1], path[:-1], choices.block_columns, choices)
+            s, _ = in_blocks(made, path[-1], path[:-1], choices.block_columns, choices)
     return s, strip
 
 

@@ -12,6 +12,7 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import shared
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
@@ -52,6 +53,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         s.permute(order)
     width = vectors * lanes
     sizes = tile_sizes(options.target, bits // 8, rows, width, options.choices)
+    sizes, cut = shared.tile_of(nest, found.i, found.j, sizes, (rows, width), options)
     s.tile((i, j, k), sizes, grid=found.starts_late)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
@@ -61,18 +63,22 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     if len(order) > 1:
         s.permute(order)
     packed: list[str] = []
-    around = next((name for name in (j_tile, i_tile) if name in left), i)
-    for columns, loop, panel in ((True, around, width), (False, i, rows)):
+    around = [name for name in (j_tile, i_tile) if name in left]
+    of_b, of_a = [*around, i][0], i
+    if cut == "columns":  # each chunk has its panels of B, and those of A are of all
+        of_b, of_a = [*around, i][1], of_b if i_tile not in left else i
+    for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
                 packing = _packed(s, buffer, loop, axis, panel)
                 packed.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
-            if options.threads > 1 and columns:
+            if cut and loop == around[0]:
                 s.parallel(packing)
-    if options.threads > 1 and i_tile in left:
-        s.parallel(i_tile)
+    if cut:
+        with suppress(IllegalTransform):  # where it multiplies with what it makes
+            s.parallel(i_tile if cut == "rows" else j_tile)
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     return f"a product of matrices: {rows} x {width} sums in registers{copies}"
