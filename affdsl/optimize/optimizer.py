@@ -30,6 +30,7 @@ from affdsl.optimize.recipes import (
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.tuning import tuned
+from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -68,7 +69,8 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
-        return _chosen(s, options)
+        with without_alternatives():
+            return _chosen(s, options)
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
