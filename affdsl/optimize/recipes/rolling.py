@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
+from typing import Literal
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
@@ -22,6 +23,9 @@ MOST_ROWS = 8
 """How many rows of an array are kept at most, and by how many one stage is late behind the one before."""
 LINE = 512
 """How many bits a line of the cache has."""
+ADDRESSES = 13
+"""How many rows have their addresses in registers, with what else is there, on processors with 16 of these. Where there
+are more, gcc 12 loads vectors again and again, but not those that it loads with masks."""
 LATE = 2
 """How many vectors after a number is stored it is read again: a core hands on what it has just stored only if it is
 read as it was stored, and else waits until it is in the cache."""
@@ -182,9 +186,16 @@ def _on_vectors(s: Schedule, options: Options) -> Schedule:
     for nest in nests(s):
         made, name = copy(s), nest.name(nest.innermost)
         with suppress(UnfitError, IllegalTransform, ScheduleError):
-            made.vectorize(name, lanes_of(nest, options), tail=vectors.tail_of(options))
+            made.vectorize(name, lanes_of(nest, options), tail=_tail_of(nest, options))
             s = s if is_lane_by_lane(made, name) else made
     return s
+
+
+def _tail_of(nest: Nest, options: Options) -> Literal["masked", "scalar", "folded"]:
+    """How iterations run that whole vectors leave over: with the others, where these have too many addresses."""
+    tail = vectors.tail_of(options)
+    many = len({(op.memref, op.index[:-1]) for op in _accesses(nest)}) > ADDRESSES
+    return "folded" if many and tail == "masked" else tail
 
 
 def _set_apart(s: Schedule, array: str) -> None:
