@@ -28,7 +28,7 @@ from affdsl.optimize.recipes import (
     sweeps,
     vectors,
 )
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.tuning import tuned
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
@@ -298,8 +298,7 @@ def _in_parallel(s: Schedule) -> Iterator[str]:
             s.parallel(row.names[0])
             yield f"{row.names[0]} ({row.location}): its iterations run on threads"
         except (IllegalTransform, ScheduleError) as error:
-            why = str(error).partition(": ")[2].splitlines()[0]
-            yield f"{row.names[0]} ({row.location}): on one thread; {why}"
+            yield f"{row.names[0]} ({row.location}): on one thread; {in_one_line(error)}"
 
 
 def _target(name: str) -> Target:

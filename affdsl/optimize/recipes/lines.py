@@ -11,8 +11,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.nests import Nest, lanes_of, names_in
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError
-from affdsl.optimize.recipes.vectors import first_line
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -48,7 +47,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     try:
         made.vectorize(outer, lanes)
     except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(first_line(error)) from None
+        raise UnfitError(in_one_line(error)) from None
     ivs = {row.iv for row in made.loops() if row.names[0] == outer}
     if any(isinstance(op, affine.For) and op.iv in ivs and not _pays(op) for op in walk(made.function)):
         raise UnfitError(f"most of {outer} would run lane after lane")

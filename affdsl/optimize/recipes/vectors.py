@@ -23,7 +23,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -66,7 +66,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             said.append(f"{name} runs innermost")
         except (IllegalTransform, ScheduleError) as error:
             if is_sum(nest, nest.innermost):
-                raise UnfitError(first_line(error)) from None
+                raise UnfitError(in_one_line(error)) from None
             loop = nest.innermost
             name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
     if is_sum(nest, loop):
@@ -91,7 +91,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         try:
             s.vectorize(name, lanes, tail=tail_of(options))
         except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(first_line(error)) from None
+            raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
@@ -128,7 +128,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         try:
             s.unroll_jam(each, sums)
         except (IllegalTransform, ScheduleError) as error:
-            why = why or first_line(error)
+            why = why or in_one_line(error)
             continue
         with suppress(IllegalTransform, ScheduleError):
             s.scalar_replace(name)
@@ -288,8 +288,3 @@ def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
         except (IllegalTransform, ScheduleError):
             return
         yield copy(made)
-
-
-def first_line(error: Exception) -> str:
-    """Why a step was refused, in one line."""
-    return (str(error).partition(": ")[2] or str(error)).splitlines()[0]
