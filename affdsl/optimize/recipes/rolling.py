@@ -173,7 +173,7 @@ def _rows_read_again(s: Schedule, array: str) -> int:
     try:
         copy(s).fold(array, 0, 1)
     except IllegalTransform as refusal:
-        steps = () if refusal.proposal is None else refusal.proposal.steps
+        steps = [step for proposal in refusal.candidates for step in proposal.steps]
         rows = next((step.arguments[-1] for step in steps if step.verb == "fold"), None)
         if isinstance(rows, int) and rows <= MOST_ROWS:
             return rows
