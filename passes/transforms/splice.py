@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from affdsl.ir.core import Op
@@ -20,7 +20,7 @@ from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
-from affdsl.passes.transforms.scalar_replace.carried import Index, if_it_runs, written_out
+from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
 
 
 def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
@@ -69,11 +69,11 @@ def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
       %a = affine.vector_load %A[0] : memref<18xf32>, vector<4xf32>
       %a_0 = vector.shuffle %a, %a [0, 0, 0, 0] : vector<4xf32>, vector<4xf32>
       %0 = affine.for %j = 0 to 16 step 4 iter_args(%b = %a_0) -> (vector<4xf32>) {
-        %b_1 = affine.vector_load %A[%j + 1] : memref<18xf32>, vector<4xf32>
-        %a_2 = vector.shuffle %b, %b_1 [3, 4, 5, 6] : vector<4xf32>, vector<4xf32>
-        %c = arith.addf %a_2, %b_1 : vector<4xf32>
+        %b_0 = affine.vector_load %A[%j + 1] : memref<18xf32>, vector<4xf32>
+        %a_1 = vector.shuffle %b, %b_0 [3, 4, 5, 6] : vector<4xf32>, vector<4xf32>
+        %c = arith.addf %a_1, %b_0 : vector<4xf32>
         affine.vector_store %c, %B[%j] : memref<18xf32>, vector<4xf32>
-        affine.yield %b_1 : vector<4xf32>
+        affine.yield %b_0 : vector<4xf32>
       }
       return
     }
@@ -166,7 +166,7 @@ def _why_it_is_stored(load: affine.VectorLoad, accesses: Sequence[Access], depen
     return ""
 
 
-def _apart(loads: Sequence[tuple[affine.VectorLoad, Affine]], index: dict[Op, Index]) -> Iterator[_Row]:
+def _apart(loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Load | Store, Index]) -> Iterator[_Row]:
     """Loads along a row, from the foremost back, so that one vector and that before it hold each group of them."""
     waiting = sorted(loads, key=lambda each: -each[1].constant)
     while waiting:
