@@ -261,7 +261,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("reciprocal", loop)
 
     def register_tile(
-        self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False
+        self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False, grid: bool = False
     ) -> Self:
         """Run three perfectly nested loops tile by tile, with what a tile sums up in registers.
 
@@ -278,10 +278,13 @@ class Schedule(ShownAsText, Generic[P, R]):
             How many numbers a vector has, as `af.native_target().lanes(32)` says for 32 bits on this machine.
         contract
             Compute a * b + c rounded once.
+        grid
+            Let tiles start at multiples of their size, wherever loops start, as `tile` does: in a triangle where each
+            row of the result starts one later, tiles then begin where panels do.
         """
         before = [*self._steps], [*self._history]
         try:
-            register_tile.take(self, (i, j, k), rows, vectors, lanes, contract=contract)
+            register_tile.take(self, (i, j, k), rows, vectors, lanes, contract=contract, grid=grid)
         except IllegalTransform:
             self._steps, self._history = before[0], [*before[1], *self._history[-1:]]
             raise

@@ -43,6 +43,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
     nest, found = _with_factors(s, nest, found)
     rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
+    if found.starts_late:
+        rows = min(rows, vectors * lanes)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
     order = (*batch, i, j, k)
@@ -50,7 +52,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         s.permute(order)
     width = vectors * lanes
     sizes = tile_sizes(options.target, bits // 8, rows, width, options.choices)
-    s.tile((i, j, k), sizes)
+    s.tile((i, j, k), sizes, grid=found.starts_late)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
     i_tile, j_tile, k_tile = tiles
@@ -71,7 +73,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
                 s.parallel(packing)
     if options.threads > 1 and i_tile in left:
         s.parallel(i_tile)
-    s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes)
+    s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     return f"a product of matrices: {rows} x {width} sums in registers{copies}"
 
@@ -130,6 +132,15 @@ class Product:
     def is_triangular(self) -> bool:
         """Whether some sums have more terms than others."""
         return is_tied(self.i, self.k) or is_tied(self.j, self.k)
+
+    @property
+    def starts_late(self) -> bool:
+        """Whether the result is a triangle whose rows or columns start where others do not.
+
+        Its tiles are on a grid, as panels are, and square at most, so that those on the diagonal are cut once.
+        """
+        ends = ((self.i, self.j), (self.j, self.i))
+        return any(around.iv in bound.values() for around, loop in ends for bound in loop.lower)
 
     def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
         """The arrays that move with j, or with i alone, and along which dimension."""
