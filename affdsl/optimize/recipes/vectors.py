@@ -91,7 +91,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
         try:
-            s.vectorize(name, lanes, tail=_tail(options))
+            s.vectorize(name, lanes, tail=tail_of(options))
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(s, name):
@@ -129,7 +129,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=_tail(options), reassociate=True)
+            made.vectorize(name, lanes, tail=tail_of(options), reassociate=True)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -175,7 +175,7 @@ def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule
     """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
     made = copy(s)
     made.scalar_replace(name)
-    made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
+    made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
     if is_lane_by_lane(made, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
     return made
@@ -193,7 +193,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     left = [row.names[0] for row in made.loops() if row.names[0] not in before]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
         made.scalar_replace(each)
-        made.vectorize(each, lanes, tail=_tail(options), reassociate=options.reassociate)
+        made.vectorize(each, lanes, tail=tail_of(options), reassociate=options.reassociate)
         if is_lane_by_lane(made, each):
             raise ScheduleError(f"most of {each} would run lane after lane")
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
@@ -214,7 +214,8 @@ def _among(s: Schedule, loops: list[str]) -> list[Nest]:
     return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
-def _tail(options: Options) -> Literal["masked", "scalar"]:
+def tail_of(options: Options) -> Literal["masked", "scalar"]:
+    """How the iterations run that whole vectors leave over."""
     return "masked" if options.target.has_masks else "scalar"
 
 
