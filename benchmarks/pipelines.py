@@ -4,10 +4,10 @@
     python -m benchmarks.pipelines --threads 2 --only blur attention
 
 Each has two rows. In the first one, strict, ours rounds as the loops are written, numba as it does by itself, and
-Halide by `strict_float`; torch, which sums up in orders of its own, has no place in it. In the second one all may round
-in another way. A ratio is the median over rounds, in which all take turns, of how many times longer the best peer takes:
-above 1 is ours. With one thread, time of the processor is measured; with more, that of the clock. Results are compared
-with NumPy's. Halide has blur, unsharp and harris: by its autoschedulers, and by hand.
+Halide by `strict_float`; torch, which sums up in orders of its own, has no place in it. In the second one all may
+round in another way. A ratio is the median over rounds, in which all take turns, of how many times longer the best
+peer takes: above 1 is ours. With one thread, time of the processor is measured; with more, that of the clock. Results
+are compared with NumPy's. Halide has blur, unsharp and harris: by its autoschedulers, and by hand.
 """
 
 from __future__ import annotations

@@ -45,8 +45,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
 
     A load right in the body gets the value that a store or load right in the body stored or loaded some iterations
     before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
-    the loop, and nothing is carried of an element that several loads read and nothing changes. Where a load is of the same element in each iteration, and nothing else touches it, the store to it
-    moves behind the loop. Buffers of one element that the function makes are carried also where they are changed under
+    the loop, and nothing is carried of an element that several loads read and nothing changes. Where a load is of the
+    same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
+    element that the function makes are carried also where they are changed under
     conditions, and in loops inside of this one. If the loop may not run, what would then be stored, or loaded and
     fail, is put under the condition that it does:
 
