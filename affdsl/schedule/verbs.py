@@ -284,6 +284,7 @@ VERBS: Mapping[str, Verb] = {
     "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
     "hoist": Verb(_of_loop("hoist", data=True)),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
+    "splice": Verb(_of_loop("splice")),
     "demote": Verb(_of_loop("demote", data=True)),
     "compute_at": Verb(_of_array("compute_at"), settles=True),
     "precompute": Verb(_of_array("precompute"), settles=True),
