@@ -35,6 +35,8 @@ WAYS = 8
 """How many lines of one place the nearest cache holds."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
+LINE = 512
+"""How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 
@@ -100,7 +102,19 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")
+    if spliced(s, name, options):
+        said.append("each element of a row is loaded once")
     return s, "; ".join(said)
+
+
+def spliced(s: Schedule, name: str, options: Options) -> bool:
+    """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines."""
+    if options.target.width < LINE:
+        return False
+    with suppress(IllegalTransform, ScheduleError):
+        s.splice(name)
+        return True
+    return False
 
 
 def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
