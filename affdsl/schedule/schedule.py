@@ -316,6 +316,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("scalar_replace", loop)
 
+    def splice(self, loop: str) -> Self:
+        """Load each element of a row once in a loop over vectors: those that overlap come from two others by a shuffle.
+
+        It comes after `vectorize`, and after `unroll_jam` of loops around. It pays where vectors are as long as lines
+        of the cache, so that those beside an aligned one take two of them.
+        """
+        return self._take("splice", loop)
+
     def demote(self, loop: str) -> Self:
         """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
 
