@@ -113,8 +113,6 @@ def in_blocks(
             s.distribute(name)
     for path in list(_long(s, strip)):
         made = copy(s)
-        if threads > 1 and len(path) > 1:
-            shared.rows_in_chunks(made, path[0], size, threads)
         with suppress(UnfitError):
             s, _ = in_blocks(made, path[-1], path[:-1], choices.block_columns, choices)
     return s, strip
