@@ -80,9 +80,8 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
         except (UnfitError, IllegalTransform, ScheduleError):
             with suppress(UnfitError):
                 made = copy(s)
-                if shared.in_chunks(made, nest, options):
-                    nest = next(each for each in nests(made) if each.name(each.innermost) == name)
-                s, done = vectors.in_place(made, nest, replace(options, reassociate=False))  # its sums are short
+                alone = replace(options, reassociate=False, threads=1)  # its sums are short
+                s, done = vectors.in_place(made, shared.in_chunks(made, nest, options), alone)
                 said.append(f"{nest.place}: {done}")
     if not any("a product of matrices" in each for each in said):
         raise UnfitError("blocks of it are no products of matrices")

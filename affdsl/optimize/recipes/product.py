@@ -53,7 +53,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         s.permute(order)
     width = vectors * lanes
     sizes = tile_sizes(options.target, bits // 8, rows, width, options.choices)
-    sizes, cut = shared.tile_of(nest, found.i, found.j, sizes, (rows, width), options)
+    is_batch = shared.batch(s, nest, batch, options)
+    cut: shared.Cut = None
+    if not is_batch:
+        sizes, cut = shared.tile_of(nest, found.i, found.j, sizes, (rows, width), options)
     s.tile((i, j, k), sizes, grid=found.starts_late)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
@@ -77,11 +80,14 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
             if cut and loop == around[0]:
                 s.parallel(packing)
     if cut:
-        with suppress(IllegalTransform):  # where it multiplies with what it makes
+        try:
             s.parallel(i_tile if cut == "rows" else j_tile)
+        except (IllegalTransform, ScheduleError):  # where it multiplies with what it makes, or has one chunk
+            cut = None
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
-    return f"a product of matrices: {rows} x {width} sums in registers{copies}"
+    threads = f"; threads share its {'batch' if is_batch else cut}" if cut or is_batch else ""
+    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}"
 
 
 def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest
+from affdsl.optimize.nests import Nest, nests
 from affdsl.optimize.options import Options
+from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.trip_count import trip_counts
+from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -20,6 +24,8 @@ COLUMNS = 128
 
 ROWS = 16
 """How many rows a chunk has at least."""
+MOST_ACCESSES = 80
+"""Of how many accesses it is asked which iterations wait for others: what is unrolled would take long."""
 Tile = tuple[int, int, int]
 """How many rows and columns of a product a tile has, and how many terms of each sum."""
 Cut = Literal["rows", "columns"] | None
@@ -28,6 +34,20 @@ Cut = Literal["rows", "columns"] | None
 def may_be_shared(nest: Nest, options: Options) -> bool:
     """Whether there are several threads, and none of the loops around shares its iterations among them."""
     return options.threads > 1 and not any(isinstance(op, affine.Parallel) for op in nest.around)
+
+
+def batch(s: Schedule, nest: Nest, loops: Sequence[str], options: Options) -> bool:
+    """Whether threads share the outermost of the loops around a product, where it is long, after a step for that."""
+    if not loops or not may_be_shared(nest, options):
+        return False
+    loop = next(each for each in nest.band if nest.name(each) == loops[0])
+    high = trip_counts(nest.dependences.accesses.function)[loop.iv].high
+    if high is not None and high < CHUNKS * options.threads:
+        return False
+    with suppress(IllegalTransform):
+        s.parallel(loops[0])
+        return True
+    return False
 
 
 def tile_of(
@@ -48,50 +68,59 @@ def tile_of(
     if many is not None and many <= least[0]:
         return tile, None
     most = tile[0] // 2 if many is None else min(tile[0] // 2, many // wanted)
+    if nest.around:  # what is done again and again is mostly small
+        most = least[0]
     return (_whole(most, least[0]), tile[1], tile[2]), "rows"
 
 
-def in_chunks(s: Schedule, nest: Nest, options: Options) -> bool:
-    """Let threads share chunks of a long loop of a nest around the others; whether there is one that may be shared.
+def in_chunks(s: Schedule, nest: Nest, options: Options) -> Nest:
+    """The nest after threads share chunks of the first long loop of it that they may share, or as it was.
 
     The schedule given is changed.
     """
     if not may_be_shared(nest, options) or len(nest.band) < 2:
-        return False
+        return nest
     counts = trip_counts(nest.dependences.accesses.function)
     for loop in nest.band:
-        verdict = None if counts[loop.iv].high is not None else of_loop(nest.dependences, loop.iv)
-        if verdict is None or not verdict.is_parallel:
-            continue
-        name, others = nest.name(loop), [nest.name(each) for each in nest.band]
-        is_along = any(nest.stride(access, loop).motion == "contiguous" for access in nest.accesses)
-        steps = len(s.steps)
-        try:
-            s.strip_mine(name, COLUMNS if is_along else ROWS)
-            strip = str(dict(s.steps[-1].call.options)["name"])
-            if loop is not nest.band[0]:
-                before = others[: others.index(name)]
-                s.permute((strip, *before))
-            s.parallel(strip)
-        except (IllegalTransform, ScheduleError):
-            while len(s.steps) > steps:
-                s.undo()
-            continue
-        return True
-    return False
+        if counts[loop.iv].high is None and _is_parallel(nest.dependences, loop) and _shared(s, nest, loop):
+            return next(each for each in nests(s) if each.innermost.iv in {of.iv for of in nest.band})
+    return nest
 
 
-def rows_in_chunks(s: Schedule, loop: str, size: int, threads: int) -> bool:
-    """Let threads share the rows of a block, a part each; whether they may. The schedule given is changed."""
-    steps = len(s.steps)
+def _shared(s: Schedule, nest: Nest, loop: affine.For) -> bool:
+    """Whether threads share chunks of a loop, which run outermost, after steps for that; else there are none."""
+    names, steps = [*map(nest.name, nest.band)], len(s.steps)
+    is_along = any(nest.stride(access, loop).motion == "contiguous" for access in nest.accesses)
     try:
-        s.strip_mine(loop, max(ROWS, -(-size // threads)))
-        s.parallel(str(dict(s.steps[-1].call.options)["name"]))
+        s.strip_mine(nest.name(loop), COLUMNS if is_along else ROWS)
+        chunk = str(dict(s.steps[-1].call.options)["name"])
+        if loop is not nest.band[0]:
+            s.permute((chunk, *names[: names.index(nest.name(loop))]))
+        s.parallel(chunk)
     except (IllegalTransform, ScheduleError):
         while len(s.steps) > steps:
             s.undo()
         return False
     return True
+
+
+def unless_outermost(s: Schedule, nest: Nest, innermost: affine.For, options: Options) -> Nest:
+    """The same, where no loop outside of all others is one that threads may share, with that loop innermost."""
+    if not may_be_shared(nest, options) or len(nest.band) < 2:
+        return nest
+    if nest.around:
+        root = nest.around[0]
+        found = Dependences(alone(way_to(s.function, {*root.binds()})), s.module)
+        if len(found.accesses.all) > MOST_ACCESSES or not isinstance(root, affine.For) or _is_parallel(found, root):
+            return nest
+    elif _is_parallel(nest.dependences, next(loop for loop in nest.band if loop is not innermost)):
+        return nest
+    return in_chunks(s, nest, options)
+
+
+def _is_parallel(dependences: Dependences, loop: affine.For) -> bool:
+    verdict = of_loop(dependences, loop.iv)
+    return verdict is not None and verdict.is_parallel
 
 
 def _whole(size: int, of: int) -> int:

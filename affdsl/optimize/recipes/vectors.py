@@ -23,6 +23,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import shared
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
@@ -61,6 +62,9 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """The same, with what stands in a nest left together; the schedule given is changed. Raises UnfitError."""
     said: list[str] = []
     loop = min(reversed(nest.band), key=lambda each: cost(nest, each, options))
+    nest, before = shared.unless_outermost(s, nest, loop, options), nest
+    said += [f"threads share chunks of {nest.names[loop.iv]}"] * (nest is not before)
+    loop = next(each for each in nest.band if each.iv is loop.iv)
     name, outer = nest.name(loop), [nest.name(each) for each in nest.band if each is not loop]
     if loop is not nest.innermost:
         try:
