@@ -53,18 +53,21 @@ def enough(c: Context, op: affine.Parallel) -> str:
 
 
 def is_uneven(op: affine.Parallel) -> bool:
-    """Whether iterations of a parallel loop may do more than others, as in a triangle: how often loops inside run
-    moves with its counter.
+    """Whether iterations of a parallel loop may do more than others: how often loops inside run moves with its counter.
 
-    Of a tile, whose bounds are a number apart, only the last iterations run less.
+    So it is in a triangle. A tile that begins at the counter, whose bounds are a number apart, is less at the end only.
+    Iterations that hold no nest are so short that giving them out one by one takes longer than they do.
     """
+    loops = [inner for inner in walk(op) if isinstance(inner, affine.For)]
+    if not any(isinstance(inner, affine.For) for loop in loops for inner in loop.body):
+        return False
     moving = set(op.ivs)
-    for inner in walk(op):
-        if not isinstance(inner, affine.For) or not moving.intersection(_in_bounds(inner)):
+    for inner in loops:
+        if not moving.intersection(_in_bounds(inner)):
             continue
         moving.add(inner.iv)
-        apart = [high - low for low in inner.lower for high in inner.upper]
-        if all(moving.intersection(each.values()) for each in apart):
+        tiles = [low for low in inner.lower for high in inner.upper if (high - low).is_constant]
+        if not any(moving.intersection(low.values()) for low in tiles):
             return True
     return False
 

@@ -61,10 +61,13 @@ def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, 
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(str(error)) from None
     made, strip = in_blocks(made, nest.name(rows), (), options.choices.block_rows, options.choices)
+    shares: list[str] = []
     if shared.may_be_shared(nest, options):
         with suppress(IllegalTransform):  # where blocks need those before them, threads share what is inside
             made.parallel(strip)
-    return _with_products(made, strip, options)
+            shares.append(f"{nest.place}: threads share its blocks of rows")
+    made, said = _with_products(made, strip, options)
+    return made, [*shares, *said]
 
 
 def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule, list[str]]:

@@ -55,15 +55,15 @@ def tile_of(
 ) -> tuple[Tile, Cut]:
     """The tile of a product cut into chunks for threads, and whether these are of rows, of columns, or none.
 
-    They are of rows, where there are enough for each thread, and else of columns, where these are many. A chunk is
-    whole tiles of registers, of which each has `least` rows and columns.
+    They are of columns, where these are many and the rows are those of a block, and else of rows. A chunk is whole
+    tiles of registers, of which each has `least` rows and columns.
     """
     if not may_be_shared(nest, options):
         return tile, None
     counts = trip_counts(nest.dependences.accesses.function)
     many, wide = (counts[loop.iv].high for loop in (rows, columns))
     wanted = CHUNKS * options.threads
-    if many is not None and many < wanted * least[0] and (wide is None or wide >= wanted * COLUMNS):
+    if many is not None and many <= tile[0] and (wide is None or wide >= wanted * COLUMNS):
         return (tile[0], _whole(COLUMNS, least[1]), tile[2]), "columns"
     if many is not None and many <= least[0]:
         return tile, None

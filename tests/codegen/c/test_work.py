@@ -86,3 +86,30 @@ def test_bounds_from_data_are_not_weighed():
             A[i, j] = 1.0
 
     assert clauses(ragged) == [""]
+
+
+def test_iterations_that_do_more_than_others_are_given_out_one_by_one():
+    @af.kernel
+    def rows(A: af.f64[N, N], B: af.f64[N, M]):
+        with af.parallel(N) as i, af.for_(i) as j, af.for_(M) as k:
+            A[i, j] += B[i, k] * B[j, k]
+
+    @af.kernel
+    def flat(A: af.f64[N, N], B: af.f64[N, M]):
+        with af.for_(N) as i, af.for_(N) as j, af.for_(M) as k:
+            A[i, j] += B[i, k] * B[j, k]
+
+    @af.kernel
+    def corners(A: af.f64[N, N], B: af.f64[N, M]):
+        with af.for_(N) as i, af.for_(i) as j, af.for_(M) as k:
+            A[i, j] += B[i, k] * B[j, k]
+
+    tiles = af.Schedule(flat).strip_mine("i", 64).parallel("i_strip").kernel()
+    tiled = af.Schedule(corners).tile(("i", "j"), (32, 32)).parallel("i_tile").kernel()
+    dynamic = [["schedule(dynamic)" in clause for clause in clauses(each)] for each in (rows, tiles, tiled)]
+    assert dynamic == [[True], [False], [True]]
+    b = np.random.default_rng(3).normal(size=(90, 5))
+    wanted, found = np.zeros((90, 90)), np.zeros((90, 90))
+    corners(wanted, b)
+    tiled(found, b)
+    assert (found == wanted).all()

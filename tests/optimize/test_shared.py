@@ -1,0 +1,56 @@
+"""Which loops threads share where those around must run one iteration after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import affdsl as af
+
+M, N, K = af.symbols("M N K")
+
+
+@af.kernel
+def batched(A: af.f32[K, N, N], B: af.f32[K, N, N], C: af.f32[K, N, N]):
+    with af.for_(K) as b, af.for_(N) as i, af.for_(N) as j, af.for_(N) as k:
+        C[b, i, j] += A[b, i, k] * B[b, k, j]
+
+
+@af.kernel
+def lower(A: af.f64[N, N], B: af.f64[N, M], C: af.f64[N, M]):
+    with af.for_(N) as i, af.for_(M) as j, af.for_(i) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def in_place(A: af.f64[N, N], B: af.f64[N, M]):
+    with af.for_(N) as i, af.for_(M) as j, af.for_(i) as k:
+        B[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def column_sums(A: af.f64[N, M], x: af.f64[M]):
+    with af.for_(M) as j, af.for_(N) as i:
+        x[j] += A[i, j]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shapes", "shared", "said"),
+    [
+        (batched, ((9, 21, 21),) * 3, 'parallel("b")', "threads share its batch"),
+        (lower, ((150, 150), (150, 37), (150, 37)), 'parallel("i_strip")', "threads share its blocks of rows"),
+        (in_place, ((150, 150), (150, 300)), 'parallel("j_tile")', "threads share its columns"),
+        (column_sums, ((70, 300), (300,)), 'parallel("j_strip")', "threads share chunks of j"),
+    ],
+)
+def test_the_outermost_loop_that_may_be_shared_has_chunks_for_threads(kernel, shapes, shared, said):
+    numbers = np.random.default_rng(7)
+    arrays = [numbers.normal(size=shape).astype(np.float32 if kernel is batched else float) for shape in shapes]
+    wanted = [each.copy() for each in arrays]
+    kernel(*wanted)
+    fast = kernel.optimize("avx2", threads=2)
+    assert shared in str(fast.schedule)
+    assert said in fast.explain()
+    fast(*arrays)
+    for one, other in zip(arrays, wanted, strict=True):
+        np.testing.assert_array_equal(one, other)
