@@ -107,11 +107,13 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    if options.reassociate and outer and _may_have_rows_in_lanes(s, outer[-1], name):
+    matrices = _matrices(nest, outer[-1]) if outer else 0
+    if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate:
-        made, lanes = copy(s), options.choices.sum_vectors * lanes_of(nest, options)
+        vectors = max(1, options.choices.sum_vectors // max(1, matrices))
+        made, lanes = copy(s), vectors * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
@@ -150,11 +152,23 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
+def _matrices(nest: Nest, outer: str) -> int:
+    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
+    loop = _around(nest, outer)
+    both = (a.buffer for a in nest.accesses if nest.stride(a, loop).motion != "invariant")
+    return len({*both} & {a.buffer for a in nest.accesses if not _is_still(nest, a, nest.innermost)})
+
+
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest go over the same row of something."""
-    loop = next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == outer)
+    loop = _around(nest, outer)
     along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
     return any(nest.stride(a, loop).motion == "invariant" for a in along)
+
+
+def _around(nest: Nest, name: str) -> affine.For:
+    """The loop around a nest of a name."""
+    return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
 def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
