@@ -8,7 +8,7 @@ from copy import copy
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, vector
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import VectorType
+from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.nests import Nest, lanes_of, names_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -71,9 +71,9 @@ def _pays(loop: Op) -> bool:
 
 
 def _weight(op: Op) -> int:
-    """How many additions an operation on vectors takes as long as."""
+    """How many additions an operation takes as long as that is done once for all lanes, on vectors or as all do it."""
     if not isinstance(op, arith.Binary | math.Unary | math.Binary | math.Fma):
         return 0
-    if not any(isinstance(v.type, VectorType) for v in op.defines()):
+    if not any(isinstance(v.type, VectorType | FloatType) for v in op.defines()):
         return 0
     return SLOW if isinstance(op, math.Unary) or getattr(op, "kind", "") == "divf" else 1
