@@ -20,6 +20,9 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 GATHERED = 0.75
 """How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
 
+HALF = 8
+"""How many lanes are put together at most: more come of two halves, and take longer than these one after the other."""
+
 SLOW = 4
 """How many additions a division takes as long as, or a square root."""
 
@@ -46,13 +49,15 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
     try:
-        made.vectorize(outer, lanes)
+        wide = copy(made).vectorize(outer, lanes)
+        if lanes > HALF and any(map(_gathered, _called(wide, outer))):
+            lanes = HALF
+            wide = made.vectorize(outer, lanes)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(first_line(error)) from None
-    ivs = {row.iv for row in made.loops() if row.names[0] == outer}
-    if any(isinstance(op, affine.For) and op.iv in ivs and not _pays(op) for op in walk(made.function)):
+    if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(f"most of {outer} would run lane after lane")
-    return made, f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    return wide, f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
 
 
 def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -62,12 +67,22 @@ def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, s
     return take(s, nest, options)
 
 
+def _called(s: Schedule, name: str) -> list[affine.For]:
+    """The loop of a name; none where it ran once."""
+    ivs = {row.iv for row in s.loops() if row.names[0] == name}
+    return [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
+
+
 def _pays(loop: Op) -> bool:
     """Whether vectors are put together, or taken apart, seldom enough."""
+    return _gathered(loop) <= GATHERED * sum(map(_weight, walk(loop)))
+
+
+def _gathered(loop: Op) -> int:
+    """How many vectors are put together, or taken apart."""
     ops = [*walk(loop)]
     apart = {op.source for op in ops if isinstance(op, vector.Extract)}
-    gathered = len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
-    return gathered <= GATHERED * sum(map(_weight, ops))
+    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
 
 
 def _weight(op: Op) -> int:
