@@ -11,6 +11,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.nests import Nest, lanes_of, names_in
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.outer import several
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.recipes.vectors import first_line
 from affdsl.passes.analysis.parallelism import of_loop
@@ -57,7 +58,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError(first_line(error)) from None
     if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(f"most of {outer} would run lane after lane")
-    return wide, f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    if any(map(_gathered, _called(wide, outer))):
+        return wide, said
+    return several(wide, outer, [nest], options, said)
 
 
 def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:

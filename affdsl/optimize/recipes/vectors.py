@@ -155,8 +155,8 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
 def _matrices(nest: Nest, outer: str) -> int:
     """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
     loop = _around(nest, outer)
-    both = (a.buffer for a in nest.accesses if nest.stride(a, loop).motion != "invariant")
-    return len({*both} & {a.buffer for a in nest.accesses if not _is_still(nest, a, nest.innermost)})
+    moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
+    return len({a.buffer for a in moving})
 
 
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
