@@ -18,7 +18,7 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-GATHERED = 0.75
+GATHERED = 0.6
 """How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
 
 HALF = 8
