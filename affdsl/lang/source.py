@@ -21,10 +21,12 @@ import numpy as np
 
 from affdsl.errors import InternalError, ProgramError
 from affdsl.ir.location import Location
+from affdsl.lang.bindings import bound_names
 
 _OURS = str(Path(__file__).parents[1]) + os.sep
 # What calls us on behalf of the user: NumPy's functions, ExitStack, partial.
-_BETWEEN = (str(Path(np.__file__).resolve().parent) + os.sep, contextlib.__file__, functools.__file__)
+_NUMPY = {str(path.parent) + os.sep for path in (Path(np.__file__), Path(np.__file__).resolve())}  # by links, or not
+_BETWEEN = (*_NUMPY, contextlib.__file__, functools.__file__)
 
 _elsewhere: ContextVar[Location | None] = ContextVar("affdsl_elsewhere", default=None)
 _latest: ContextVar[tuple[Location, type[ProgramError], str] | None] = ContextVar("affdsl_latest", default=None)
@@ -134,7 +136,7 @@ def assigned_names(frame: FrameType) -> tuple[str, ...]:
     ("x",), and () where there is none, or no name.
     It is read from the byte code, so that it works where there is no source.
     """
-    return _stores(frame.f_code).get(frame.f_lasti, ())
+    return bound_names(frame.f_code).get(frame.f_lasti, ())
 
 
 def assigned_name() -> str:
@@ -206,56 +208,3 @@ def _ways_out(code: CodeType) -> tuple[Counter[_Position], Counter[_Position]]:
 
 def _line(ins: dis.Instruction) -> int | None:
     return ins.positions.lineno if ins.positions is not None else None
-
-
-@lru_cache(maxsize=1024)
-def _stores(code: CodeType) -> dict[int, tuple[str, ...]]:
-    """For each instruction, the names that the instructions right after it store to."""
-    instructions = [ins for ins in dis.get_instructions(code) if ins.opname not in ("CACHE", "EXTENDED_ARG", "NOP")]
-    found = {}
-    for ins, after in pairwise(instructions):
-        if after.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF", "UNPACK_SEQUENCE")):
-            position = instructions.index(after) if after.opname == "UNPACK_SEQUENCE" else -1
-            names = _unpacked(instructions, position) if position >= 0 else (_names(after)[0],)
-            found.update(dict.fromkeys(range(ins.offset, after.offset, 2), names))  # or in its inline caches
-    return found
-
-
-def _unpacked(instructions: list[dis.Instruction], position: int) -> tuple[str, ...]:
-    """The names that an instruction unpacks to; () where something else than a name is among them."""
-    try:
-        return _pattern(_targets(instructions[position + 1 :]), instructions[position].arg or 0)
-    except StopIteration:
-        return ()
-
-
-def _targets(instructions: list[dis.Instruction]) -> Iterator[str | int]:
-    """What is stored to, one after the other: a name, or the number of names in parentheses that follow."""
-    for ins in instructions:
-        if ins.opname == "UNPACK_SEQUENCE":
-            yield ins.arg or 0
-        elif ins.opname.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")):
-            yield from _names(ins)
-        else:
-            return
-
-
-def _pattern(targets: Iterator[str | int], count: int) -> tuple[str, ...]:
-    """So many of them; parentheses are one, written "(x, y)". Raises StopIteration where there are fewer."""
-    found = []
-    for _ in range(count):
-        target = next(targets)
-        if isinstance(target, int):
-            inner = _pattern(targets, target)
-            target = f"({', '.join(inner)}{',' * (len(inner) == 1)})"
-        found.append(target)
-    return tuple(found)
-
-
-def _names(ins: dis.Instruction) -> tuple[str, ...]:
-    """The names that one instruction stores to; newer Pythons have instructions that store twice."""
-    if ins.opname == "STORE_FAST_STORE_FAST":
-        return tuple(ins.argval)
-    if ins.opname in ("STORE_FAST_LOAD_FAST", "STORE_FAST_MAYBE_NULL"):
-        return (ins.argval[0],) if isinstance(ins.argval, tuple) else (str(ins.argval),)
-    return (str(ins.argval),)

@@ -28,8 +28,9 @@ from affdsl.optimize.recipes import (
     sweeps,
     vectors,
 )
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.tuning import tuned
+from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -68,12 +69,14 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
-        return _chosen(s, options)
+        with without_alternatives():
+            return _chosen(s, options)
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
+    finished: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -81,10 +84,13 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     with suppress(UnfitError):
         s, chained = chains.take(s, options)
         notes.append(f"a chain of nests: {chained}")
+        finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
     with suppress(UnfitError):
         s, said = joined.take(s, options)
         notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
+        if root in finished:
+            continue
         for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
                 continue
@@ -100,6 +106,12 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(IllegalTransform):  # there may be no such operation in a loop
                 getattr(s, verb)(row.names[0])
     return s, notes
+
+
+def _has_vectors(s: Schedule, root: str) -> bool:
+    """Whether a loop is on vectors, or one inside of it."""
+    inside = names_in(s, root)
+    return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _rounding(options: Options) -> Iterator[str]:
@@ -288,8 +300,7 @@ def _in_parallel(s: Schedule) -> Iterator[str]:
             s.parallel(row.names[0])
             yield f"{row.names[0]} ({row.location}): its iterations run on threads"
         except (IllegalTransform, ScheduleError) as error:
-            why = str(error).partition(": ")[2].splitlines()[0]
-            yield f"{row.names[0]} ({row.location}): on one thread; {why}"
+            yield f"{row.names[0]} ({row.location}): on one thread; {in_one_line(error)}"
 
 
 def _target(name: str) -> Target:

@@ -17,7 +17,9 @@ AT_EDGES = 4
 """How many rows run at once of what is left of tiles: enough that sums do not wait for each other."""
 
 
-def take(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int, *, contract: bool) -> None:
+def take(
+    s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lanes: int, *, contract: bool, grid: bool
+) -> None:
     """The steps of `Schedule.register_tile`. Raises as they do; steps at the edges may be refused."""
     i, j, k = loops
     given: dict[str, object] = {"rows": rows, "vectors": vectors, "lanes": lanes}
@@ -25,7 +27,7 @@ def take(s: Schedule, loops: tuple[str, str, str], rows: int, vectors: int, lane
         if not isinstance(number, int) or number < 1:
             raise problem(ScheduleError, f"cannot register_tile: {name} is a whole number from 1 on, got {number!r}")
     tiled = (i, j) if rows > 1 else (j,)  # a tile of one iteration would leave no loop
-    s.tile(tiled, (rows, vectors * lanes)[-len(tiled) :], separate=True)
+    s.tile(tiled, (rows, vectors * lanes)[-len(tiled) :], separate=True, grid=grid)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
     s.permute((k, *tiled)).vectorize(j, lanes)

@@ -261,7 +261,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         return self._take("reciprocal", loop)
 
     def register_tile(
-        self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False
+        self, i: str, j: str, k: str, *, rows: int, vectors: int, lanes: int, contract: bool = False, grid: bool = False
     ) -> Self:
         """Run three perfectly nested loops tile by tile, with what a tile sums up in registers.
 
@@ -278,10 +278,13 @@ class Schedule(ShownAsText, Generic[P, R]):
             How many numbers a vector has, as `af.native_target().lanes(32)` says for 32 bits on this machine.
         contract
             Compute a * b + c rounded once.
+        grid
+            Let tiles start at multiples of their size, wherever loops start, as `tile` does: in a triangle where each
+            row of the result starts one later, tiles then begin where panels do.
         """
         before = [*self._steps], [*self._history]
         try:
-            register_tile.take(self, (i, j, k), rows, vectors, lanes, contract=contract)
+            register_tile.take(self, (i, j, k), rows, vectors, lanes, contract=contract, grid=grid)
         except IllegalTransform:
             self._steps, self._history = before[0], [*before[1], *self._history[-1:]]
             raise
@@ -312,6 +315,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         Where the loop may not run, it gets a condition, so that it touches nothing then.
         """
         return self._take("scalar_replace", loop)
+
+    def splice(self, loop: str) -> Self:
+        """Load each element of a row once in a loop over vectors: those that overlap come from two others by a shuffle.
+
+        It comes after `vectorize`, and after `unroll_jam` of loops around. It pays where vectors are as long as lines
+        of the cache, so that those beside an aligned one take two of them.
+        """
+        return self._take("splice", loop)
 
     def demote(self, loop: str) -> Self:
         """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.

@@ -37,6 +37,57 @@ def test_what_one_place_reads_cheaply_is_computed_there():
     assert "memref.alloc" not in fast.mlir()
 
 
+def test_stages_run_row_by_row_each_late_behind_the_one_before():
+    @af.kernel
+    def three(image: af.f32[M, N], out: af.f32[M, N]):
+        first = af.alloc(af.f32[M, N])
+        second = af.alloc(af.f32[M, N])
+        with af.for_(1, M - 1) as i, af.for_(1, N - 1) as j:
+            first[i, j] = image[i - 1, j - 1] - image[i + 1, j + 1] * 0.5 + image[i, j - 1] * image[i, j]
+        with af.for_(2, M - 2) as i, af.for_(2, N - 2) as j:
+            second[i, j] = sum(first[i + p, j + q] * (0.5 + p) for p in (-1, 0, 1) for q in (-1, 0, 1))
+        with af.for_(3, M - 3) as i, af.for_(3, N - 3) as j:
+            out[i, j] = sum(second[i + p, j + q] * (0.5 - q) for p in (-1, 0, 1) for q in (-1, 0, 1))
+
+    fast = three.optimize("avx2", threads=1)
+    said = fast.explain()
+    assert "its nests run as one, row by row; 6 rows of first are kept, 6 rows of second are kept" in said
+    assert "4 iterations of i#1 run at once" in said
+    steps = [str(step) for step in fast.schedule.steps]
+    assert 'fuse("i#1", "i#2", shift=1)' in steps
+    assert 'fuse("i#1", "i#3", shift=2)' in steps
+    assert 'pad("first", 1, 32, 16)' in steps, "rows begin an odd number of cache lines apart"
+    for shape in [*SHAPES, (7, 30), (12, 8)]:
+        image = np.random.default_rng(3).random(shape, np.float32)
+        wanted, found = np.full(shape, -1, np.float32), np.full(shape, -1, np.float32)
+        three.interpret(image, wanted)
+        fast(image, found)
+        np.testing.assert_array_equal(found, wanted, str(shape))
+
+
+def test_what_is_read_in_the_row_that_makes_it_is_read_two_vectors_later():
+    steps = [str(step) for step in CHAINS["unsharp"].kernel.optimize("avx2", threads=1).schedule.steps]
+    assert 'fuse("j#1", "j#4", shift=18)' in steps, "two vectors of 8, and the two columns that it looks ahead"
+    assert 'fold("rows", 0, 3)' in steps
+    assert 'unroll_jam("i#1", 3)' in steps
+
+
+def test_an_operation_is_done_where_its_result_is_read_if_that_touches_less():
+    @af.kernel
+    def squares(image: af.f32[M, N], out: af.f32[M, N]):
+        slope = af.alloc(af.f32[M, N])
+        square = af.alloc(af.f32[M, N])
+        with af.for_(1, M - 1) as i, af.for_(N) as j:
+            slope[i, j] = image[i - 1, j] * 2.0 - image[i + 1, j] * 3.0 + image[i, j] * image[i, j] / 7.0
+        with af.for_(1, M - 1) as i, af.for_(N) as j:
+            square[i, j] = slope[i, j] * slope[i, j]
+        with af.for_(2, M - 2) as i, af.for_(1, N - 1) as j:
+            out[i, j] = sum(square[i + p, j + q] + slope[i + p, j + q] for p in (-1, 0, 1) for q in (-1, 0, 1))
+
+    fast = squares.optimize("avx2", threads=1)
+    assert 'inline("square")' in map(str, fast.schedule.steps)
+
+
 def test_nests_that_sum_up_are_no_chain():
     @af.kernel
     def centred(x: af.f64[M, N], y: af.f64[M, N]):

@@ -55,6 +55,26 @@ def test_with_panels_and_contraction():
     assert "lane" not in inner, "in the full tile no loop over lanes is left"
 
 
+@pytest.mark.parametrize("late", [0, 1])
+def test_on_a_grid_tiles_of_a_triangle_begin_where_panels_do(late):
+    @af.kernel
+    def upper(A: af.f64[K, N], C: af.f64[N, N]):
+        with af.for_(N) as i, af.for_(i + late, N) as j, af.for_(K) as k:
+            C[i, j] += A[k, i] * A[k, j]
+
+    s = af.Schedule(upper).copy("A", "i", layout=(1, 0), panels={1: 8})
+    s.register_tile("i", "j", "k", rows=8, vectors=1, lanes=8, grid=True)
+    kernel = s.kernel()
+    assert "first_i64x8" in kernel.c(), "tiles on the diagonal run lanes under masks"
+    in_full_tiles = kernel.c().split("for (int64_t k = ")[1].partition("\n            }")[0]
+    assert "/ 8" not in in_full_tiles, "vectors are whole rows of panels"
+    for n, k in [(0, 3), (1, 0), (1, 1), (8, 2), (9, 5), (23, 7), (32, 4)]:
+        a, c = (np.random.default_rng(n).integers(-9, 9, shape).astype(np.float64) for shape in ((k, n), (n, n)))
+        wanted = c + np.triu(a.T @ a, late)
+        kernel(a, c)
+        np.testing.assert_array_equal(c, wanted, err_msg=f"{n} x {n} x {k}")
+
+
 def test_sizes_that_tiles_divide_have_no_edges():
     @af.kernel
     def matmul(A: af.f32[8, 10], B: af.f32[10, 32], C: af.f32[8, 32]):

@@ -27,7 +27,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     Carr and Kennedy, "Improving the ratio of memory operations to floating-point operations in loops", TOPLAS 1994.
     """
     if len(nest.band) < 3 or options.target.registers < 8:
-        raise UnfitError("it is no recurrence in space that is repeated in time")
+        raise UnfitError
     steps = options.choices.jammed_steps
     time, space = map(nest.name, nest.band[:2])
     for skew in SKEWS:

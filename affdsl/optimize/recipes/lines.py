@@ -12,8 +12,7 @@ from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.nests import Nest, lanes_of, names_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.outer import several
-from affdsl.optimize.recipes.unfit import UnfitError
-from affdsl.optimize.recipes.vectors import first_line
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -55,7 +54,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             lanes = HALF
             wide = made.vectorize(outer, lanes)
     except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(first_line(error)) from None
+        raise UnfitError(in_one_line(error)) from None
     if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(f"most of {outer} would run lane after lane")
     said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"

@@ -12,7 +12,7 @@ from affdsl.ir.traverse import walk
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -46,7 +46,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         try:
             return _on_vectors(s, held[0].names[loop.iv], held, options)
         except (IllegalTransform, ScheduleError) as error:
-            why = vectors.first_line(error)
+            why = in_one_line(error)
     raise UnfitError(why)
 
 

@@ -18,6 +18,9 @@ from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+AT_ONCE = 8
+"""How many rows of a factor are copied into a panel before the next one."""
+
 
 def take(s: Schedule, nest: Nest, options: Options) -> str:
     """Tile a sum of products for the caches and for registers, in the order of the text.
@@ -40,6 +43,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
     nest, found = _with_factors(s, nest, found)
     rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
+    if found.starts_late:
+        rows = min(rows, vectors * lanes)
     i, j, k = map(nest.name, (found.i, found.j, found.k))
     batch = [nest.name(loop) for loop in nest.band if loop not in (found.i, found.j, found.k)]
     order = (*batch, i, j, k)
@@ -47,7 +52,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         s.permute(order)
     width = vectors * lanes
     sizes = tile_sizes(options.target, bits // 8, rows, width, options.choices)
-    s.tile((i, j, k), sizes)
+    s.tile((i, j, k), sizes, grid=found.starts_late)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
     i_tile, j_tile, k_tile = tiles
@@ -68,7 +73,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
                 s.parallel(packing)
     if options.threads > 1 and i_tile in left:
         s.parallel(i_tile)
-    s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes)
+    s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     return f"a product of matrices: {rows} x {width} sums in registers{copies}"
 
@@ -94,10 +99,23 @@ def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> st
     s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
     made = [row for row in s.loops() if row.iv not in before]
     innermost = max(row.depth for row in made)
-    around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0])
-    with suppress(IllegalTransform, ScheduleError):  # the panels themselves are around the elements
-        s.unswitch(around.names[0])
-    return made[0].names[0]
+    around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0]).names[0]
+    outermost = made[0].names[0]
+    with suppress(IllegalTransform, ScheduleError):
+        if axis == buffer.rank - 1:  # the same place of many panels may be one place of the nearest cache
+            s.strip_mine(outermost, AT_ONCE)
+            _brought_out(s, around, outermost)
+        else:
+            s.unswitch(around)
+    return next(row.names[0] for row in s.loops() if row.iv not in before)
+
+
+def _brought_out(s: Schedule, inner: str, outer: str) -> None:
+    """Swap two loops, or undo the step before this."""
+    try:
+        s.permute((inner, outer))
+    except IllegalTransform:
+        s.undo()
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +132,15 @@ class Product:
     def is_triangular(self) -> bool:
         """Whether some sums have more terms than others."""
         return is_tied(self.i, self.k) or is_tied(self.j, self.k)
+
+    @property
+    def starts_late(self) -> bool:
+        """Whether the result is a triangle whose rows or columns start where others do not.
+
+        Its tiles are on a grid, as panels are, and square at most, so that those on the diagonal are cut once.
+        """
+        ends = ((self.i, self.j), (self.j, self.i))
+        return any(around.iv in bound.values() for around, loop in ends for bound in loop.lower)
 
     def panels(self, nest: Nest, *, columns: bool) -> list[tuple[Buffer, int]]:
         """The arrays that move with j, or with i alone, and along which dimension."""

@@ -1,5 +1,22 @@
-"""What a recipe raises where it does not fit."""
+"""What a recipe raises where it does not fit, and why a step was refused, in one line."""
+
+import re
 
 
 class UnfitError(Exception):
     """A recipe does not fit a nest; the text says why, as the end of a sentence, or nothing."""
+
+
+_OF = re.compile(r" \(of \w+, [^()]*\)$")
+"""The kernel, which whoever explains it knows."""
+
+
+def in_one_line(error: Exception) -> str:
+    """What was refused, and the first reason: the dependence, or what is not known.
+
+    >>> print(in_one_line(ValueError("k.py:4: cannot make i parallel (of f, k.py:2)\\n    a feeds b,\\n    e.g. ...")))
+    cannot make i parallel: a feeds b
+    """
+    what, *more = (str(error).partition(": ")[2] or str(error)).splitlines()
+    reasons = [line.strip().rstrip(",:") for line in more[:1] if not line.lstrip().startswith(("legal:", "e.g."))]
+    return ": ".join([_OF.sub("", what), *reasons])

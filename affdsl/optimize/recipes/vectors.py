@@ -23,7 +23,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -35,6 +35,8 @@ WAYS = 8
 """How many lines of one place the nearest cache holds."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
+LINE = 512
+"""How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 
@@ -66,7 +68,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             said.append(f"{name} runs innermost")
         except (IllegalTransform, ScheduleError) as error:
             if is_sum(nest, nest.innermost):
-                raise UnfitError(first_line(error)) from None
+                raise UnfitError(in_one_line(error)) from None
             loop = nest.innermost
             name, outer = nest.name(loop), [nest.name(each) for each in nest.band[:-1]]
     if is_sum(nest, loop):
@@ -89,9 +91,9 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
         try:
-            s.vectorize(name, lanes, tail=_tail(options))
+            s.vectorize(name, lanes, tail=tail_of(options))
         except (IllegalTransform, ScheduleError) as error:
-            raise UnfitError(first_line(error)) from None
+            raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
@@ -100,7 +102,19 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")
+    if spliced(s, name, options):
+        said.append("each element of a row is loaded once")
     return s, "; ".join(said)
+
+
+def spliced(s: Schedule, name: str, options: Options) -> bool:
+    """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines."""
+    if options.target.width < LINE:
+        return False
+    with suppress(IllegalTransform, ScheduleError):
+        s.splice(name)
+        return True
+    return False
 
 
 def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
@@ -117,7 +131,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=_tail(options), reassociate=True)
+            made.vectorize(name, lanes, tail=tail_of(options), reassociate=True)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -128,14 +142,20 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
-            s.unroll_jam(each, sums)
+            if not _is_jammed(s, each):  # for a sum before this one in the same iterations
+                s.unroll_jam(each, sums)
         except (IllegalTransform, ScheduleError) as error:
-            why = why or first_line(error)
+            why = why or in_one_line(error)
             continue
         with suppress(IllegalTransform, ScheduleError):
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _is_jammed(s: Schedule, loop: str) -> bool:
+    """Whether a step has made several iterations of a loop run at once."""
+    return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
 
 
 def _names_around(nest: Nest) -> list[str]:
@@ -181,7 +201,7 @@ def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule
     """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
     made = copy(s)
     made.scalar_replace(name)
-    made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
+    made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
     if is_lane_by_lane(made, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
     return made
@@ -199,7 +219,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     left = [row.names[0] for row in made.loops() if row.names[0] not in before]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
         made.scalar_replace(each)
-        made.vectorize(each, lanes, tail=_tail(options), reassociate=options.reassociate)
+        made.vectorize(each, lanes, tail=tail_of(options), reassociate=options.reassociate)
         if is_lane_by_lane(made, each):
             raise ScheduleError(f"most of {each} would run lane after lane")
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
@@ -220,7 +240,8 @@ def _among(s: Schedule, loops: list[str]) -> list[Nest]:
     return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
-def _tail(options: Options) -> Literal["masked", "scalar"]:
+def tail_of(options: Options) -> Literal["masked", "scalar"]:
+    """How the iterations run that whole vectors leave over."""
     return "masked" if options.target.has_masks else "scalar"
 
 
@@ -307,8 +328,3 @@ def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
         except (IllegalTransform, ScheduleError):
             return
         yield copy(made)
-
-
-def first_line(error: Exception) -> str:
-    """Why a step was refused, in one line."""
-    return (str(error).partition(": ")[2] or str(error)).splitlines()[0]
