@@ -21,6 +21,7 @@ from affdsl.optimize.recipes import (
     joined,
     lines,
     outer,
+    pivot,
     product,
     rows,
     short,
@@ -231,6 +232,9 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
     s = copy(s)
+    with suppress(UnfitError):
+        s, split = pivot.take(s, root, options)
+        notes.append(split)
     for nest in nests(s):
         if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
             with suppress(IllegalTransform, ScheduleError):

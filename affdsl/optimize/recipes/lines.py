@@ -19,6 +19,11 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 GATHERED = 0.75
 """How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
 
+VECTORS = 2
+"""How many vectors of lines run at once: one divides while the other waits, and lines far apart are loaded for both."""
+ROOMY = 32
+"""How many registers a target has that can hold what several vectors of lines hand on."""
+
 SLOW = 4
 """How many additions a division takes as long as, or a square root."""
 
@@ -51,7 +56,23 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     ivs = {row.iv for row in made.loops() if row.names[0] == outer}
     if any(isinstance(op, affine.For) and op.iv in ivs and not _pays(op) for op in walk(made.function)):
         raise UnfitError(f"most of {outer} would run lane after lane")
-    return made, f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    at_once = lanes
+    if options.target.registers >= ROOMY:
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(outer, VECTORS)
+            at_once = VECTORS * lanes
+    shared = ""
+    if options.threads > 1 and len(loops) > 1 and _waits(nest, loops[0]):
+        with suppress(IllegalTransform, ScheduleError):
+            made.parallel(outer)
+            shared = ", on threads"
+    return made, f"a recurrence: {at_once} iterations of {outer} run at once, in lanes{shared}"
+
+
+def _waits(nest: Nest, loop: affine.For) -> bool:
+    """Whether iterations of a loop cannot run on threads as they are."""
+    found = of_loop(nest.dependences, loop.iv)
+    return found is None or found.verdict != "parallel"
 
 
 def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
