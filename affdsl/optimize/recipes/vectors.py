@@ -140,7 +140,8 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
-            s.unroll_jam(each, sums)
+            if not _is_jammed(s, each):  # for a sum before this one in the same iterations
+                s.unroll_jam(each, sums)
         except (IllegalTransform, ScheduleError) as error:
             why = why or in_one_line(error)
             continue
@@ -148,6 +149,11 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _is_jammed(s: Schedule, loop: str) -> bool:
+    """Whether a step has made several iterations of a loop run at once."""
+    return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
 
 
 def _names_around(nest: Nest) -> list[str]:
