@@ -22,6 +22,10 @@ GATHERED = 0.6
 
 HALF = 8
 """How many lanes are put together at most: more come of two halves, and take longer than these one after the other."""
+VECTORS = 2
+"""How many vectors of lines run at once where they divide: one does so while the other waits."""
+ROOMY = 32
+"""How many registers a target has that can hold what several vectors of lines hand on."""
 
 SLOW = 4
 """How many additions a division takes as long as, or a square root."""
@@ -58,9 +62,23 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(f"most of {outer} would run lane after lane")
     said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
-    if any(map(_gathered, _called(wide, outer))):
-        return wide, said
-    return several(wide, outer, [nest], options, said)
+    if not any(map(_gathered, _called(wide, outer))):
+        wide, said = several(wide, outer, [nest], options, said)
+    elif options.target.registers >= ROOMY and any(map(_divides, _called(wide, outer))):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.unroll_jam(outer, VECTORS)
+            said = f"a recurrence: {VECTORS * lanes} iterations of {outer} run at once, in lanes"
+    if options.threads > 1 and len(loops) > 1 and _waits(nest, loops[0]):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.parallel(outer)
+            said += ", on threads"
+    return wide, said
+
+
+def _waits(nest: Nest, loop: affine.For) -> bool:
+    """Whether iterations of a loop cannot run on threads as they are."""
+    found = of_loop(nest.dependences, loop.iv)
+    return found is None or found.verdict != "parallel"
 
 
 def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -74,6 +92,11 @@ def _called(s: Schedule, name: str) -> list[affine.For]:
     """The loop of a name; none where it ran once."""
     ivs = {row.iv for row in s.loops() if row.names[0] == name}
     return [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
+
+
+def _divides(loop: Op) -> bool:
+    """Whether something in a loop takes so long that another vector of lines can be computed meanwhile."""
+    return any(_weight(op) == SLOW for op in walk(loop))
 
 
 def _pays(loop: Op) -> bool:
