@@ -38,6 +38,8 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     arrays = made_for(s)
     if len([row for row in s.loops() if row.depth == 0]) < 2 or not arrays:
         raise UnfitError("it is no chain of nests")
+    if any(row.is_parallel for row in s.loops()):
+        raise UnfitError("its iterations run in parallel, as it is written")
     if any(updates(nest) is not None or is_sum(nest, nest.innermost) for nest in nests(s)):
         raise UnfitError("some nest sums up")
     inlined = _inlined(s, arrays)

@@ -101,15 +101,21 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     made.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
     if is_lane_by_lane(made, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
-    said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
-    most = max(sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in held)
-    at_once = min(options.choices.outer_vectors, OPERATIONS * options.target.registers // max(most, 1))
-    if at_once > 1:
-        with suppress(IllegalTransform, ScheduleError):
-            made.unroll_jam(name, at_once)
-            said = f"{said}; {at_once} of them at once"
+    made, said = several(
+        made, name, held, options, f"{name} runs on vectors of {lanes}, around loops that go on one by one"
+    )
     for nest in nests(made):
         if nest.has_vectors and vectors.is_sum(nest, nest.innermost) and nest.name(nest.innermost) not in before:
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(nest.name(nest.innermost))
     return made, said
+
+
+def several(s: Schedule, name: str, held: Sequence[Nest], options: Options, said: str) -> tuple[Schedule, str]:
+    """The schedule with several vectors at once of a loop around nests, as many as there are registers for."""
+    most = max(sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in held)
+    at_once = min(options.choices.outer_vectors, OPERATIONS * options.target.registers // max(most, 1))
+    if at_once > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            return copy(s).unroll_jam(name, at_once), f"{said}; {at_once} of them at once"
+    return s, said

@@ -45,8 +45,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
 
     A load right in the body gets the value that a store or load right in the body stored or loaded some iterations
     before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
-    the loop. Where a load is of the same element in each iteration, and nothing else touches it, the store to it
-    moves behind the loop. Buffers of one element that the function makes are carried also where they are changed under
+    the loop, and nothing is carried of an element that several loads read and nothing changes. Where a load is of the
+    same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
+    element that the function makes are carried also where they are changed under
     conditions, and in loops inside of this one. If the loop may not run, what would then be stored, or loaded and
     fail, is put under the condition that it does:
 
@@ -379,6 +380,10 @@ def _with_chains(
     for chain in chains:
         firsts = _firsts(loop, chain.load, chain.index, chain.iterations)
         old = chain.load.result
+        if isinstance(chain.producer, Load) and all(loop.iv not in e.values() for e in chain.index):
+            before += _placed(loop, firsts[0], chain.index)  # one element, which nothing in the loop changes
+            values[old] = firsts[0].result
+            continue
         # The first of these is what was stored one iteration before, the last what the load gives now.
         kept = [Value(old.type, old.hint, old.location) for _ in firsts]
         newest[chain] = len(carried)
