@@ -21,6 +21,7 @@ from affdsl.optimize.recipes import (
     joined,
     lines,
     outer,
+    parted,
     product,
     rows,
     short,
@@ -208,11 +209,11 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
 def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop around others on vectors; no notes where that does not pay."""
     row = next(row for row in s.loops() if row.names[0] == root)
-    try:
-        made, said = outer.take(s, root, options)
-    except UnfitError:
-        return s, []
-    return made, [f"{root} ({row.location}): {said}"]
+    for recipe in (outer.take, parted.take):
+        with suppress(UnfitError):
+            made, said = recipe(s, root, options)
+            return made, [f"{root} ({row.location}): {said}"]
+    return s, []
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
