@@ -15,6 +15,7 @@ from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import (
+    across,
     blocked,
     chains,
     jammed,
@@ -86,7 +87,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         s, said = joined.take(s, options)
         notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
-        for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
+        for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
                 continue
             s, said = recipe(s, root, options)
@@ -204,6 +205,16 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     if not notes:
         made, notes = _with_vectors(s, root, options)
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        made, said = across.take(s, root, options)
+    except UnfitError:
+        return s, []
+    return made, [f"{root} ({row.location}): {said}"]
 
 
 def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
