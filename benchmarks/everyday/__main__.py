@@ -5,8 +5,7 @@
 
 A ratio is the median over rounds, in which all take turns, of how many times longer numba takes: above 1 is ours. First
 with results that are the same to the bit as those of the loops as written, for both; then with all that may round in
-another way, and numba with `fastmath=True`. What numba needs to compile is not counted, nor what we need. The results are
-compared with numba's.
+another way, and numba with `fastmath=True`. What either needs to compile is not counted. The results are compared.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 LEAST_OPERATIONS = 3
-"""How many operations a term has at least, with its addition: those of a product are two, which has a recipe of its own."""
+"""How many operations a term has at least, with its addition: a product has two, and a recipe of its own."""
 ROWS, VECTORS = 4, 2
 """How many rows, and vectors of each, sum up at once."""
 

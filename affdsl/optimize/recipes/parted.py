@@ -1,4 +1,4 @@
-"""Loops whose iterations wait for each other only in the end: what comes before that is done for many of them, in lanes."""
+"""Loops whose iterations wait for each other only in the end: what comes before is done for many of them, in lanes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             _on_vectors(made, name, lanes, options)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(in_one_line(error)) from None
-    return made, f"in strips of {STRIP}, for each of which {', '.join(busy)} runs on vectors of {lanes}, and then the rest"
+    said = f"{', '.join(busy)} runs on vectors of {lanes}"
+    return made, f"in strips of {STRIP} iterations, for each of which {said}, and then the rest"
 
 
 def _on_vectors(s: Schedule, name: str, lanes: int, options: Options) -> None:

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
 from affdsl.optimize.nests import (
     Nest,
@@ -24,6 +24,7 @@ from affdsl.optimize.nests import (
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -35,6 +36,10 @@ WAYS = 8
 """How many lines of one place the nearest cache holds."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
+DONE_AGAIN = 0.2
+"""The share of the operations that iterations run at once for, since each would do again what another one has done."""
+LOOKING_UP = 2
+"""How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 
@@ -75,6 +80,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if said and has_complex_numbers(nest):
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     lanes = lanes_of(nest, options)
+    if not outer and any(isinstance(op, memref.Load) for op in loop.body):
+        lanes *= LOOKING_UP
     if is_mixed(nest):
         outside = outer or _names_around(nest)
         if outside and _may_have_rows_in_lanes(s, outside[-1], name):
@@ -252,7 +259,7 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     if _stays(nest, loop):
         return rows_at_once(options)
     if not _shares_rows(nest, loop):
-        return 1
+        return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
     arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
     return min(options.choices.shared_rows, 1 + (WAYS - len(lines)) // len(arrays))
