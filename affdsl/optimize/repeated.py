@@ -64,5 +64,5 @@ def _meaning(op: Op, iv: Value, ahead: int, number: Mapping[Value, Hashable]) ->
         case memref.Load():
             return "load", *read
         case Lanewise():
-            return type(op), *(getattr(op, part, None) for part in ("kind", "predicate")), *read
-    return op, ahead
+            return type(op).__name__, *(getattr(op, part, None) for part in ("kind", "predicate")), *read
+    return id(op), ahead

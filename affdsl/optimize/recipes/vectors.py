@@ -11,6 +11,7 @@ from typing import Literal
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
+from affdsl.ir.types import IntegerType
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
@@ -117,12 +118,12 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     if options.reassociate and outer and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
-    if options.reassociate:
+    if options.reassociate or _sums_integers(nest, loop):
         made, lanes = copy(s), options.choices.sum_vectors * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=_tail(options), reassociate=True)
+            made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -130,6 +131,8 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         may = "" if is_complex else " (reassociate=True)"
         raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
     require_quick_numbers(nest)
+    if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
+        raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
@@ -141,6 +144,12 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _sums_integers(nest: Nest, loop: affine.For) -> bool:
+    """Whether all sums of a loop are of integers, whose order does not matter."""
+    types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
+    return all(isinstance(type, IntegerType) for type in types)
 
 
 def _names_around(nest: Nest) -> list[str]:
