@@ -38,7 +38,10 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if len(found) != 1 or len(inside) != 3 or found[0].has_vectors:
         raise UnfitError("it is no sum inside of two loops")
     nest = found[0]
-    i, j, k = (op for op in (*nest.around, *nest.band) if isinstance(op, affine.For))
+    loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+    if [nest.name(loop) for loop in loops] != inside:
+        raise UnfitError("one of its loops runs in parallel, or as often as data says")
+    i, j, k = loops
     if nest.around == () or sum(isinstance(op, Lanewise) for op in walk(k)) < LEAST_OPERATIONS:
         raise UnfitError("its terms are products, or nothing is made of its sums")
     if not any(isinstance(op, Lanewise) for op in _beside(j, k)):

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Literal
 
 from affdsl.ir.core import Block, Op
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk, with_fields
@@ -159,6 +159,8 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
     what = f"vectorize loop {name(iv)} by {width}"
     loop = loop_of(function, iv, what)
     plain = without_own_variables(loop)
+    if any(isinstance(op, affine.If | scf.If) for op in loop.body):
+        plain = loaded_once(plain)  # under a condition it would be a load with a mask
     if plain is not loop:
         before, function, loop = function, replaced(function, loop, plain), plain
         module = module if module is None else instead(module, before, function)
