@@ -234,7 +234,12 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
         made, said = outer.take(s, root, options)
     except UnfitError:
         return s, []
-    return made, [f"{root} ({row.location}): {said}"]
+    notes = [f"{root} ({row.location}): {said}"]
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        notes += others
+    return made, notes
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
