@@ -21,6 +21,7 @@ from affdsl.optimize.recipes import (
     joined,
     lines,
     outer,
+    pivot,
     product,
     rows,
     short,
@@ -56,12 +57,10 @@ def optimize(
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
     if tune is False:
-        s, notes = chosen(Schedule(kernel), options)
+        s, notes = chosen(Schedule(kernel, inline=True), options)
     else:
-        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel), each))
-    notes = notes or [
-        "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
-    ]
+        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel, inline=True), each))
+    notes = notes or ["as it was: it has no loops"]
     return s.kernel(validate=validate, notes=tuple(notes))
 
 
@@ -99,6 +98,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             if said:
                 stencils |= {place} if recipe is _with_sweeps else set()
                 break
+        else:
+            notes += _as_written(s, root)
     if options.threads > 1:
         notes += _in_parallel(s)
     for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
@@ -106,6 +107,15 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(IllegalTransform):  # there may be no such operation in a loop
                 getattr(s, verb)(row.names[0])
     return s, notes
+
+
+def _as_written(s: Schedule, root: str) -> Notes:
+    """What is said of a loop that runs in parallel because the user says so, and holds no others; else nothing."""
+    return [
+        f"{', '.join(row.names)} ({row.location}): as it was; its iterations run in parallel, as it is written"
+        for row in s.loops()
+        if row.names[0] == root and row.is_parallel
+    ]
 
 
 def _has_vectors(s: Schedule, root: str) -> bool:
@@ -224,13 +234,21 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
         made, said = outer.take(s, root, options)
     except UnfitError:
         return s, []
-    return made, [f"{root} ({row.location}): {said}"]
+    notes = [f"{root} ({row.location}): {said}"]
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        notes += others
+    return made, notes
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
     s = copy(s)
+    with suppress(UnfitError):
+        s, split = pivot.take(s, root, options)
+        notes.append(split)
     for nest in nests(s):
         if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
             with suppress(IllegalTransform, ScheduleError):

@@ -79,7 +79,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     lanes = lanes_of(nest, options)
     if is_mixed(nest):
         outside = outer or _names_around(nest)
-        if outside and _may_have_rows_in_lanes(s, outside[-1], name):
+        if outside and _adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
             with suppress(IllegalTransform, ScheduleError):
                 s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
                 return s, "; ".join([*said, done])
@@ -121,11 +121,13 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    if options.reassociate and outer and _may_have_rows_in_lanes(s, outer[-1], name):
+    matrices = _matrices(nest, outer[-1]) if outer else 0
+    if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate:
-        made, lanes = copy(s), options.choices.sum_vectors * lanes_of(nest, options)
+        vectors = max(1, options.choices.sum_vectors // max(1, matrices))
+        made, lanes = copy(s), vectors * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
@@ -170,11 +172,29 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
+def _matrices(nest: Nest, outer: str) -> int:
+    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
+    loop = _around(nest, outer)
+    moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
+    return len({a.buffer for a in moving})
+
+
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest go over the same row of something."""
-    loop = next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == outer)
+    loop = _around(nest, outer)
     along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
     return any(nest.stride(a, loop).motion == "invariant" for a in along)
+
+
+def _adds_to_one_row(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest store in the same row."""
+    stored = [a for a in nest.accesses if a.kind == "write" and not _is_still(nest, a, nest.innermost)]
+    return any(_is_still(nest, a, _around(nest, outer)) for a in stored)
+
+
+def _around(nest: Nest, name: str) -> affine.For:
+    """The loop around a nest of a name."""
+    return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
 def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
