@@ -1,6 +1,7 @@
 """The kernels of `benchmarks.fusion` in Halide, scheduled by its autoschedulers and by hand.
 
-Sums are made in the order in which the kernels make them, and rounded as they are (`strict_float`).
+Sums are made in the order in which the kernels make them, and rounded as they are (`strict_float`), unless they may be
+rounded in another way.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ x, y, xo, xi, yi = (hl.Var(name) for name in ("x", "y", "xo", "xi", "yi"))
 LANES = 16
 AUTOSCHEDULERS = {"Mullapudi2016": {"last_level_cache_size": str(1 << 20)}, "Adams2019": {}}
 """The autoschedulers for processors, each with its parameters."""
-TARGET = hl.get_host_target().with_feature(hl.TargetFeature.StrictFloat).with_feature(hl.TargetFeature.NoAsserts)
+FAST = hl.get_host_target().with_feature(hl.TargetFeature.NoAsserts)
+STRICT = FAST.with_feature(hl.TargetFeature.StrictFloat)
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,9 @@ PIPELINES: Mapping[str, Pipeline] = {
 }
 
 
-def compiled(name: str, size: int, threads: int = 1) -> Iterator[tuple[str, Callable[[np.ndarray, np.ndarray], None]]]:
+def compiled(
+    name: str, size: int, threads: int = 1, target: hl.Target = STRICT
+) -> Iterator[tuple[str, Callable[[np.ndarray, np.ndarray], None]]]:
     """A kernel by each of the autoschedulers, and by hand."""
     folder = Path(hl.__file__).parent
     for scheduler, parameters in AUTOSCHEDULERS.items():
@@ -140,14 +144,14 @@ def compiled(name: str, size: int, threads: int = 1) -> Iterator[tuple[str, Call
         stages["out"].set_estimates([hl.Range(margin, size - 2 * margin)] * 2)
         pipeline = hl.Pipeline(stages["out"])
         pipeline.apply_autoscheduler(
-            TARGET, hl.AutoschedulerParams(scheduler, {**parameters, "parallelism": str(threads)})
+            target, hl.AutoschedulerParams(scheduler, {**parameters, "parallelism": str(threads)})
         )
-        yield f"Halide, {scheduler}", _callable(pipeline.compile_to_callable([image], TARGET), margin)
+        yield f"Halide, {scheduler}", _callable(pipeline.compile_to_callable([image], target), margin)
     image, stages = _made(name)
     PIPELINES[name].by_hand(**stages)
     if threads > 1:
         stages["out"].parallel(y)
-    yield "Halide, by hand", _callable(stages["out"].compile_to_callable([image], TARGET), PIPELINES[name].margin)
+    yield "Halide, by hand", _callable(stages["out"].compile_to_callable([image], target), PIPELINES[name].margin)
 
 
 def _made(name: str) -> tuple[hl.ImageParam, dict[str, hl.Func]]:

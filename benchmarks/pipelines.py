@@ -1,11 +1,13 @@
-"""Image pipelines and layers of networks by `optimize()`, beside numba with `fastmath=True`, and Halide where it is.
+"""Image pipelines and layers of networks by `optimize()`, beside numba, and Halide and torch where they are.
 
     python -m benchmarks.pipelines
     python -m benchmarks.pipelines --threads 2 --only blur attention
 
-A ratio is the median over rounds, in which all take turns, of how many times longer the best peer takes: above 1 is
-ours. All may round in another way. With one thread, time of the processor is measured; with more, that of the clock.
-Results are compared with NumPy's. Halide has blur, unsharp and harris: by its autoschedulers, and by hand.
+Each has two rows. In the first one, strict, ours rounds as the loops are written, numba as it does by itself, and
+Halide by `strict_float`; torch, which sums up in orders of its own, has no place in it. In the second one all may
+round in another way. A ratio is the median over rounds, in which all take turns, of how many times longer the best
+peer takes: above 1 is ours. With one thread, time of the processor is measured; with more, that of the clock. Results
+are compared with NumPy's. Halide has blur, unsharp and harris: by its autoschedulers, and by hand.
 """
 
 from __future__ import annotations
@@ -30,8 +32,13 @@ try:
     from benchmarks import halide_stencils
 except ImportError:  # the package halide is an extra
     halide_stencils = None
+try:
+    from benchmarks import torch_layers
+except ImportError:  # a large package, which nothing else needs
+    torch_layers = None
 
 ALL = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
+ROWS = ("strict", "allowed")
 SECONDS, ROUNDS, SIZE = 3.0, 15, 2048
 B, C, D, H, K, M, N, T, W = af.symbols("B C D H K M N T W")
 Arrays = list[np.ndarray]
@@ -314,33 +321,37 @@ PIPELINES = {
 }
 
 
-def measured(name: str, threads: int, rounds: int) -> tuple[float, dict[str, float], af.Kernel]:
+def measured(name: str, row: str, threads: int, rounds: int) -> tuple[float, dict[str, float], af.Kernel]:
     """Milliseconds of ours, how many times longer each peer takes, and ours. Raises AssertionError for others."""
-    pipeline = PIPELINES[name]
+    pipeline, is_fast = PIPELINES[name], row == "allowed"
     given = pipeline.arguments(np.random.default_rng(0))
     wanted = pipeline.wanted(given)
-    ours = pipeline.kernel.optimize(threads=threads, **ALL)
+    ours = pipeline.kernel.optimize(threads=threads, **(ALL if is_fast else {}))
     calls: dict[str, Callable[..., object]] = {
-        "ours": ours, "numba": numba.njit(fastmath=True, parallel=threads > 1)(pipeline.loops)
+        "ours": ours, "numba": numba.njit(fastmath=is_fast, parallel=threads > 1)(pipeline.loops)
     }  # fmt: skip
     if halide_stencils is not None and name in halide_stencils.PIPELINES:
-        calls |= dict(halide_stencils.compiled(name, SIZE, threads))
+        target = halide_stencils.FAST if is_fast else halide_stencils.STRICT
+        calls |= dict(halide_stencils.compiled(name, SIZE, threads, target))
+    if torch_layers is not None and is_fast:
+        calls["torch"] = torch_layers.compiled(name, threads)
     for label, call in calls.items():
         found = [*(a.copy() for a in given[:-1]), np.zeros_like(given[-1])]
-        call(*found)
-        np.testing.assert_allclose(found[-1], wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max(), err_msg=label)
+        made = call(*found)
+        result = made if label == "torch" else found[-1]
+        np.testing.assert_allclose(result, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max(), err_msg=label)
     clock = process_time if threads == 1 else perf_counter
     taken: list[dict[str, float]] = []
     start = perf_counter()
     while len(taken) < rounds and (len(taken) < 3 or perf_counter() - start < SECONDS):
-        row = {}
+        times = {}
         for label, call in calls.items():
             begin = clock()
             call(*given)
-            row[label] = clock() - begin
-        taken.append(row)
-    ratios = {label: median(row[label] / row["ours"] for row in taken) for label in calls if label != "ours"}
-    return 1e3 * median(row["ours"] for row in taken), ratios, ours
+            times[label] = clock() - begin
+        taken.append(times)
+    ratios = {label: median(times[label] / times["ours"] for times in taken) for label in calls if label != "ours"}
+    return 1e3 * median(times["ours"] for times in taken), ratios, ours
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -356,17 +367,22 @@ def main(words: Sequence[str] | None = None) -> None:
     os.environ["OMP_NUM_THREADS"] = os.environ["HL_NUM_THREADS"] = str(line.threads)
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as Halide waits: others may need the processor
     numba.set_num_threads(line.threads)
+    for label, peer in (("Halide", halide_stencils), ("torch", torch_layers)):
+        if peer is None:
+            print(f"without {label}: pip install {label.lower()}")
     print(f"{line.threads} thread(s): milliseconds of ours, times that the best peer takes longer, and each of them")
-    best: list[float] = []
+    best: dict[str, list[float]] = {row: [] for row in ROWS}
     for name in line.only:
-        time, ratios, ours = measured(name, line.threads, line.rounds)
-        best.append(min(ratios.values()))
-        each = ", ".join(f"{label} {ratio:.2f}" for label, ratio in ratios.items())
-        print(f"{name:16}{time:9.2f}{best[-1]:8.2f}  {each}", flush=True)
-        if line.explain:
-            print(ours.explain())
-    mean = math.exp(sum(map(math.log, best)) / len(best))
-    print(f"geometric mean {mean:.2f}, least {min(best):.2f}; wanted: 1.0 for each")
+        for row in ROWS:
+            time, ratios, ours = measured(name, row, line.threads, line.rounds)
+            best[row].append(min(ratios.values()))
+            each = ", ".join(f"{label} {ratio:.2f}" for label, ratio in ratios.items())
+            print(f"{name:14}{row:8}{time:9.2f}{best[row][-1]:8.2f}  {each}", flush=True)
+            if line.explain:
+                print(ours.explain())
+    for row, found in best.items():
+        mean = math.exp(sum(map(math.log, found)) / len(found))
+        print(f"{row}: geometric mean {mean:.2f}, least {min(found):.2f}; wanted: 1.0 for each")
 
 
 if __name__ == "__main__":

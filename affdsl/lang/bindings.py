@@ -1,4 +1,4 @@
-"""Which names the values that a function computes are about to get, read from its byte code."""
+"""Which names the values that a function computes are about to get, and where they are read, from its byte code."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 from types import CodeType
+from typing import Literal
 
 _STORES = ("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")
 
@@ -33,6 +34,29 @@ def bound_names(code: CodeType) -> dict[int, tuple[str, ...]]:
         if names:
             found.update(dict.fromkeys(range(ins.offset, after.offset, 2), names))  # or in its inline caches
     return found
+
+
+def first_use(code: CodeType, name: str, start: int, end: int | None) -> Literal["read", "bound", ""]:
+    """What is done first with a name between two instructions, in the order of the byte code."""
+    for ins in _instructions(code):
+        if start < ins.offset and (end is None or ins.offset < end):
+            if ins.opname.startswith(_STORES) and name in _names(ins):
+                return "bound"
+            if ins.opname.startswith(("LOAD", "STORE_FAST_LOAD")) and _reads(ins, name):
+                return "read"
+    return ""
+
+
+def _reads(ins: dis.Instruction, name: str) -> bool:
+    """Whether an instruction that loads loads this name; newer Pythons have instructions that load twice."""
+    if not ins.opname.startswith(("LOAD_FAST", "LOAD_NAME", "LOAD_GLOBAL", "LOAD_DEREF", "STORE_FAST_LOAD")):
+        return False
+    return name in ins.argval if isinstance(ins.argval, tuple) else name == ins.argval
+
+
+@lru_cache(maxsize=1024)
+def _instructions(code: CodeType) -> tuple[dis.Instruction, ...]:
+    return tuple(dis.get_instructions(code))
 
 
 def _unpacked(instructions: list[dis.Instruction], position: int) -> tuple[str, ...]:

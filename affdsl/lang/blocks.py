@@ -12,13 +12,12 @@ from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
-from affdsl.lang.arrays import Array
 from affdsl.lang.builder import Builder, OpenBlock, current
 from affdsl.lang.dtypes import NUMBERS, DType
-from affdsl.lang.scalars import Scalar, constant
+from affdsl.lang.rebinding import Names
+from affdsl.lang.scalars import constant
 from affdsl.lang.source import assigned_names, here, leaves_early, problem, user_frame
 from affdsl.lang.traced import Operand, Traced
-from affdsl.lang.variables import Variable
 from affdsl.lang.vectors import Vector, same_lanes
 
 Bound = TypeVar("Bound")
@@ -30,6 +29,8 @@ class WithBlock(ABC, Generic[Bound]):
 
     what = ""
     advice = ""
+    repeats = True
+    """Whether the block may run more than once."""
 
     def __init__(self) -> None:
         self.location = here()
@@ -50,7 +51,7 @@ class WithBlock(ABC, Generic[Bound]):
             raise problem(ProgramTypeError, said, self.advice)
         self.entered = True
         self.made_in.unentered.pop(self, None)
-        self.bound = _bound_names()
+        self.bound = Names()
         result = self.begin(names)
         self.opened = current().block
         return cast(Bound, result)
@@ -62,8 +63,7 @@ class WithBlock(ABC, Generic[Bound]):
         try:
             if kind is None:
                 self._require_whole(builder)
-                self._require_unexchanged()
-                self._require_variables()
+                self.bound.require_kept(self.opened.what, repeats=self.repeats)
                 self.end()
         finally:
             while self.opened in builder.blocks:
@@ -84,31 +84,6 @@ class WithBlock(ABC, Generic[Bound]):
                 "the block runs once, while the kernel is built, for all of its iterations: what follows would be lost",
                 "put a return after all with-blocks; to skip the rest for some iterations use affdsl.if_",
             )
-
-    def _require_unexchanged(self) -> None:
-        """Raise ProgramError where names from outside have changed places, as for ping-pong buffers."""
-        after = _bound_names()
-        moved = [name for name, x in self.bound.items() if after.get(name, x) is not x]
-        if moved and {id(self.bound[name]) for name in moved} == {id(after[name]) for name in moved}:
-            raise problem(
-                ProgramError,
-                f"{self.opened.what} exchanges the names {', '.join(moved)}",
-                "Python does this once, while the block is built, and not in each of its iterations",
-                "write the loop over pairs of steps, from one array to the other and back; "
-                "exchange numbers by iter_args",
-            )
-
-    def _require_variables(self) -> None:
-        """Raise ProgramError where the name of a variable from outside has become that of something else."""
-        after = _bound_names()
-        for name, x in self.bound.items():
-            is_live = isinstance(x, Variable) and x.array.value in current().visible
-            if is_live and after.get(name, x) is not x:
-                raise problem(
-                    ProgramError,
-                    f"{name} is a variable, and {self.opened.what} gives its name to something else",
-                    f"`{name} = ...` does not change it: write {name}.set(...), {name} += ... and the like",
-                )
 
     def __iter__(self) -> NoReturn:
         raise problem(
@@ -208,8 +183,3 @@ def closed(terminator: type[affine.Yield] | type[scf.Yield], yielded: tuple[Valu
         current().require(value)
     block = current().close()
     return (*block, terminator(yielded, location=location)) if yielded else block
-
-
-def _bound_names() -> dict[str, Array | Scalar]:
-    """What the names of the user's function stand for now, as far as it belongs to kernels."""
-    return {name: x for name, x in user_frame().f_locals.items() if isinstance(x, Array | Scalar)}

@@ -67,6 +67,7 @@ class if_(WithBlock[Bound]):  # noqa: N801
     """
 
     what = "if_"
+    repeats = False
     advice = "name one for each result type: `with affdsl.if_(c, affdsl.f32, affdsl.f32) as (x, y):`"
 
     @overload
@@ -201,6 +202,7 @@ class elif_(_Further):  # noqa: N801
     """
 
     what = "elif_"
+    repeats = False
     advice = "the results have their names from the if_"
 
     def __init__(self, condition: object) -> None:
@@ -276,6 +278,7 @@ class else_(_Further):  # noqa: N801
     """
 
     what = "else_"
+    repeats = False
     advice = "the results have their names from the if_"
 
     def begin(self, names: tuple[str, ...]) -> None:

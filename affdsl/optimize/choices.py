@@ -31,7 +31,7 @@ class Choices:
     sweep_steps, sweep_planes, sweep_rows
         The tile of sweeps in time: how many time steps, planes of arrays with three dimensions, and rows.
     sums, sum_vectors
-        How many sums run at once, and in how many vectors one sum is made.
+        How many sums run at once, or rows that add to one vector, and in how many vectors one sum is made.
     strip_vectors
         How many vectors a strip has, of a loop that sums up what it has made before.
     shared_rows

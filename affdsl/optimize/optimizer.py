@@ -23,6 +23,7 @@ from affdsl.optimize.recipes import (
     lines,
     outer,
     parted,
+    pivot,
     product,
     rows,
     short,
@@ -32,6 +33,7 @@ from affdsl.optimize.recipes import (
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.tuning import tuned
+from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -57,12 +59,10 @@ def optimize(
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
     if tune is False:
-        s, notes = chosen(Schedule(kernel), options)
+        s, notes = chosen(Schedule(kernel, inline=True), options)
     else:
-        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel), each))
-    notes = notes or [
-        "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
-    ]
+        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel, inline=True), each))
+    notes = notes or ["as it was: it has no loops"]
     return s.kernel(validate=validate, notes=tuple(notes))
 
 
@@ -70,12 +70,14 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
-        return _chosen(s, options)
+        with without_alternatives():
+            return _chosen(s, options)
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
     stencils: set[Location | None] = set()
+    finished: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -83,10 +85,13 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     with suppress(UnfitError):
         s, chained = chains.take(s, options)
         notes.append(f"a chain of nests: {chained}")
+        finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
     with suppress(UnfitError):
         s, said = joined.take(s, options)
         notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
+        if root in finished:
+            continue
         for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
                 continue
@@ -95,6 +100,8 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             if said:
                 stencils |= {place} if recipe is _with_sweeps else set()
                 break
+        else:
+            notes += _as_written(s, root)
     if options.threads > 1:
         notes += _in_parallel(s)
     for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
@@ -102,6 +109,21 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             with suppress(IllegalTransform):  # there may be no such operation in a loop
                 getattr(s, verb)(row.names[0])
     return s, notes
+
+
+def _as_written(s: Schedule, root: str) -> Notes:
+    """What is said of a loop that runs in parallel because the user says so, and holds no others; else nothing."""
+    return [
+        f"{', '.join(row.names)} ({row.location}): as it was; its iterations run in parallel, as it is written"
+        for row in s.loops()
+        if row.names[0] == root and row.is_parallel
+    ]
+
+
+def _has_vectors(s: Schedule, root: str) -> bool:
+    """Whether a loop is on vectors, or one inside of it."""
+    inside = names_in(s, root)
+    return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _rounding(options: Options) -> Iterator[str]:
@@ -223,14 +245,24 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
     for recipe in (outer.take, parted.take):
         with suppress(UnfitError):
             made, said = recipe(s, root, options)
-            return made, [f"{root} ({row.location}): {said}"]
-    return s, []
+            break
+    else:
+        return s, []
+    notes = [f"{root} ({row.location}): {said}"]
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        notes += others
+    return made, notes
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
     s = copy(s)
+    with suppress(UnfitError):
+        s, split = pivot.take(s, root, options)
+        notes.append(split)
     for nest in nests(s):
         if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
             with suppress(IllegalTransform, ScheduleError):

@@ -13,6 +13,7 @@ from affdsl.lang.source import problem
 from affdsl.passes.advice.verbs import done
 from affdsl.passes.legality.proposals import Argument, Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
+from affdsl.passes.transforms.masked_stores import kept
 from affdsl.passes.transforms.settle import Settled, settled
 from affdsl.passes.transforms.share import shared
 from affdsl.schedule.alone import alone, path_to, restored
@@ -121,7 +122,7 @@ def taken(place: Place, call: VerbCall) -> Settled:
 def _made(verb: Verb, request: Request, call: str) -> Settled:
     made = done(request, call)
     if verb.copies:
-        made = shared(made, request.function, request.module)
+        made = kept(shared(made, request.function, request.module), request.function, request.module)
     return settled(made, request.function) if verb.settles else Settled(made)
 
 
@@ -283,6 +284,7 @@ VERBS: Mapping[str, Verb] = {
     "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
     "hoist": Verb(_of_loop("hoist", data=True)),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
+    "splice": Verb(_of_loop("splice")),
     "demote": Verb(_of_loop("demote", data=True)),
     "compute_at": Verb(_of_array("compute_at"), settles=True),
     "precompute": Verb(_of_array("precompute"), settles=True),

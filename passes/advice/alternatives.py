@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from itertools import islice
 
@@ -15,6 +17,17 @@ from affdsl.passes.legality.require import MOST_TRIES
 
 MOST_PRIVATE = 4
 """How many buffers a refusal proposes to privatize."""
+_is_wanted: ContextVar[bool] = ContextVar("_is_wanted", default=True)
+
+
+@contextmanager
+def without_alternatives() -> Iterator[None]:
+    """Refusals say only why: to look for what is legal instead takes longer than a step, and no program reads it."""
+    token = _is_wanted.set(False)
+    try:
+        yield
+    finally:
+        _is_wanted.reset(token)
 
 
 def with_alternative(error: IllegalTransform) -> IllegalTransform:
@@ -40,7 +53,7 @@ def with_alternative(error: IllegalTransform) -> IllegalTransform:
     ...     print(with_alternative(error).alternative)
     skew(func, i, j, 1) first
     """
-    if error.request is None or error.alternative:
+    if error.request is None or error.alternative or not _is_wanted.get():
         return error
     own = _own_buffers(error.request, error.dependence) if error.violation is not None else None
     found = own or first_legal(error.request, error.candidates)

@@ -36,6 +36,7 @@ from affdsl.passes.transforms.shift import shift
 from affdsl.passes.transforms.sink import make_perfect, sink
 from affdsl.passes.transforms.skew import skew
 from affdsl.passes.transforms.specialize import specialize
+from affdsl.passes.transforms.splice import splice
 from affdsl.passes.transforms.strip_mine import strip_mine
 from affdsl.passes.transforms.tile import tile
 from affdsl.passes.transforms.unroll import unroll, unroll_full
@@ -52,7 +53,7 @@ VERBS: Mapping[str, Verb] = {
         approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
         index_set_split, inline, interchange, make_perfect, normalize, pad, parallelize, peel, permute,
         pipeline_data_transfer, precompute, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew,
-        specialize, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        specialize, splice, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

@@ -110,7 +110,13 @@ class IllegalTransform(AffdslError):  # noqa: N818 - a person reads the name in 
     def instead(self, alternative: str | Proposal, message: str = "", words: str = "") -> IllegalTransform:
         """The same refusal with something to do instead, and in the words of who asked, where they are given."""
         made = IllegalTransform(
-            self.op, self.what, self._reason, alternative, violation=self.violation, message=message
+            self.op,
+            self.what,
+            self._reason,
+            alternative,
+            violation=self.violation,
+            candidates=self.candidates,
+            message=message,
         )
         made.request = self.request
         made.alternative = words or made.alternative

@@ -70,9 +70,9 @@ def test_what_python_does_once_is_done_once(capsys):
 
     @af.kernel
     def twice(x: af.f64[n], y: af.f64[n]):
+        x = y
         with af.for_(n) as i:
             print(x[i])
-            x = y
             x[i] = 1.0
 
     assert capsys.readouterr().out == "a number of type f64\n"

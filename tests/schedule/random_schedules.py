@@ -161,6 +161,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "parallel": lambda s, r: s.parallel(_loop(s, r)),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),
     "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
+    "splice": lambda s, r: s.splice(_loop(s, r)),
     "demote": lambda s, r: s.demote(_loop(s, r)),
     "normalize": lambda s, r: s.normalize(_loop(s, r)),
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),

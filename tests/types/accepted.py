@@ -174,6 +174,17 @@ def twice(x: Row, y: Row) -> None:
         y[i] = t[i]
 
 
+@af.kernel
+def turned(p: Annotated[af.Array, af.f64[N, 2]], angle: Annotated[af.Scalar, af.f64]) -> None:
+    """A small matrix of numbers of both kinds, in loops of Python."""
+    with af.for_(N) as i:
+        c, s = af.cos(angle), af.sin(angle)
+        matrix: list[list[af.Scalar | float]] = [[c, -s, 0], [s, c, 0.0]]
+        point = [p[i, k] for k in range(2)]
+        for row in range(2):
+            p[i, row] = sum(matrix[row][k] * point[k] for k in range(2)) + matrix[row][2]
+
+
 class Scale:
     """A kernel may be a method."""
 
@@ -212,4 +223,5 @@ def main() -> dict[str, object]:
     again = scaled.interpret(x, np.float64(2.0))
     twice.interpret(x, y[:16])
     Scale().run.interpret(again)
+    turned.interpret(np.ones((3, 2)), 0.5)
     return {"c": c, "counts": counts, "grid": grid, "number": number, "table": table, "w": w, "z": z, "again": again}

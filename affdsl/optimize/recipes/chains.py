@@ -6,13 +6,13 @@ from collections import Counter
 from contextlib import suppress
 from copy import copy
 
-from affdsl.ir.dialects import affine, memref
-from affdsl.ir.types import MemRefType
+from affdsl.ir.dialects import affine
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import bands_of_rows, rolling
+from affdsl.optimize.recipes.rolling import made_for, rolls
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.recipes.vectors import is_sum
-from affdsl.passes.legality.proposals import Step
 from affdsl.schedule.fusing import fusing_steps
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -38,11 +38,15 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     arrays = made_for(s)
     if len([row for row in s.loops() if row.depth == 0]) < 2 or not arrays:
         raise UnfitError("it is no chain of nests")
+    if any(row.is_parallel for row in s.loops()):
+        raise UnfitError("its iterations run in parallel, as it is written")
     if any(updates(nest) is not None or is_sum(nest, nest.innermost) for nest in nests(s)):
         raise UnfitError("some nest sums up")
     inlined = _inlined(s, arrays)
-    if not made_for(inlined):
+    if inlined is not None:
         return inlined, f"{', '.join(arrays)}: computed where they are read"
+    with suppress(UnfitError):
+        return rolling.take(s, options) if options.threads == 1 else bands_of_rows.take(s, options)
     made = _rolled(s) if options.threads == 1 else _side_by_side(s)
     if len(made.steps) == len(s.steps):
         raise UnfitError("no two nests of it run as one")
@@ -51,22 +55,16 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     return made, f"nests of it run as one ({', '.join(what)})"
 
 
-def made_for(s: Schedule) -> list[str]:
-    """The arrays that the kernel makes before its nests, which nothing outside sees."""
-    returned = {v for op in s.function.body if op.is_terminator for v in op.reads()}
-    made = [op.result for op in s.function.body if isinstance(op, memref.Allocation) and op.result not in returned]
-    return [v.hint for v in made if isinstance(v.type, MemRefType) and v.type.rank and v.hint]
-
-
-def _inlined(s: Schedule, arrays: list[str]) -> Schedule:
-    """The schedule with arrays computed where they are read, the last ones first, as long as that needs few loads."""
+def _inlined(s: Schedule, arrays: list[str]) -> Schedule | None:
+    """The schedule with all arrays computed where they are read, the last ones first; None if that takes many loads."""
     made = copy(s)
     for array in reversed(arrays):
-        tried = copy(made)
-        with suppress(IllegalTransform, ScheduleError):
-            tried.inline(array)
-            if max(map(_loads, nests(tried)), default=0) <= MOST_LOADS:
-                made = tried
+        try:
+            made.inline(array)
+        except (IllegalTransform, ScheduleError):
+            return None
+        if max(map(_loads, nests(made)), default=0) > MOST_LOADS:
+            return None
     return made
 
 
@@ -87,15 +85,10 @@ def _side_by_side(s: Schedule) -> Schedule:
     """The schedule with nests over the same rows as one, each row with its own of what lies between them."""
     made = copy(s)
     with suppress(IllegalTransform, ScheduleError):
-        fusing_steps(made, until=_rolls)
+        fusing_steps(made, until=rolls)
     for root in [row.names[0] for row in made.loops() if row.depth == 0]:
         for array in made_for(made):
             tried = copy(made)
             with suppress(IllegalTransform, ScheduleError):
                 made = tried.fold(array, 0, 1).privatize(array, root)
     return made
-
-
-def _rolls(step: Step) -> bool:
-    """Whether after a step rows wait for those before them."""
-    return step.verb not in ("inline", "fuse") or any(value for _, value in step.options)

@@ -10,6 +10,7 @@ from affdsl.ir.traverse import walk
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -64,6 +65,7 @@ def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
         with suppress(IllegalTransform, ScheduleError):
             made.vectorize(name, lanes_of(nest, options), tail=tail)
             if not is_lane_by_lane(made, name):
+                vectors.spliced(made, name, options)
                 return made
     if len(nest.band) > 1:
         raise UnfitError(f"{name} cannot run on vectors")

@@ -41,6 +41,8 @@ DONE_AGAIN = 0.2
 """The share of the operations that iterations run at once for, since each would do again what another one has done."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
+LINE = 512
+"""How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 
@@ -85,7 +87,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         lanes *= LOOKING_UP
     if is_mixed(nest):
         outside = outer or _names_around(nest)
-        if outside and _may_have_rows_in_lanes(s, outside[-1], name):
+        if outside and _adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
             with suppress(IllegalTransform, ScheduleError):
                 s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
                 return s, "; ".join([*said, done])
@@ -97,7 +99,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
         try:
-            s.vectorize(name, lanes, tail=_tail(options))
+            s.vectorize(name, lanes, tail=tail_of(options))
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(in_one_line(error)) from None
     if is_lane_by_lane(s, name):
@@ -108,22 +110,36 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")
+    if spliced(s, name, options):
+        said.append("each element of a row is loaded once")
     return s, "; ".join(said)
+
+
+def spliced(s: Schedule, name: str, options: Options) -> bool:
+    """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines."""
+    if options.target.width < LINE:
+        return False
+    with suppress(IllegalTransform, ScheduleError):
+        s.splice(name)
+        return True
+    return False
 
 
 def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    if options.reassociate and outer and _may_have_rows_in_lanes(s, outer[-1], name):
+    matrices = _matrices(nest, outer[-1]) if outer else 0
+    if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate or _sums_integers(nest, loop):
-        made, lanes = copy(s), options.choices.sum_vectors * lanes_of(nest, options)
+        vectors = max(1, options.choices.sum_vectors // max(1, matrices))
+        made, lanes = copy(s), vectors * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
+            made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -136,7 +152,8 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
-            s.unroll_jam(each, sums)
+            if not _is_jammed(s, each):  # for a sum before this one in the same iterations
+                s.unroll_jam(each, sums)
         except (IllegalTransform, ScheduleError) as error:
             why = why or in_one_line(error)
             continue
@@ -150,6 +167,11 @@ def _sums_integers(nest: Nest, loop: affine.For) -> bool:
     """Whether all sums of a loop are of integers, whose order does not matter."""
     types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
     return all(isinstance(type, IntegerType) for type in types)
+
+
+def _is_jammed(s: Schedule, loop: str) -> bool:
+    """Whether a step has made several iterations of a loop run at once."""
+    return any(step.call.verb == "unroll_jam" and step.call.arguments[0] == loop for step in s.steps)
 
 
 def _names_around(nest: Nest) -> list[str]:
@@ -166,18 +188,36 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
+def _matrices(nest: Nest, outer: str) -> int:
+    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
+    loop = _around(nest, outer)
+    moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
+    return len({a.buffer for a in moving})
+
+
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest go over the same row of something."""
-    loop = next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == outer)
+    loop = _around(nest, outer)
     along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
     return any(nest.stride(a, loop).motion == "invariant" for a in along)
+
+
+def _adds_to_one_row(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest store in the same row."""
+    stored = [a for a in nest.accesses if a.kind == "write" and not _is_still(nest, a, nest.innermost)]
+    return any(_is_still(nest, a, _around(nest, outer)) for a in stored)
+
+
+def _around(nest: Nest, name: str) -> affine.For:
+    """The loop around a nest of a name."""
+    return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
 def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
     """The schedule with a loop on vectors that both sums up, in lanes, and stores along rows. Raises as steps do."""
     made = copy(s)
     made.scalar_replace(name)
-    made.vectorize(name, lanes, tail=_tail(options), reassociate=options.reassociate)
+    made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
     if is_lane_by_lane(made, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
     return made
@@ -195,7 +235,7 @@ def _rows_in_lanes(s: Schedule, outer: str, name: str, lanes: int, options: Opti
     left = [row.names[0] for row in made.loops() if row.names[0] not in before]
     for each in [name, *(each for each in left if _sums_up(made, each))]:
         made.scalar_replace(each)
-        made.vectorize(each, lanes, tail=_tail(options), reassociate=options.reassociate)
+        made.vectorize(each, lanes, tail=tail_of(options), reassociate=options.reassociate)
         if is_lane_by_lane(made, each):
             raise ScheduleError(f"most of {each} would run lane after lane")
     return made, f"{rows} iterations of {outer} run at once, and each sums up in {lanes} lanes"
@@ -216,7 +256,8 @@ def _among(s: Schedule, loops: list[str]) -> list[Nest]:
     return [nest for nest in nests(s) if nest.name(nest.innermost) in loops]
 
 
-def _tail(options: Options) -> Literal["masked", "scalar"]:
+def tail_of(options: Options) -> Literal["masked", "scalar"]:
+    """How the iterations run that whole vectors leave over."""
     return "masked" if options.target.has_masks else "scalar"
 
 

@@ -45,8 +45,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
 
     A load right in the body gets the value that a store or load right in the body stored or loaded some iterations
     before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
-    the loop. Where a load is of the same element in each iteration, and nothing else touches it, the store to it
-    moves behind the loop. Buffers of one element that the function makes are carried also where they are changed under
+    the loop, and nothing is carried of an element that several loads read and nothing changes. Where a load is of the
+    same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
+    element that the function makes are carried also where they are changed under
     conditions, and in loops inside of this one. If the loop may not run, what would then be stored, or loaded and
     fail, is put under the condition that it does:
 
@@ -105,7 +106,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
         reason = "\n".join(search.reasons) or "no load stands right in its body"
         raise refusal(loop, what, reason, candidates=(Proposal(assumes=facts),) * bool(facts))
     before, inside, after, values = _with_chains(loop, plan.chains, plan.sinking)
-    new = _if_it_runs(loop, before, inside, after) if plan.is_guarded else (*before, inside, *after)
+    new = if_it_runs(loop, before, inside, after) if plan.is_guarded else (*before, inside, *after)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
 
 
@@ -139,7 +140,7 @@ class _Search:
         self._accesses = [a for a in dependences.compared if loop.iv in a.ivs]
         self._at = {a.op: a for a in self._accesses if isinstance(a.op, Load | Store)}
         self._inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
-        self._index = _written_out(loop)
+        self._index = written_out(loop)
         self._faults = Faults(dependences.accesses)
         self._is_parallel = any(
             isinstance(around, affine.Parallel | scf.Parallel) for around in dependences.accesses.domains[loop].loops
@@ -302,7 +303,7 @@ class _Search:
         return found
 
 
-def _written_out(loop: Loop) -> dict[Load | Store, Index]:
+def written_out(loop: Loop) -> dict[Load | Store, Index]:
     """The subscripts of the loads and stores in the body of a loop, over values that are not made by affine.apply."""
     made: dict[Value, Affine] = {}
     found: dict[Load | Store, Index] = {}
@@ -379,6 +380,10 @@ def _with_chains(
     for chain in chains:
         firsts = _firsts(loop, chain.load, chain.index, chain.iterations)
         old = chain.load.result
+        if isinstance(chain.producer, Load) and all(loop.iv not in e.values() for e in chain.index):
+            before += _placed(loop, firsts[0], chain.index)  # one element, which nothing in the loop changes
+            values[old] = firsts[0].result
+            continue
         # The first of these is what was stored one iteration before, the last what the load gives now.
         kept = [Value(old.type, old.hint, old.location) for _ in firsts]
         newest[chain] = len(carried)
@@ -412,7 +417,7 @@ def _with_chains(
     return tuple(before), new, tuple(after), values
 
 
-def _if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op]) -> tuple[Op, ...]:
+def if_it_runs(loop: Loop, before: Sequence[Op], new: Loop, after: Sequence[Op]) -> tuple[Op, ...]:
     """A loop with what stands around it, done only where it runs: otherwise it gives what it is given.
 
     What is loaded before it and stored behind it is then touched only by iterations that touch it anyway.

@@ -16,6 +16,9 @@ from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from affdsl.passes.transforms.vectorize.strides import Groups
 from affdsl.passes.transforms.vectorize.varying import Varying
 
+AS_COMPLEX = "the loop as it is, of which the compiler of C makes vectors; or one on arrays of real and imaginary parts"
+"""What there is instead of vectors of complex numbers."""
+
 
 class Lanes:
     """The values of one loop in `width` iterations at once, and the operations that make them.
@@ -63,8 +66,9 @@ class Lanes:
     def scalar(self, value: Value) -> ScalarType:
         """The type of a value that is a number. Raises IllegalTransform for any other."""
         if not isinstance(value.type, IntegerType | FloatType | IndexType):
-            real = "real " * isinstance(value.type, ComplexType)
-            raise refusal(self.loop, self.what, f"{shown(value)} is a {value.type}, and lanes are {real}numbers")
+            real, instead = ("real ", AS_COMPLEX) if isinstance(value.type, ComplexType) else ("", "")
+            reason = f"{shown(value)} is a {value.type}, and lanes are {real}numbers"
+            raise refusal(self.loop, self.what, reason, instead)
         return value.type
 
     def define(self, value: Value, vector: Value) -> None:

@@ -14,7 +14,7 @@ from affdsl.ir.types import I1
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.accesses import access
-from affdsl.passes.transforms.vectorize.lanes import Lanes
+from affdsl.passes.transforms.vectorize.lanes import AS_COMPLEX, Lanes
 from affdsl.passes.transforms.vectorize.whiles import widen_while
 
 PURE = (Lanewise, arith.Constant, complex_.ComplexOp, affine.Min, affine.Max, memref.Dim, memref.GetGlobal)
@@ -48,7 +48,8 @@ def widen_op(at: Lanes, op: Op) -> None:
         case _ if isinstance(op, Lanewise):
             _lanewise(at, op)
         case complex_.ComplexOp():
-            raise refusal(op, at.what, f"{op_name(op)} computes with complex numbers, and lanes are real ones")
+            reason = f"{op_name(op)} computes with complex numbers, and lanes are real ones"
+            raise refusal(op, at.what, reason, AS_COMPLEX)
         case _:
             raise refusal(op, at.what, f"{op_name(op)} has no form on vectors")
 

@@ -250,3 +250,19 @@ def test_a_division_of_lanes_that_a_mask_leaves_out_stays():
     loops = [op for op in walk(before) if isinstance(op, affine.For)]
     with pytest.raises(IllegalTransform, match=r"arith\.divsi sees the lanes that its mask leaves out"):
         scalar_replace(before.functions[0], loops[1].iv, module=before)
+
+
+def test_what_several_loads_read_and_nothing_changes_is_loaded_once_before_the_loop():
+    before, after = replaced("""{
+        affine.for %i = 0 to 12 {
+          %a = affine.load %B[3] : memref<12xf32>
+          %b = affine.load %B[3] : memref<12xf32>
+          %s = arith.subf %a, %x : f32
+          %p = arith.mulf %b, %s : f32
+          affine.store %p, %A[%i] : memref<12xf32>
+        }
+        return }""")
+    (loop,) = [op for op in walk(after) if isinstance(op, affine.For)]
+    assert not loop.carried
+    assert not inside(after, affine.Load)
+    assert assert_alike(before, after) == 12

@@ -1,0 +1,216 @@
+"""Rows that roll, some of them at once: the stages of a chain in one loop over rows, which makes each row once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from copy import copy
+from typing import Literal
+
+from affdsl.ir.core import Lanewise
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.types import FloatType, IntegerType, MemRefType
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import vectors
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.legality.proposals import Step
+from affdsl.schedule.fusing import fusing_steps
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+MOST_ROWS = 8
+"""How many rows of an array are kept at most, and by how many one stage is late behind the one before."""
+LINE = 512
+"""How many bits a line of the cache has."""
+ADDRESSES = 13
+"""How many rows have their addresses in registers, with what else is there, on processors with 16 of these. Where there
+are more, gcc 12 loads vectors again and again, but not those that it loads with masks."""
+LATE = 2
+"""How many vectors after a number is stored it is read again: a core hands on what it has just stored only if it is
+read as it was stored, and else waits until it is in the cache."""
+
+
+def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the nests of a chain in one loop over rows, and why. Raises UnfitError.
+
+        for i, j: t[i, j] = P(A, i, j);  for k, m: B[k, m] = C(t[k - 1, m], t[k, m], t[k + 1, m])
+
+    A stage runs behind the one whose rows it reads, late by as few rows as is legal. Of an array between them only the
+    rows stay that somebody still reads, a few more where several iterations run at once: these have rows in common.
+    Rows begin an odd number of cache lines apart, so that they do not compete for the same places of a cache. Where a
+    row is read in the iteration that makes it, and not later, the loops along it become one, too.
+
+    What is one operation on elements of other arrays is computed where it is read, if then less is loaded and stored.
+
+    References
+    ----------
+    Ragan-Kelley, Barnes, Adams, Paris, Durand and Amarasinghe, "Halide: a language and compiler for optimizing
+    parallelism, locality, and recomputation in image processing pipelines", PLDI 2013; Bailey, "Unfavorable strides in
+    cache memory systems", Scientific Programming 4 (1995).
+    """
+    made = min(alike(s), alike(_with_operations_in_place(s)), key=_touched)
+    main, *others = roots_of(made)
+    if not is_row_by_row(made):
+        raise UnfitError("its nests do not all go over rows")
+    rows = [names_in(made, root)[1:] for root in (main, *others)]
+    for root in others:
+        _run_late(made, main, root)
+    for inner in rows:
+        along_one_row(made, inner, options)
+    kept = _keep_rows(made, main, rows_at_once(made, main, options))
+    return on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
+
+
+def cheapest(s: Schedule, step: Callable[[Schedule], Schedule]) -> Schedule:
+    """The schedule after a step, which touches fewer elements: as it is, or with operations done where they are read.
+
+    These are arrays whose elements are one operation on elements of others.
+    """
+    return min((step(s), step(_with_operations_in_place(s))), key=_touched)
+
+
+def alike(s: Schedule) -> Schedule:
+    """The schedule with nests over the same numbers as one, as `kernel.fuse()` has it before rows roll."""
+    made = copy(s)
+    with suppress(IllegalTransform, ScheduleError):
+        fusing_steps(made, until=rolls)
+    return made
+
+
+def rolls(step: Step) -> bool:
+    """Whether after a step rows wait for those before them."""
+    return step.verb not in ("inline", "fuse") or any(value for _, value in step.options)
+
+
+def roots_of(s: Schedule) -> list[str]:
+    """The outermost loops, in the order of the text."""
+    return [row.names[0] for row in s.loops() if row.depth == 0]
+
+
+def made_for(s: Schedule) -> list[str]:
+    """The arrays that the kernel makes before its nests, which nothing outside sees."""
+    returned = {v for op in s.function.body if op.is_terminator for v in op.reads()}
+    made = [op.result for op in s.function.body if isinstance(op, memref.Allocation) and op.result not in returned]
+    return [v.hint for v in made if isinstance(v.type, MemRefType) and v.type.rank and v.hint]
+
+
+def _with_operations_in_place(s: Schedule) -> Schedule:
+    """The schedule with each array computed where it is read that is one operation on elements of others."""
+    made = copy(s)
+    for nest in nests(s):
+        body = nest.innermost.body
+        if sum(isinstance(op, Lanewise) for op in body) == 1:
+            for op in body:
+                if isinstance(op, affine.Store) and op.memref.hint in made_for(made):
+                    with suppress(IllegalTransform, ScheduleError):
+                        made.inline(op.memref.hint)
+    return made
+
+
+def _touched(s: Schedule) -> int:
+    """How many different elements the iterations of all innermost loops load and store, one of each."""
+    return sum(len({(op.memref, op.index) for op in _accesses(nest)}) for nest in nests(s))
+
+
+def _accesses(nest: Nest) -> list[affine.Load | affine.Store]:
+    return [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
+
+
+def is_row_by_row(s: Schedule) -> bool:
+    """Whether all nests are loops over rows, with nothing in them but loops along these."""
+    return all(row.depth < 2 for row in s.loops()) and all(len(nest.band) + len(nest.around) == 2 for nest in nests(s))
+
+
+def _run_late(s: Schedule, first: str, second: str) -> None:
+    """Run a loop as a part of one before it, late by as little as is legal. Raises UnfitError."""
+    for shift in range(MOST_ROWS + 1):
+        with suppress(IllegalTransform):
+            s.fuse(first, second, shift=shift)
+            return
+    raise UnfitError(f"{second} would have to be late by more than {MOST_ROWS} rows")
+
+
+def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
+    """Make one loop of loops along the same row, each as late as what it reads of the one before is in the cache."""
+    if not inner:
+        return
+    first, *others = inner
+    for second in others:
+        for shift in range(MOST_ROWS + 1):
+            with suppress(IllegalTransform):
+                copy(s).fuse(first, second, shift=shift)
+                s.fuse(first, second, shift=shift + LATE * options.target.lanes(32))
+                break
+
+
+def rows_at_once(s: Schedule, main: str, options: Options) -> int:
+    """How many iterations of a loop over rows run at once: all rows that a loop along them loads of one array must fit.
+
+    Rows of an array from outside may be a power of two apart, so that they share one place of the nearest cache.
+    """
+    inside = [nest for nest in nests(s) if nest.name(nest.innermost) in names_in(s, main)]
+    own = set(made_for(s))
+    most = 0
+    for nest in inside:
+        of: dict[object, set[object]] = {}
+        for op in _accesses(nest):
+            if isinstance(op, affine.Load) and op.memref.hint not in own:
+                of.setdefault(op.memref, set()).add(op.index[:-1])
+        most = max([most, *map(len, of.values())])
+    return max(1, min(options.choices.shared_rows, vectors.WAYS - most))
+
+
+def _keep_rows(s: Schedule, main: str, rows: int) -> list[str]:
+    """Fold arrays to the rows that are read again, and run some iterations at once. Raises UnfitError."""
+    said: list[str] = []
+    for array in made_for(s):
+        least = _rows_read_again(s, array)
+        s.fold(array, 0, least + rows - 1)
+        set_apart(s, array)
+        said.append(f"{least + rows - 1} rows of {array} are kept")
+    if rows > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll_jam(main, rows)
+            said.append(f"{rows} iterations of {main} run at once")
+    return said
+
+
+def _rows_read_again(s: Schedule, array: str) -> int:
+    """How many rows of an array are kept at least: as a refusal to keep one row says. Raises UnfitError."""
+    try:
+        copy(s).fold(array, 0, 1)
+    except IllegalTransform as refusal:
+        steps = [step for proposal in refusal.candidates for step in proposal.steps]
+        rows = next((step.arguments[-1] for step in steps if step.verb == "fold"), None)
+        if isinstance(rows, int) and rows <= MOST_ROWS:
+            return rows
+        raise UnfitError(f"more than {MOST_ROWS} rows of {array} are read again") from None
+    return 1
+
+
+def on_vectors(s: Schedule, options: Options) -> Schedule:
+    """The schedule with the loops along rows on vectors that may be; nothing in them is taken apart again."""
+    for nest in nests(s):
+        made, name = copy(s), nest.name(nest.innermost)
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
+            made.vectorize(name, lanes_of(nest, options), tail=_tail_of(nest, options))
+            s = s if is_lane_by_lane(made, name) else made
+    return s
+
+
+def _tail_of(nest: Nest, options: Options) -> Literal["masked", "scalar", "folded"]:
+    """How iterations run that whole vectors leave over: with the others, where these have too many addresses."""
+    tail = vectors.tail_of(options)
+    many = len({(op.memref, op.index[:-1]) for op in _accesses(nest)}) > ADDRESSES
+    return "folded" if many and tail == "masked" else tail
+
+
+def set_apart(s: Schedule, array: str) -> None:
+    """Let rows of an array begin an odd number of cache lines apart."""
+    made = next(op.result for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)
+    assert isinstance(made.type, MemRefType)
+    element = made.type.element
+    if isinstance(element, FloatType | IntegerType) and element.width <= LINE:
+        line = LINE // element.width
+        s.pad(array, made.type.rank - 1, 2 * line, line)

@@ -1,0 +1,99 @@
+"""Copies of a body under one mask take from each other what they store, in registers.
+
+C compilers do so for whole vectors, but not under masks, and processors wait for a masked store until it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from affdsl.ir.core import Block, Op
+from affdsl.ir.dialects import arith, vector
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import map_blocks, walk
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.effects import effects
+from affdsl.passes.analysis.storage import Storage
+
+Place: TypeAlias = tuple[Value, tuple[Value, ...], Value]
+"""A buffer, the indices of a first element, and a mask."""
+
+
+def kept(function: Func, before: Func, module: Module | None = None) -> Func:
+    """The function where, in blocks that a step has made or changed, masked loads take what was stored before them.
+
+        store A[i], mask, x; y = load A[i], mask; z = f(y); store A[i], mask, z   ->   z = f(x); store A[i], mask, z
+
+    That is where both have the same mask, and nothing in the block between them may write to the buffer. Lanes which
+    the mask leaves out are those that the load passes through. A store that another one replaces goes, if nothing
+    between them may read the buffer.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<9xf32>, %m: vector<4xi1>, %x: vector<4xf32>, %i: index) {
+    ...     vector.maskedstore %A[%i], %m, %x : memref<9xf32>, vector<4xi1>, vector<4xf32>
+    ...     %a = vector.maskedload %A[%i], %m, %x : memref<9xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+    ...     %b = arith.addf %a, %x : vector<4xf32>
+    ...     vector.maskedstore %A[%i], %m, %b : memref<9xf32>, vector<4xi1>, vector<4xf32>
+    ...     return
+    ... }''').functions[0]
+    >>> print(kept(f, Func("g", (), ())))
+    func.func @f(%A: memref<9xf32>, %m: vector<4xi1>, %x: vector<4xf32>, %i: index) {
+      %a = arith.select %m, %x, %x : vector<4xi1>, vector<4xf32>
+      %b = arith.addf %a, %x : vector<4xf32>
+      vector.maskedstore %A[%i], %m, %b : memref<9xf32>, vector<4xi1>, vector<4xf32>
+      return
+    }
+    """
+    old = {id(op) for op in walk(before)}
+    if not any(isinstance(op, vector.MaskedStore) and id(op) not in old for op in walk(function)):
+        return function
+    storage = Accesses(function, module).storage
+    return map_blocks(function, lambda block: _kept(block, old, storage))
+
+
+@dataclass
+class _Stored:
+    """What a place holds, and where in the new block it was stored, as long as nothing may have read it."""
+
+    value: Value
+    at: int | None
+
+
+def _kept(block: Block, old: Set[int], storage: Storage) -> Block:
+    new: list[Op | None] = []
+    known: dict[Place, _Stored] = {}
+    is_new = any(id(op) not in old for op in block)
+    for each in block:
+        op = each if id(each) in old else map_blocks(each, lambda inner: _kept(inner, old, storage))
+        if isinstance(op, vector.MaskedLoad) and is_new:
+            stored = known.get((op.memref, op.indices, op.mask))
+            if stored is not None:
+                new.append(arith.Select(op.result, op.mask, stored.value, op.pass_thru, location=op.location))
+                continue
+        if isinstance(op, vector.MaskedStore) and is_new:
+            place = op.memref, op.indices, op.mask
+            if place in known and (at := known[place].at) is not None:
+                new[at] = None
+            _forget(known, op, storage)
+            known[place] = _Stored(op.value, len(new))
+        elif known:
+            _forget(known, op, storage)
+        new.append(op)
+    return tuple(op for op in new if op is not None)
+
+
+def _forget(known: dict[Place, _Stored], op: Op, storage: Storage) -> None:
+    """Leave out what an operation may write to, and remember that it may have read the others."""
+    for inner in walk(op):
+        does = effects(inner)
+        if does.unknown and not inner.is_terminator:
+            known.clear()
+        for place in list(known):
+            buffer = storage.buffer(place[0])
+            if any(storage.may_alias(buffer, storage.buffer(other)) for other in (*does.writes, *does.frees)):
+                del known[place]
+            elif any(storage.may_alias(buffer, storage.buffer(other)) for other in does.reads):
+                known[place].at = None

@@ -1,0 +1,230 @@
+"""Loads each element of a row once in a loop over vectors: what overlaps with others is put together in registers."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.messages import op_name, shown
+from affdsl.ir.renaming import renamed
+from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.types import VectorType
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
+
+
+def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
+    """The function with vectors of a loop that overlap spliced from those that it loads one after the other.
+
+        for j by 8: { a = A[j - 1 :+ 8]; b = A[j :+ 8]; c = A[j + 1 :+ 8]; S(a, b, c) }
+            ->   p = A[lower - 1 :+ 8], turned by two lanes to its end
+                 for j by 8, p: { c = A[j + 1 :+ 8]; a, b = lanes of (p, c); S(a, b, c); yield c }
+
+    Of loads right in the body along one row, the foremost one stays; what the others give is in that vector, or in that
+    of the iteration before. It takes loads that move by one vector in each iteration, and of which no element is stored
+    in the loop before it is loaded. All that is loaded before the loop is what its first iteration loads; if the loop
+    may not run, all is put under the condition that it does. It pays where a vector that is not aligned costs more than
+    a shuffle: where vectors are as long as lines of the cache, for one.
+
+    Parameters
+    ----------
+    iv
+        The induction variable of an affine.for, which a vector is one iteration of.
+    module
+        What the function stands in: the functions that it calls.
+
+    Raises
+    ------
+    ValueError
+        If no affine.for of the function has this induction variable.
+    IllegalTransform
+        If no two loads overlap, or what they load may be stored before: with the reason for each of them.
+
+    References
+    ----------
+    Eichenberger, Wu, O'Brien, "Vectorization for SIMD architectures with alignment constraints", PLDI 2004, section 4.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> function = parse('''func.func @f(%A: memref<18xf32>, %B: memref<18xf32>) {
+    ...     affine.for %j = 0 to 16 step 4 {
+    ...       %a = affine.vector_load %A[%j] : memref<18xf32>, vector<4xf32>
+    ...       %b = affine.vector_load %A[%j + 1] : memref<18xf32>, vector<4xf32>
+    ...       %c = arith.addf %a, %b : vector<4xf32>
+    ...       affine.vector_store %c, %B[%j] : memref<18xf32>, vector<4xf32>
+    ...     }
+    ...     return
+    ... }''').functions[0]
+    >>> print(splice(function, function.body[0].iv))
+    func.func @f(%A: memref<18xf32>, %B: memref<18xf32>) {
+      %a = affine.vector_load %A[0] : memref<18xf32>, vector<4xf32>
+      %a_0 = vector.shuffle %a, %a [0, 0, 0, 0] : vector<4xf32>, vector<4xf32>
+      %0 = affine.for %j = 0 to 16 step 4 iter_args(%b = %a_0) -> (vector<4xf32>) {
+        %b_0 = affine.vector_load %A[%j + 1] : memref<18xf32>, vector<4xf32>
+        %a_1 = vector.shuffle %b, %b_0 [3, 4, 5, 6] : vector<4xf32>, vector<4xf32>
+        %c = arith.addf %a_1, %b_0 : vector<4xf32>
+        affine.vector_store %c, %B[%j] : memref<18xf32>, vector<4xf32>
+        affine.yield %b_0 : vector<4xf32>
+      }
+      return
+    }
+    """
+    loop = next((op for op in walk(function) if isinstance(op, affine.For) and op.iv is iv), None)
+    if loop is None:
+        raise ValueError(f"{shown(iv)} is no induction variable of an affine.for of @{function.symbol}")
+    with warnings.catch_warnings():  # what the analysis gives up on counts as stored
+        warnings.simplefilter("ignore", AnalysisWarning)
+        dependences = Dependences(function, module)
+        reasons, rows = _rows(loop, dependences)
+        runs = trip_count(loop, loop.iv, dependences.accesses).low >= 1
+    if not rows:
+        reason = "\n".join(reasons) or "no load of a vector stands right in its body"
+        raise refusal(loop, f"splice vectors that loop {name(iv)} loads", reason)
+    before, made, values = _spliced(loop, rows)
+    new = (*before, made) if runs else if_it_runs(loop, before, made, ())
+    return renamed(rewrite(function, lambda op: new if op is loop else None), values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    """Loads along one row, each with how many elements it lies behind the foremost: at most the lanes of a vector."""
+
+    loads: Sequence[tuple[affine.VectorLoad, int]]
+    index: Index
+    """The subscripts of the foremost load."""
+
+    @property
+    def type(self) -> VectorType:
+        """That of all its vectors."""
+        type = self.loads[0][0].result.type
+        assert isinstance(type, VectorType)
+        return type
+
+    @property
+    def span(self) -> int:
+        """How many elements the last load lies behind the foremost."""
+        return max(behind for _, behind in self.loads)
+
+
+def _rows(loop: affine.For, dependences: Dependences) -> tuple[list[str], list[_Row]]:
+    """Why loads stay, and the rows of those that overlap."""
+    reasons: list[str] = []
+    index = written_out(loop)
+    inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
+    accesses = [a for a in dependences.compared if loop.iv in a.ivs]
+    alike: dict[object, list[tuple[affine.VectorLoad, Affine]]] = defaultdict(list)
+    for op in loop.body:
+        if not isinstance(op, affine.VectorLoad):
+            continue
+        reason = _why_it_stays(loop, op, index[op], inside) or _why_it_is_stored(op, accesses, dependences)
+        if reason:
+            reasons.append(f"{op_name(op)} of {shown(op.memref)} stays: {reason}")
+            continue
+        *outer, last = index[op]
+        alike[op.memref, (*outer,), last - last.constant, op.result.type].append((op, last))
+    rows = [row for loads in alike.values() for row in _apart(loads, index)]
+    overlapping = [row for row in rows if row.span]
+    lone = (op for row in rows if not row.span for op, _ in row.loads)
+    reasons += (f"{op_name(op)} of {shown(op.memref)} stays: no other one overlaps with it" for op in lone)
+    return reasons, overlapping
+
+
+def _why_it_stays(loop: affine.For, load: affine.VectorLoad, index: Index, inside: set[Value]) -> str:
+    """What about a load itself is in the way."""
+    if len(loop.lower) != 1:
+        return "the loop has several lower bounds"
+    if load.memref in inside:
+        return "the loop makes the buffer, or the view of it, that it loads from"
+    if any(v in inside and v is not loop.iv for e in index for v in e.values()):
+        return "its subscripts are not known before the loop"
+    if not isinstance(load.result.type, VectorType) or len(load.result.type.shape) != 1:
+        return "its vector has several dimensions"
+    moved = [e.substitute({loop.iv: loop.iv + loop.step}) - e for e in index]
+    if any(e.constant or not e.is_constant for e in moved[:-1]) or moved[-1] != Affine.of(load.result.type.shape[0]):
+        return "it does not move along a row by one vector in each iteration"
+    return ""
+
+
+def _why_it_is_stored(load: affine.VectorLoad, accesses: Sequence[Access], dependences: Dependences) -> str:
+    """What in the loop may store elements before the load gives them."""
+    (mine,) = (a for a in accesses if a.op is load)
+    depth = len(mine.ivs)
+    for access in accesses:
+        if access.kind != "write" or not dependences.accesses.storage.may_alias(access.buffer, mine.buffer):
+            continue
+        if dependences.depths(access, mine, depth):
+            return f"{op_name(access.op)} may have stored what it loads"
+    return ""
+
+
+def _apart(loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Load | Store, Index]) -> Iterator[_Row]:
+    """Loads along a row, from the foremost back, so that one vector and that before it hold each group of them."""
+    waiting = sorted(loads, key=lambda each: -each[1].constant)
+    while waiting:
+        first, at = waiting[0]
+        behind = [(op, (at - last).constant) for op, last in waiting]
+        type = first.result.type
+        assert isinstance(type, VectorType)
+        yield _Row([each for each in behind if each[1] <= type.shape[0]], index[first])
+        waiting = [each for each, (_, far) in zip(waiting, behind, strict=True) if far > type.shape[0]]
+
+
+def _spliced(loop: affine.For, rows: Sequence[_Row]) -> tuple[tuple[Op, ...], affine.For, dict[Value, Value]]:
+    """What stands before the loop, the loop, and the values that stand for the loads'."""
+    before: list[Op] = []
+    inits: list[Value] = []
+    carried: list[Value] = []
+    yielded: list[Value] = []
+    values: dict[Value, Value] = {}
+    made: dict[Op, tuple[Op, ...]] = {}
+    for row in rows:
+        (lanes,), span = row.type.shape, row.span
+        last = next(op for op, behind in row.loads if behind == span)
+        foremost = row.loads[0][0]
+        *outer, end = (e.substitute({loop.iv: loop.lower[0]}) for e in row.index)
+        start, turned = (Value(row.type, last.result.hint, last.location) for _ in range(2))
+        before.append(with_fields(last, result=start, index=(*outer, end - span), written=None))
+        before.append(vector.Shuffle(turned, start, start, _ending(lanes, span), location=last.location))
+        kept, new = (Value(row.type, foremost.result.hint, foremost.location) for _ in range(2))
+        inits, carried, yielded = [*inits, turned], [*carried, kept], [*yielded, new]
+        for op in {op for op, _ in row.loads}:
+            made[op] = ()
+        ops: list[Op] = [with_fields(foremost, result=new, index=row.index, written=None)]
+        of: dict[int, Value] = {0: new, lanes: kept}
+        for op, behind in row.loads:
+            if behind not in of:
+                of[behind] = Value(row.type, op.result.hint, op.location)
+                order = tuple(range(lanes - behind, 2 * lanes - behind))
+                ops.append(vector.Shuffle(of[behind], kept, new, order, location=op.location))
+            values[op.result] = of[behind]
+        made[min((op for op, _ in row.loads), key=loop.body.index)] = tuple(ops)
+    results = tuple(Value(v.type) for v in carried)
+    body = [each for op in loop.body for each in made.get(op, (op,))]
+    end_op = affine.Yield(tuple(yielded), location=loop.location)
+    if loop.results:
+        *body, old = body
+        assert isinstance(old, affine.Yield), "a loop with results ends with a yield"
+        end_op = with_fields(old, values=(*old.values, *yielded))
+    new_loop = with_fields(
+        loop,
+        body=(*body, end_op),
+        inits=(*loop.inits, *inits),
+        carried=(*loop.carried, *carried),
+        results=(*loop.results, *results),
+        ends=(),
+    )
+    return tuple(before), new_loop, values
+
+
+def _ending(lanes: int, span: int) -> tuple[int, ...]:
+    """The order that turns a vector so that its first lanes are the last ones; any stand before them."""
+    return tuple(max(k - (lanes - span), 0) for k in range(lanes))

@@ -1,0 +1,115 @@
+"""Masked loads take what was stored under their mask, and programs do the same."""
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import vector
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.passes.transforms.masked_stores import kept
+
+NOTHING = Func("nothing", (), ())
+TYPES = "memref<9xf32>, vector<4xi1>, vector<4xf32>"
+STORE = f"vector.maskedstore %{{to}}[%i], %{{mask}}, %{{x}} : {TYPES}\n"
+LOAD = f"%{{x}} = vector.maskedload %{{of}}[%i], %{{mask}}, %zero : {TYPES} into vector<4xf32>\n"
+HEAD = """%zero = arith.constant dense<[0.0, 0.0, 0.0, 0.0]> : vector<4xf32>
+%one = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : vector<4xf32>
+"""
+ARGUMENTS = "%A: memref<9xf32>, %B: memref<9xf32>, %C: memref<9xf32>, %m: vector<4xi1>, %n: vector<4xi1>, %i: index"
+UPDATE = STORE.format(to="A", mask="m", x="one") + LOAD.format(of="A", mask="m", x="a") + "{}"
+UPDATE += STORE.format(to="A", mask="m", x="a")
+
+
+def function(body: str, arguments: str = ARGUMENTS) -> Func:
+    """A function with vectors %zero and %one."""
+    return parse(f"func.func @f({arguments}) {{\n{HEAD}{body}return\n}}").functions[0]
+
+
+def left(body: str) -> tuple[int, int]:
+    """How many masked loads and stores of a function are left."""
+    made = kept(function(body), NOTHING)
+    verify(made)
+    return tuple(sum(isinstance(op, kind) for op in walk(made)) for kind in (vector.MaskedLoad, vector.MaskedStore))
+
+
+def test_a_sum_under_one_mask_is_loaded_and_stored_once():
+    assert left(UPDATE.format("")) == (0, 1)
+
+
+@pytest.mark.parametrize(("between", "loads", "stores"), [
+    (STORE.format(to="B", mask="m", x="one"), 0, 2),
+    (LOAD.format(of="A", mask="n", x="b"), 1, 2),
+    ("%b = affine.load %A[0] : memref<9xf32>\n", 0, 2),
+    ('"some.thing"(%A) : (memref<9xf32>) -> ()\n', 0, 2),
+    ("affine.for %j = 0 to 2 { %b = affine.load %A[%j] : memref<9xf32> }\n", 0, 2),
+])  # fmt: skip
+def test_what_is_read_in_between_is_stored(between, loads, stores):
+    assert left(UPDATE.format(between)) == (loads, stores)
+
+
+@pytest.mark.parametrize("between", [
+    STORE.format(to="A", mask="n", x="one"),
+    "%b = affine.load %B[0] : memref<9xf32>\naffine.store %b, %A[0] : memref<9xf32>\n",
+    "affine.for %j = 0 to 2 { %b = affine.load %B[0] : memref<9xf32> affine.store %b, %A[%j] : memref<9xf32> }\n",
+    '"some.thing"(%A) : (memref<9xf32>) -> ()\n',
+])  # fmt: skip
+def test_what_may_be_written_in_between_is_loaded(between):
+    before = STORE.format(to="A", mask="m", x="one")
+    assert left(before + between + LOAD.format(of="A", mask="m", x="a")) == (1, 1 + between.count("maskedstore"))
+
+
+def test_another_place_or_mask_is_another_value():
+    store = STORE.format(to="A", mask="m", x="one")
+    assert left(store + LOAD.format(of="A", mask="n", x="a")) == (1, 1)
+    assert left(store + LOAD.format(of="B", mask="m", x="a")) == (1, 1)
+
+
+def test_arguments_that_a_call_shows_to_be_one_buffer_are_one():
+    body = UPDATE.format(STORE.format(to="B", mask="m", x="zero"))
+    names = [each.split(":")[0] for each in ARGUMENTS.split(", ")]
+    given = ", ".join(["%A", "%A", *names[2:]])
+    types = ", ".join(each.split(": ")[1] for each in ARGUMENTS.split(", "))
+    module = parse(f"""
+    func.func private @f({ARGUMENTS}) {{ {HEAD} {body} return }}
+    func.func @main({ARGUMENTS}) {{ call @f({given}) : ({types}) -> () return }}""")
+    made = kept(module.functions[0], NOTHING, module)
+    assert sum(isinstance(op, vector.MaskedStore) for op in walk(made)) == 3
+
+
+def test_what_stood_before_stays():
+    given = function(UPDATE.format(""))
+    assert kept(given, given) is given
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_accesses_leave_the_same(seed):
+    rng = np.random.default_rng(seed)
+    lines, known = [], ["zero", "one"]
+    for k in range(30):
+        place = {"mask": rng.choice(["m", "n"]), "to": (array := rng.choice(["A", "B"])), "of": array}
+        match rng.integers(4):
+            case 0:
+                lines.append(STORE.format(x=rng.choice(known), **place))
+            case 1:
+                lines.append(LOAD.format(x=f"l{k}", **place))
+                known.append(f"l{k}")
+            case 2:
+                lines.append(f"%s{k} = arith.addf %{rng.choice(known)}, %{rng.choice(known)} : vector<4xf32>\n")
+                known.append(f"s{k}")
+            case 3:
+                lines.append(f"%e{k} = affine.load %{array}[{rng.integers(9)}] : memref<9xf32>\n")
+                lines.append(f"affine.store %e{k}, %{rng.choice(['A', 'B', 'C'])}[{rng.integers(9)}] : memref<9xf32>\n")
+    masks = "%m = vector.create_mask %c3 : vector<4xi1>\n%n = vector.create_mask %c2 : vector<4xi1>\n"
+    body = f"%c3 = arith.constant 3 : index\n%c2 = arith.constant 2 : index\n{masks}{''.join(lines)}"
+    before = function(body, ARGUMENTS.replace("%m: vector<4xi1>, %n: vector<4xi1>, ", ""))
+    after = kept(before, NOTHING)
+    verify(after)
+    results = []
+    for each in (before, after):
+        arrays = [np.arange(9, dtype=np.float32) + 10 * n for n in range(3)]
+        run(each, *arrays, 1)
+        results.append(arrays)
+    np.testing.assert_array_equal(*results)

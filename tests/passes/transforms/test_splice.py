@@ -1,0 +1,169 @@
+"""splice: which loads are left, loops run before and after over all small sizes, and what it refuses."""
+
+import random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.verifier import verify
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.splice import splice
+from tests.passes.compare import assert_alike, parsed
+
+HEAD = "func.func @f(%A: memref<32xf32>, %B: memref<32xf32>, %n: index)"
+N = af.symbols("N")
+
+
+def spliced(body, loop=0):
+    """The module, and what splice makes of one of its loops."""
+    before = parsed(HEAD + body)
+    loops = [op for op in walk(before) if isinstance(op, affine.For)]
+    after = with_fields(before, body=(splice(before.functions[0], loops[loop].iv, module=before),))
+    verify(after)
+    return before, after
+
+
+def sum_of(loads, store="%B[%i]", bounds="1 to 25 step 4", type="vector<4xf32>"):
+    """A loop that adds up vectors loaded at some subscripts, one after the other."""
+    lines = [f"%v{k} = affine.vector_load {at} : memref<32xf32>, {type}" for k, at in enumerate(loads)]
+    sums = [f"%s{k + 1} = arith.addf %{f's{k}' if k else 'v0'}, %v{k + 1} : {type}" for k in range(len(loads) - 1)]
+    last = f"%s{len(loads) - 1}" if len(loads) > 1 else "%v0"
+    stored = f"affine.vector_store {last}, {store} : memref<32xf32>, {type}"
+    return "{ affine.for %i = " + bounds + " { " + "\n".join([*lines, *sums, stored]) + " } \n return }"
+
+
+def inside(module, kind):
+    """How many operations of a kind the first loop has."""
+    loop = next(op for op in walk(module) if isinstance(op, affine.For))
+    return sum(isinstance(op, kind) for op in walk(loop))
+
+
+@pytest.mark.parametrize(
+    ("offsets", "loads", "shuffles"),
+    [
+        ((-1, 0, 1), 1, 2),
+        ((1, 0, -1), 1, 2),
+        ((0, 4), 1, 0),  # what the next iteration loads is all of it
+        ((-1, 0, 1, 2, 3), 1, 3),
+        ((-1, 3, 4, 1), 2, 2),  # 4 and 3, 1; -1 lies five elements behind
+    ],
+)
+def test_the_foremost_load_of_a_row_stays(offsets, loads, shuffles):
+    before, after = spliced(sum_of([f"%A[%i + {k}]" for k in offsets]))
+    assert inside(before, affine.VectorLoad) == len(offsets)
+    assert inside(after, affine.VectorLoad) == loads
+    assert inside(after, vector.Shuffle) == shuffles
+    assert assert_alike(before, after) > 0
+
+
+def test_rows_are_told_apart_and_random_sets_of_loads_give_the_same():
+    rng, refused = random.Random(7), 0
+    for _ in range(25):
+        loads = [f"%{rng.choice('AB')}[%i + {rng.randint(-1, 5)}]" for _ in range(rng.randint(2, 6))]
+        text = sum_of(loads, store="%A[%i + 3]" if rng.random() < 0.5 else "%B[0]", bounds="1 to %n step 4")
+        text = text.replace("%n", str(rng.randint(1, 22)))
+        try:
+            before, after = spliced(text)
+        except IllegalTransform:  # the test of refusals reads why
+            refused += 1
+            continue
+        assert inside(after, affine.VectorLoad) < inside(before, affine.VectorLoad)
+        assert_alike(before, after)
+    assert 0 < refused < 20
+
+
+def test_what_a_loop_stores_in_front_of_its_loads_was_not_loaded_before():
+    """Behind them it may store: that is loaded no more."""
+    before, after = spliced(sum_of(["%A[%i]", "%A[%i + 2]"], store="%A[%i - 1]"))
+    assert inside(after, affine.VectorLoad) == 1
+    assert assert_alike(before, after) > 0
+    with pytest.raises(IllegalTransform, match=r"affine\.vector_store may have stored what it loads"):
+        spliced(sum_of(["%A[%i]", "%A[%i + 2]"], store="%A[%i + 3]"))
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (sum_of(["%A[%i]"]), "affine.vector_load of %A stays: no other one overlaps with it"),
+        (sum_of(["%A[%i]", "%A[%i + 5]"]), "stays: no other one overlaps with it"),
+        (sum_of(["%A[%i]", "%A[%i + 1]"], bounds="1 to 25 step 2"), "it does not move along a row by one vector"),
+        (sum_of(["%A[2 * %i]", "%A[2 * %i + 1]"], bounds="0 to 9 step 4"), "it does not move along a row"),
+        (sum_of(["%A[3]", "%A[4]"]), "it does not move along a row by one vector in each iteration"),
+        (sum_of(["%A[%i]", "%A[%i + 1]"], bounds="max affine_map<(d0) -> (d0, 1)>(%n) to 25 step 4"),
+         "the loop has several lower bounds"),
+        ("""{ affine.for %i = 0 to 8 step 4 {
+            %C = memref.alloca() : memref<16xf32>
+            %a = affine.vector_load %C[%i] : memref<16xf32>, vector<4xf32> } return }""",
+         "the loop makes the buffer, or the view of it, that it loads from"),
+        ("""{ affine.for %i = 0 to 8 step 4 {
+            %zero = arith.constant 0 : index
+            %d = memref.dim %A, %zero : memref<32xf32>
+            %a = affine.vector_load %A[%i + symbol(%d) - 32] : memref<32xf32>, vector<4xf32> } return }""",
+         "its subscripts are not known before the loop"),
+        ("{ affine.for %i = 0 to 8 step 4 { %a = affine.load %A[%i] : memref<32xf32> } return }",
+         "no load of a vector stands right in its body"),
+    ],
+)  # fmt: skip
+def test_refusals_say_why_each_load_stays(body, reason):
+    with pytest.raises(IllegalTransform) as caught:
+        spliced(body)
+    assert str(caught.value).startswith("<mlir>:1: cannot splice vectors that loop i loads\n")
+    assert reason in str(caught.value)
+
+
+def test_a_vector_of_several_dimensions_stays():
+    text = """func.func @f(%A: memref<8x32xf32>) { affine.for %i = 0 to 24 step 4 {
+        %a = affine.vector_load %A[0, %i] : memref<8x32xf32>, vector<2x4xf32>
+        %b = affine.vector_load %A[0, %i + 1] : memref<8x32xf32>, vector<2x4xf32> } return }"""
+    function = parsed(text).functions[0]
+    with pytest.raises(IllegalTransform, match="its vector has several dimensions"):
+        splice(function, function.body[0].iv)
+
+
+def test_a_loop_that_is_not_there_is_no_loop():
+    one, other = (parsed(HEAD + sum_of(["%A[%i]", "%A[%i + 1]"])).functions[0] for _ in range(2))
+    with pytest.raises(ValueError, match=r"%i is no induction variable of an affine.for of @f"):
+        splice(one, other.body[0].iv)
+
+
+@af.kernel
+def smooth(A: af.f64[N], B: af.f64[N]):
+    with af.for_(2):
+        with af.for_(1, N - 1) as i:
+            B[i] = A[i - 1] - A[i] * A[i + 1]
+        with af.for_(1, N - 1) as j:
+            A[j] = B[j - 1] - B[j] * B[j + 1]
+
+
+def test_a_schedule_runs_alike_at_all_small_sizes():
+    """Compiled, also where the loop of vectors does not run; and proved to be the same."""
+    s = af.Schedule(smooth)
+    for loop, tail in (("i#2", "overlapped"), ("j", "masked")):
+        s.vectorize(loop, 4, tail=tail).splice(loop)
+    assert 's.splice("i#2")' in str(s)
+    made = s.kernel(validate=True)
+    for n in range(23):
+        given = [np.random.default_rng(n).random(n) for _ in "AB"]
+        wanted = [a.copy() for a in given]
+        made(*given)
+        smooth(*wanted)
+        assert [a.tobytes() for a in given] == [a.tobytes() for a in wanted], n
+
+
+def test_loops_that_carry_values_carry_more():
+    text = """{ %zero = arith.constant dense<0.0> : vector<4xf32>
+        %r = affine.for %i = 0 to 24 step 4 iter_args(%s = %zero) -> (vector<4xf32>) {
+          %a = affine.vector_load %A[%i] : memref<32xf32>, vector<4xf32>
+          %b = affine.vector_load %A[%i + 3] : memref<32xf32>, vector<4xf32>
+          %p = arith.mulf %a, %b : vector<4xf32>
+          %t = arith.addf %s, %p : vector<4xf32>
+          affine.yield %t : vector<4xf32>
+        }
+        affine.vector_store %r, %B[0] : memref<32xf32>, vector<4xf32>
+        return }"""
+    before, after = spliced(text)
+    assert inside(after, affine.VectorLoad) == 1
+    assert assert_alike(before, after) > 0
