@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-RECIPES = ("sweeps", "products", "straight", "outer", "vectors")
+RECIPES = ("sweeps", "across", "straight", "products", "outer", "vectors")
 """The recipes that can be left out, in the order in which they are tried."""
 
 
@@ -31,7 +31,7 @@ class Choices:
     sweep_steps, sweep_planes, sweep_rows
         The tile of sweeps in time: how many time steps, planes of arrays with three dimensions, and rows.
     sums, sum_vectors
-        How many sums run at once, and in how many vectors one sum is made.
+        How many sums run at once, or rows that add to one vector, and in how many vectors one sum is made.
     strip_vectors
         How many vectors a strip has, of a loop that sums up what it has made before.
     shared_rows
@@ -57,9 +57,9 @@ class Choices:
     lone_rows: int = 16
     block_rows: int = 64
     block_columns: int = 16
-    sweep_steps: int = 8
-    sweep_planes: int = 16
-    sweep_rows: int = 32
+    sweep_steps: int = 16
+    sweep_planes: int = 8
+    sweep_rows: int = 16
     sums: int = 8
     sum_vectors: int = 4
     strip_vectors: int = 4

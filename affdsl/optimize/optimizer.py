@@ -15,12 +15,15 @@ from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import (
+    across,
     blocked,
     chains,
     jammed,
     joined,
     lines,
     outer,
+    parted,
+    pivot,
     product,
     rows,
     short,
@@ -56,12 +59,10 @@ def optimize(
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
     if tune is False:
-        s, notes = chosen(Schedule(kernel), options)
+        s, notes = chosen(Schedule(kernel, inline=True), options)
     else:
-        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel), each))
-    notes = notes or [
-        "as it was: it has no loops other than those that run in parallel, or those of kernels that it calls"
-    ]
+        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel, inline=True), each))
+    notes = notes or ["as it was: it has no loops"]
     return s.kernel(validate=validate, notes=tuple(notes))
 
 
@@ -91,14 +92,16 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
-        for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
+        for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
                 continue
             s, said = recipe(s, root, options)
             notes += said
             if said:
-                stencils |= {place} if recipe is _with_sweeps else set()
+                stencils |= {place} if recipe is _with_sweeps and not vectors.has_long_vectors(options) else set()
                 break
+        else:
+            notes += _as_written(s, root)
     if options.threads > 1:
         notes += _in_parallel(s)
     for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
@@ -108,6 +111,15 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     return s, notes
 
 
+def _as_written(s: Schedule, root: str) -> Notes:
+    """What is said of a loop that runs in parallel because the user says so, and holds no others; else nothing."""
+    return [
+        f"{', '.join(row.names)} ({row.location}): as it was; its iterations run in parallel, as it is written"
+        for row in s.loops()
+        if row.names[0] == root and row.is_parallel
+    ]
+
+
 def _has_vectors(s: Schedule, root: str) -> bool:
     """Whether a loop is on vectors, or one inside of it."""
     inside = names_in(s, root)
@@ -115,7 +127,7 @@ def _has_vectors(s: Schedule, root: str) -> bool:
 
 
 def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay; stencils wait for loads anyway."""
+    """The steps that round in another way, of those that are allowed and that pay."""
     if options.reciprocal:
         yield "reciprocal"
     if options.contract and options.target.has_fma:
@@ -217,20 +229,40 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
 
 
-def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        made, said = outer.take(s, root, options)
+        made, said = across.take(s, root, options)
     except UnfitError:
         return s, []
     return made, [f"{root} ({row.location}): {said}"]
+
+
+def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    for recipe in (outer.take, parted.take):
+        with suppress(UnfitError):
+            made, said = recipe(s, root, options)
+            break
+    else:
+        return s, []
+    notes = [f"{root} ({row.location}): {said}"]
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        notes += others
+    return made, notes
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with the loops inside of a loop on vectors, or jammed."""
     notes: Notes = []
     s = copy(s)
+    with suppress(UnfitError):
+        s, split = pivot.take(s, root, options)
+        notes.append(split)
     for nest in nests(s):
         if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
             with suppress(IllegalTransform, ScheduleError):

@@ -16,9 +16,9 @@ import numpy as np
 
 from affdsl.errors import AffdslError, InternalError, VerificationError
 from affdsl.frames import plain_tracebacks
-from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.spelling import calling
-from affdsl.ir.traverse import with_fields
+from affdsl.ir.traverse import walk, with_fields
 from affdsl.ir.verifier import verify
 from affdsl.kernel import Kernel
 from affdsl.lang.indices import Condition, Index
@@ -63,6 +63,8 @@ class Schedule(ShownAsText, Generic[P, R]):
         What is transformed; it stays as it is.
     validate
         Check after each step, beside the proof that it is legal, that the result does what the kernel does.
+    inline
+        Begin with the bodies of the kernels that it calls in the place of the calls, so that steps reach their loops.
 
     Raises
     ------
@@ -96,14 +98,15 @@ class Schedule(ShownAsText, Generic[P, R]):
     >>> tuned = s.kernel()
     """
 
-    def __init__(self, kernel: Kernel[P, R], *, validate: bool = False) -> None:
+    def __init__(self, kernel: Kernel[P, R], *, validate: bool = False, inline: bool = False) -> None:
         if not isinstance(kernel, Kernel):
             raise problem(
                 ScheduleError,
                 f"Schedule takes a kernel, got {reprlib.repr(kernel)}",
                 "write @affdsl.kernel above the function whose loops it is about",
             )
-        module = kernel.module
+        self._is_inlined = inline and any(isinstance(op, Call) for op in walk(kernel.func))
+        module = (kernel.apply("inline") if self._is_inlined else kernel).module
         function = named(module.functions[-1])
         self._kernel = kernel
         self._validate = validate
@@ -508,7 +511,8 @@ class Schedule(ShownAsText, Generic[P, R]):
         kernel, symbols = _variable(self._kernel), dict.fromkeys(n for step in self._steps for n in step.call.symbols)
         module = unused("af", {kernel, *symbols})
         name = unused(self._name, {module, kernel, *symbols})
-        lines = [f"import affdsl as {module}", *_import(self._kernel), "", f"{name} = {module}.Schedule({kernel})"]
+        start = f"{module}.Schedule({kernel}{', inline=True' * self._is_inlined})"
+        lines = [f"import affdsl as {module}", *_import(self._kernel), "", f"{name} = {start}"]
         lines += [f'{symbol} = {module}.symbols("{symbol}")' for symbol in symbols]
         return "\n".join([*lines, *(f"{name}.{step}" for step in self._steps)])
 

@@ -276,7 +276,8 @@ def test_the_demo_says_what_it_is_to_say(tmp_path, monkeypatch, capsys):
     assert len(re.findall(r"^ +\d+\.\d\d ms  affdsl: .*thread", said, re.M)) == 3
     assert len(re.findall(r"^ +\d+\.\d\d ms  NumPy .*thread", said, re.M)) == 3
     assert re.search(r"^matmul:\n    i, j, k \(.*packed_matmul.py:\d+\): a product of matrices", said, re.M)
-    assert re.search(r"^unsharp_sobel:\n    as it was: ", said, re.M)
+    assert re.search(r"^unsharp_sobel:\n    i#1, j#1 \(.*unsharp_sobel.py:\d+\): as it was; its iter", said, re.M)
+    assert re.search(r"^    j#2 \(.*unsharp_sobel.py:\d+\): j#2 runs on vectors of \d+", said, re.M)
     assert str(path) in said
     assert path.stat().st_size > 0
 

@@ -58,6 +58,39 @@ def test_columns_of_a_filter_run_in_lanes():
         assert wanted.tobytes() == found.tobytes()
 
 
+@af.kernel
+def along(A: af.f32[M, N], B: af.f32[M, N]):
+    """The same filter along each row: what it has just stored it loads again."""
+    with af.for_(M) as i:
+        start = (af.f32(0), af.f32(0))
+        with af.for_(N, iter_args=start) as (j, before, two_before):
+            B[i, j] = 0.25 * A[i, j] + 0.5 * before + 0.125 * two_before + A[i, j] * 0.0625
+            af.yield_(B[i, j], before)
+
+
+@af.kernel
+def down(A: af.f32[M, N], B: af.f32[M, N]):
+    """A filter down each column, with nothing between its loops."""
+    start = af.f32(0)
+    with af.for_(N) as j, af.for_(M, iter_args=start) as (i, before):
+        B[i, j] = 0.25 * A[i, j] + 0.5 * before
+        af.yield_(B[i, j])
+
+
+def test_columns_are_several_vectors_and_rows_as_many_lanes_as_are_put_together_well():
+    assert "16 iterations of j run at once, in lanes; 4 of them" in down.optimize("avx512", threads=1).explain()
+    fast = along.optimize("avx512", threads=1)
+    assert "8 iterations of i run at once, in lanes" in fast.explain()
+    assert fast.mlir().count("vector.from_elements") == 1, "A, once; what was stored in B is there"
+    for kernel, made in ((along, fast), (down, down.optimize("avx2", threads=1))):
+        for m, n in ((0, 3), (3, 0), (1, 1), (9, 43)):
+            a = np.random.default_rng(3).normal(size=(m, n)).astype("f4")
+            wanted, found = np.zeros_like(a), np.zeros_like(a)
+            kernel.interpret(a, wanted)
+            made(a, found)
+            assert wanted.tobytes() == found.tobytes()
+
+
 def test_few_operations_for_many_lines_far_apart_are_not_put_into_lanes():
     @af.kernel
     def summed(A: af.f64[M, N]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 
-from affdsl.optimize.nests import Nest
+from affdsl.optimize.nests import Nest, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
@@ -28,6 +28,9 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if len(nest.band) < 3 or options.target.registers < 8:
         raise UnfitError
+    if options.threads > 1 and not nest.around:
+        with suppress(UnfitError):
+            return _in_tiles(s, nest, options)
     steps = options.choices.jammed_steps
     time, space = map(nest.name, nest.band[:2])
     for skew in SKEWS:
@@ -43,3 +46,41 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         by = f", each {skew} rows behind the one before it" if skew else ""
         return made, f"{steps} iterations of {time} run at once{by}"
     raise UnfitError("no skew makes it legal to run several of its time steps at once")
+
+
+def _in_tiles(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The same in tiles of time steps and rows, of which those that do not wait for each other run on threads.
+
+    Raises UnfitError.
+    """
+    time, space = map(nest.name, nest.band[:2])
+    choices = options.choices
+    for skew in SKEWS:
+        made = copy(s)
+        try:
+            if skew:
+                made.skew(time, space, skew)
+            made.tile((time, space), (choices.sweep_steps, choices.sweep_rows), grid=True, separate=True)
+            outer, inner = _tiles(made)
+            made.skew(outer, inner, 1).interchange(outer, inner).parallel(outer)
+            for row in [row for row in made.loops() if row.depth == 2]:
+                made.unroll_jam(row.names[0], choices.jammed_steps)
+        except (IllegalTransform, ScheduleError):
+            continue
+        for each in nests(made):
+            with suppress(IllegalTransform, ScheduleError):
+                made.scalar_replace(each.name(each.innermost))
+        by = f", each {skew} rows behind the one before it" if skew else ""
+        return made, (
+            f"tiled in time; tiles that do not wait for each other run on threads, and in them {choices.jammed_steps} "
+            f"iterations of {time} run at once{by}"
+        )
+    raise UnfitError("no skew makes it legal to tile its time steps")
+
+
+def _tiles(s: Schedule) -> tuple[str, str]:
+    """The two loops over tiles of the last step."""
+    names = dict(s.steps[-1].call.options)["names"]
+    assert isinstance(names, tuple)
+    outer, inner = map(str, names)
+    return outer, inner

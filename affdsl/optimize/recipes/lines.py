@@ -8,16 +8,24 @@ from copy import copy
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, vector
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import VectorType
+from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.nests import Nest, lanes_of, names_in
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.outer import several
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-GATHERED = 0.75
+GATHERED = 0.6
 """How many vectors may be put together from lanes, or taken apart, for each operation on vectors."""
+
+HALF = 8
+"""How many lanes are put together at most: more come of two halves, and take longer than these one after the other."""
+VECTORS = 2
+"""How many vectors of lines run at once where they divide: one does so while the other waits."""
+ROOMY = 32
+"""How many registers a target has that can hold what several vectors of lines hand on."""
 
 SLOW = 4
 """How many additions a division takes as long as, or a square root."""
@@ -45,13 +53,32 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
     try:
-        made.vectorize(outer, lanes)
+        wide = copy(made).vectorize(outer, lanes)
+        if lanes > HALF and any(map(_gathered, _called(wide, outer))):
+            lanes = HALF
+            wide = made.vectorize(outer, lanes)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(in_one_line(error)) from None
-    ivs = {row.iv for row in made.loops() if row.names[0] == outer}
-    if any(isinstance(op, affine.For) and op.iv in ivs and not _pays(op) for op in walk(made.function)):
+    if not all(map(_pays, _called(wide, outer))):
         raise UnfitError(f"most of {outer} would run lane after lane")
-    return made, f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
+    if not any(map(_gathered, _called(wide, outer))):
+        wide, said = several(wide, outer, [nest], options, said)
+    elif options.target.registers >= ROOMY and any(map(_divides, _called(wide, outer))):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.unroll_jam(outer, VECTORS)
+            said = f"a recurrence: {VECTORS * lanes} iterations of {outer} run at once, in lanes"
+    if options.threads > 1 and len(loops) > 1 and _waits(nest, loops[0]):
+        with suppress(IllegalTransform, ScheduleError):
+            wide.parallel(outer)
+            said += ", on threads"
+    return wide, said
+
+
+def _waits(nest: Nest, loop: affine.For) -> bool:
+    """Whether iterations of a loop cannot run on threads as they are."""
+    found = of_loop(nest.dependences, loop.iv)
+    return found is None or found.verdict != "parallel"
 
 
 def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -61,18 +88,33 @@ def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, s
     return take(s, nest, options)
 
 
+def _called(s: Schedule, name: str) -> list[affine.For]:
+    """The loop of a name; none where it ran once."""
+    ivs = {row.iv for row in s.loops() if row.names[0] == name}
+    return [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
+
+
+def _divides(loop: Op) -> bool:
+    """Whether something in a loop takes so long that another vector of lines can be computed meanwhile."""
+    return any(_weight(op) == SLOW for op in walk(loop))
+
+
 def _pays(loop: Op) -> bool:
     """Whether vectors are put together, or taken apart, seldom enough."""
+    return _gathered(loop) <= GATHERED * sum(map(_weight, walk(loop)))
+
+
+def _gathered(loop: Op) -> int:
+    """How many vectors are put together, or taken apart."""
     ops = [*walk(loop)]
     apart = {op.source for op in ops if isinstance(op, vector.Extract)}
-    gathered = len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
-    return gathered <= GATHERED * sum(map(_weight, ops))
+    return len(apart) + sum(isinstance(op, vector.FromElements) for op in ops)
 
 
 def _weight(op: Op) -> int:
-    """How many additions an operation on vectors takes as long as."""
+    """How many additions an operation takes as long as that is done once for all lanes, on vectors or as all do it."""
     if not isinstance(op, arith.Binary | math.Unary | math.Binary | math.Fma):
         return 0
-    if not any(isinstance(v.type, VectorType) for v in op.defines()):
+    if not any(isinstance(v.type, VectorType | FloatType) for v in op.defines()):
         return 0
     return SLOW if isinstance(op, math.Unary) or getattr(op, "kind", "") == "divf" else 1

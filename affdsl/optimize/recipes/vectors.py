@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import Literal
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
+from affdsl.ir.types import IntegerType
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
@@ -25,6 +26,7 @@ from affdsl.optimize.nests import (
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -36,6 +38,10 @@ WAYS = 8
 """How many lines of one place the nearest cache holds."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
+DONE_AGAIN = 0.2
+"""The share of the operations that iterations run at once for, since each would do again what another one has done."""
+LOOKING_UP = 2
+"""How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 LINE = 512
 """How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 IN_ORDER = 4.0
@@ -81,9 +87,11 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if said and has_complex_numbers(nest):
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     lanes = lanes_of(nest, options)
+    if not outer and any(isinstance(op, memref.Load) for op in loop.body):
+        lanes *= LOOKING_UP
     if is_mixed(nest):
         outside = outer or _names_around(nest)
-        if outside and _may_have_rows_in_lanes(s, outside[-1], name):
+        if outside and _adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
             with suppress(IllegalTransform, ScheduleError):
                 s, done = _rows_in_lanes(s, outside[-1], name, lanes, options)
                 return s, "; ".join([*said, done])
@@ -111,9 +119,14 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return s, "; ".join(said)
 
 
+def has_long_vectors(options: Options) -> bool:
+    """Whether a vector is as long as a line of the cache; stencils whose vectors are not spliced wait for loads."""
+    return options.target.width >= LINE
+
+
 def spliced(s: Schedule, name: str, options: Options) -> bool:
     """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines."""
-    if options.target.width < LINE:
+    if not has_long_vectors(options):
         return False
     with suppress(IllegalTransform, ScheduleError):
         s.splice(name)
@@ -125,15 +138,17 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
-    if options.reassociate and outer and _may_have_rows_in_lanes(s, outer[-1], name):
+    matrices = _matrices(nest, outer[-1]) if outer else 0
+    if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
-    if options.reassociate:
-        made, lanes = copy(s), options.choices.sum_vectors * lanes_of(nest, options)
+    if options.reassociate or _sums_integers(nest, loop):
+        vectors = max(1, options.choices.sum_vectors // max(1, matrices))
+        made, lanes = copy(s), vectors * lanes_of(nest, options)
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=tail_of(options), reassociate=True)
+            made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -141,6 +156,8 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         may = "" if is_complex else " (reassociate=True)"
         raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
     require_quick_numbers(nest)
+    if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
+        raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
@@ -153,6 +170,12 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _sums_integers(nest: Nest, loop: affine.For) -> bool:
+    """Whether all sums of a loop are of integers, whose order does not matter."""
+    types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
+    return all(isinstance(type, IntegerType) for type in types)
 
 
 def _is_jammed(s: Schedule, loop: str) -> bool:
@@ -174,11 +197,29 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
     return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
+def _matrices(nest: Nest, outer: str) -> int:
+    """Over how many arrays a nest goes row by row: several rows at once of each would be many places of memory."""
+    loop = _around(nest, outer)
+    moving = (a for a in nest.accesses if not _is_still(nest, a, loop) and not _is_still(nest, a, nest.innermost))
+    return len({a.buffer for a in moving})
+
+
 def have_elements_in_common(nest: Nest, outer: str) -> bool:
     """Whether all iterations of a loop around a nest go over the same row of something."""
-    loop = next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == outer)
+    loop = _around(nest, outer)
     along = [a for a in nest.accesses if nest.stride(a, nest.innermost).motion == "contiguous"]
     return any(nest.stride(a, loop).motion == "invariant" for a in along)
+
+
+def _adds_to_one_row(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest store in the same row."""
+    stored = [a for a in nest.accesses if a.kind == "write" and not _is_still(nest, a, nest.innermost)]
+    return any(_is_still(nest, a, _around(nest, outer)) for a in stored)
+
+
+def _around(nest: Nest, name: str) -> affine.For:
+    """The loop around a nest of a name."""
+    return next(op for op in (*nest.around, *nest.band) if isinstance(op, affine.For) and nest.names[op.iv] == name)
 
 
 def _with_sums(s: Schedule, name: str, lanes: int, options: Options) -> Schedule:
@@ -277,7 +318,7 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     if _stays(nest, loop):
         return rows_at_once(options)
     if not _shares_rows(nest, loop):
-        return 1
+        return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
     arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
     return min(options.choices.shared_rows, 1 + (WAYS - len(lines)) // len(arrays))

@@ -26,7 +26,7 @@ from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
 from affdsl.passes.transforms.vectorize.counters import without_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
-from affdsl.passes.transforms.vectorize.loads import loaded_once
+from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
 from affdsl.passes.transforms.vectorize.nests import vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
@@ -163,12 +163,13 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
         before, function, loop = function, replaced(function, loop, plain), plain
         module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
+    plain = loaded_once(loop, _aliasing(dependences))
     if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
-        plain = without_counters(without_branches(loaded_once(loop)))
-        if plain is not loop:
-            before, function, loop = function, replaced(function, loop, plain), plain
-            module = module if module is None else instead(module, before, function)
-            dependences = Dependences(function, module)
+        plain = without_counters(without_branches(plain))
+    if plain is not loop:
+        before, function, loop = function, replaced(function, loop, plain), plain
+        module = module if module is None else instead(module, before, function)
+        dependences = Dependences(function, module)
     return replaced(function, loop, *_vectorized(loop, width, tail, dependences, what, reassociate=reassociate))
 
 
@@ -192,10 +193,7 @@ def _vectorized(
     rests = rests_of(loop, splits, trips)
     between = rests[0].inits if rests else loop.results
 
-    storage = dependences.accesses.storage
-
-    def may_alias(a: Value, b: Value) -> bool:
-        return storage.may_alias(storage.buffer(a), storage.buffer(b))
+    may_alias = _aliasing(dependences)
 
     def made(order: Order) -> Block:
         if is_aligned:
@@ -228,6 +226,12 @@ def _vectorized(
     return _first_legal(
         loop, width, groups, orders(loop, chain, in_a_row(loop, how), width, dependences), made, dependences, what
     )
+
+
+def _aliasing(dependences: Dependences) -> MayAlias:
+    """What says whether two memrefs may share elements."""
+    storage = dependences.accesses.storage
+    return lambda a, b: storage.may_alias(storage.buffer(a), storage.buffer(b))
 
 
 def _first_legal(

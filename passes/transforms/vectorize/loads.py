@@ -1,27 +1,31 @@
-"""One load for several of one element, where nothing between them stores."""
+"""One load for several of one element, and none for what was stored just before, where nothing between them stores."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from affdsl.ir.core import Block, Lanewise, Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import substitute, walk, with_fields
 
+MayAlias = Callable[[Value, Value], bool]
 _Place = tuple[Value, tuple[Affine, ...]]
 _QUIET = (Lanewise, arith.Constant, affine.Load, affine.If, scf.If, affine.Apply, affine.Yield, scf.Yield)
 """Operations that store nothing, other than by those inside of them."""
 
 
-def loaded_once(loop: affine.For) -> affine.For:
-    """The loop with each element loaded once in a piece that stores nothing; the same object if that is so already."""
+def loaded_once(loop: affine.For, may_alias: MayAlias) -> affine.For:
+    """The loop with each element loaded once in a piece that stores to no other one that may be it.
+
+    What a store has left is the number that it stored. It is the same object if there is nothing to do.
+    """
     new: dict[Value, Term] = {}
-    body = _block(loop.body, {}, new)
+    body = _block(loop.body, {}, new, may_alias)
     return with_fields(loop, body=body) if new else loop
 
 
-def _block(block: Block, before: Mapping[_Place, Value], new: dict[Value, Term]) -> Block:
+def _block(block: Block, before: Mapping[_Place, Value], new: dict[Value, Term], may_alias: MayAlias) -> Block:
     known = dict(before)
     found: list[Op] = []
     for op in block:
@@ -29,11 +33,29 @@ def _block(block: Block, before: Mapping[_Place, Value], new: dict[Value, Term])
         if isinstance(made, affine.Load) and (made.memref, made.index) in known:
             new[made.result] = known[made.memref, made.index]
             continue
-        if isinstance(made, affine.Load):
-            known[made.memref, made.index] = made.result
-        if isinstance(made, affine.If | scf.If):
-            made = with_fields(made, then=_block(made.then, known, new), orelse=_block(made.orelse, known, new))
-        if not all(isinstance(each, _QUIET) for each in walk(made)):
+        match made:
+            case affine.Load():
+                known[made.memref, made.index] = made.result
+            case affine.Store():
+                known = {place: v for place, v in known.items() if not _may_meet(place, made, may_alias)}
+                known[made.memref, made.index] = made.value
+            case affine.If() | scf.If():
+                then, orelse = (_block(each, known, new, may_alias) for each in (made.then, made.orelse))
+                made = with_fields(made, then=then, orelse=orelse)
+            case affine.For():
+                made = with_fields(made, body=_block(made.body, {}, new, may_alias))
+        if not isinstance(made, affine.Store) and not all(isinstance(each, _QUIET) for each in walk(made)):
             known.clear()
         found.append(made)
     return tuple(found)
+
+
+def _may_meet(place: _Place, store: affine.Store, may_alias: MayAlias) -> bool:
+    """Whether a store may be to an element: not where the two lie apart in some dimension."""
+    memref, index = place
+    if not may_alias(memref, store.memref):
+        return False
+    if memref is not store.memref:
+        return True
+    apart = [a - b for a, b in zip(index, store.index, strict=True)]
+    return not any(each.is_constant and each.constant for each in apart)
