@@ -20,8 +20,6 @@ CHUNKS = 4
 """How many chunks there should be for each thread, so that the last one does not run alone for long."""
 COLUMNS = 128
 """How many columns a chunk has: rows of as many numbers are read fast, and there are enough chunks of them."""
-
-
 ROWS = 16
 """How many rows a chunk has at least."""
 MOST_ACCESSES = 80
