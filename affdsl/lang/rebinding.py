@@ -25,7 +25,7 @@ class Names:
     def __init__(self) -> None:
         frame = user_frame()
         self.code, self.start = frame.f_code, frame.f_lasti
-        self.meant = _meanings()
+        self.meant, self.held = _meanings(), _held()
 
     def require_kept(self, block: str, *, repeats: bool) -> None:
         """Raise ProgramError, at the end of the block, where a name means something that it does not say."""
@@ -46,6 +46,24 @@ class Names:
                 inside, behind = (first_use(self.code, name, *ends) for ends in ((self.start, end), (end, None)))
                 if inside == "bound" and behind == "read":
                     raise _bound_anyway(block, name, x)
+        held = _held()
+        for name, x in self.held.items():
+            if held.get(name, x) is not x and isinstance(x, Variable):
+                _require_variable(block, name, x)
+            elif held.get(name, x) is not x and repeats and _is_usable(x):
+                raise _read_before(block, name, x, f"{block} puts something else in the place of {name}")
+
+
+def _held() -> dict[str, Array | Scalar | Index]:
+    """What lists and dicts of the user's function hold of kernels, by how it is written: those whose first is such."""
+    kinds = (Array, Scalar, Index)
+    found: dict[str, Array | Scalar | Index] = {}
+    for name, x in user_frame().f_locals.items():
+        if isinstance(x, list) and x and isinstance(x[0], kinds):
+            found |= {f"{name}[{k}]": e for k, e in enumerate(x) if isinstance(e, kinds)}
+        elif isinstance(x, dict) and x and isinstance(next(iter(x.values())), kinds):
+            found |= {f"{name}[{key!r}]": e for key, e in x.items() if isinstance(e, kinds)}
+    return found
 
 
 def _meanings() -> dict[str, Meaning]:
@@ -78,13 +96,13 @@ def _require_variable(block: str, name: str, x: Variable) -> None:
         )
 
 
-def _read_before(block: str, name: str, x: Array | Scalar | Index) -> ProgramError:
+def _read_before(block: str, name: str, x: Array | Scalar | Index, what: str = "") -> ProgramError:
     """The error for what looks as if a loop carried it."""
     carry = f"a variable changes: {name} = affdsl.var({name}) before the loop, and {name}.set(...) in it; or iter_args"
     copy = f"to change its elements write affdsl.copy(..., {name}), or let a dimension more take turns, u[t % 2, i]"
     return problem(
         ProgramError,
-        f"{block} reads {name}, and then gives its name to something else",
+        what or f"{block} reads {name}, and then gives its name to something else",
         f"the block is built once, so every iteration reads the {name} from outside",
         f"{copy if isinstance(x, Array) else carry}; what has nothing to do with it needs another name",
     )

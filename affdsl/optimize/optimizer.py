@@ -15,12 +15,14 @@ from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import (
+    across,
     blocked,
     chains,
     jammed,
     joined,
     lines,
     outer,
+    parted,
     pivot,
     product,
     rows,
@@ -90,7 +92,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
-        for recipe in (_with_sweeps, _with_straight, _with_products, _with_outer, _with_vectors):
+        for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
                 continue
             s, said = recipe(s, root, options)
@@ -227,14 +229,31 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
 
 
-def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        made, said = outer.take(s, root, options)
+        made, said = across.take(s, root, options)
     except UnfitError:
         return s, []
     return made, [f"{root} ({row.location}): {said}"]
+
+
+def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    for recipe in (outer.take, parted.take):
+        with suppress(UnfitError):
+            made, said = recipe(s, root, options)
+            break
+    else:
+        return s, []
+    notes = [f"{root} ({row.location}): {said}"]
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        notes += others
+    return made, notes
 
 
 def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

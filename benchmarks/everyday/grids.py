@@ -105,13 +105,18 @@ def _(a, out):
                 out[b, i, j] = np.float32(0.2) * near
 
 
+def larger(x, y):
+    """What Python's `max` chooses, also beside what is no number; `af.max` would hand that on."""
+    return af.select(y > x, y, x)
+
+
 @af.kernel
 def max_pool(a: af.f32[B, 2 * M, 2 * N], out: af.f32[B, M, N]):
     """The largest of each four neighbours."""
     with af.for_(B) as b, af.for_(M) as i, af.for_(N) as j:
-        above = af.max(a[b, 2 * i, 2 * j], a[b, 2 * i, 2 * j + 1])
-        below = af.max(a[b, 2 * i + 1, 2 * j], a[b, 2 * i + 1, 2 * j + 1])
-        out[b, i, j] = af.max(above, below)
+        above = larger(a[b, 2 * i, 2 * j], a[b, 2 * i, 2 * j + 1])
+        below = larger(a[b, 2 * i + 1, 2 * j], a[b, 2 * i + 1, 2 * j + 1])
+        out[b, i, j] = larger(above, below)
 
 
 @LOOPS.beside(max_pool, lambda r, n: (r.random((64, 2 * n, 2 * n), "f4"), np.zeros((64, n, n), "f4")), 112)

@@ -101,6 +101,7 @@ _PORTABLE = (
         "maxs": ("V", "const V *a, const V *b", _BETTER.format("", ">")),
         "minu": ("V", "const V *a, const V *b", _BETTER.format("(U)", "<")),
         "maxu": ("V", "const V *a, const V *b", _BETTER.format("(U)", ">")),
+        "divfloor": ("V", "const V *a, const V *b", "const V q = *a / *b;\nreturn q + (V)(*a - q * *b < 0);"),
         "absf": ("V", "const V *a", "return (V)((M)*a & MOST);"),
         "maximumf": ("V", "const V *a, const V *b", _EXTREME.format("*b > *a", "y", "x", "&", "y")),
         "minimumf": ("V", "const V *a, const V *b", _EXTREME.format("*b < *a", "y", "x", "|", "y")),

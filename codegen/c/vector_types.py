@@ -27,6 +27,7 @@ _OPERATORS = {
     "addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^",
 }  # fmt: skip
 _SHIFTS = {"shli": "<<", "shrsi": ">>", "shrui": ">>"}
+_DIVISIONS = ("divsi", "divui", "floordivsi")
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
@@ -187,6 +188,8 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
         return infix(_OPERATORS[kind], either(c, op.left), either(c, op.right))
     if kind in _SHIFTS:
         return _shifted(c, op)
+    if kind in _DIVISIONS:
+        return _divided(c, op)
     if kind in EXTREMES and isinstance(element, FloatType):
         return _helped(c, kind, op.result, op.left, op.right)
     if kind in _EXTREMES and op.left is op.right:
@@ -214,6 +217,23 @@ def _shifted(c: Context, op: arith.Binary) -> Code | None:
     if op.kind != "shrsi":
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", lanes), shown)
     return cast(type_name(c, op.result), infix(_SHIFTS[op.kind], shown, amount))
+
+
+def _divided(c: Context, op: arith.Binary) -> Code | None:
+    """Lanes divided by one number that is known, which compilers do by products; None elsewhere.
+
+    Not by 0, nor by -1, which overflows.
+    """
+    divisor, bits = c.values.splats.get(op.right), width(lane_kind(c, op.result))
+    if divisor is None or divisor.number is None or not 0 < divisor.number < 1 << bits - 1:
+        return None
+    if op.kind == "floordivsi":
+        return _helped(c, "divfloor", op.result, op.left, op.right)
+    left, right = whole(c, op.left), whole(c, op.right)
+    if op.kind == "divsi":
+        return infix("/", left, right)
+    unsigned = c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape))
+    return cast(type_name(c, op.result), infix("/", cast(unsigned, left), cast(unsigned, right)))
 
 
 def _helped(c: Context, stem: str, result: Value, *operands: Value | Mask | Code) -> Code:

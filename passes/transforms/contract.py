@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
-from affdsl.ir.core import Op
+from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import arith, math
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
@@ -20,7 +21,8 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
         t = a * b; s = t + c   ->   s = fma(a, b, c)
 
     The results round in another way, mostly nearer to the exact number. A product that something else reads too stays,
-    as do products of integers. Of two products that are added the left one is contracted.
+    as does one that is computed again, and products of integers. Of two products that are added the one is contracted
+    that is made of what comes later, or else the left one.
 
     Parameters
     ----------
@@ -64,14 +66,16 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
         for op in walk(loop)
         if isinstance(op, arith.Binary) and op.kind == "mulf" and uses[op.result] == 1
     }
+    kept, late = _computed_again(products.values()), _lateness(loop)
     taken: set[Op] = set()
 
     def rule(op: Op) -> tuple[Op, ...] | None:
         if not isinstance(op, arith.Binary) or op.kind not in ("addf", "subf"):
             return None
-        product = products.get(op.left) or products.get(op.right)
-        if product is None:
+        found = [products[v] for v in (op.left, op.right) if v in products and products[v] not in kept]
+        if not found:
             return None
+        product = max(found, key=lambda each: late[each.result])
         taken.add(product)
         is_left = product.result is op.left
         other = op.right if is_left else op.left
@@ -88,6 +92,27 @@ def contract(function: Func, iv: Value, *, module: Module | None = None) -> Func
         raise refusal(loop, what, "no sum in it takes a product that nothing else reads")
     inside = rewrite(inside, lambda op: () if op in taken else None)
     return rewrite(function, lambda op: inside if op is loop else None)
+
+
+def _computed_again(products: Iterable[arith.Binary]) -> set[Op]:
+    """The products that another one is equal to: the C compiler computes both once."""
+    numbers: dict[Value, object] = {}
+    same: dict[object, list[Op]] = {}
+    for op in products:
+        key = (numbers.get(op.left, op.left), numbers.get(op.right, op.right))
+        numbers[op.result] = key
+        same.setdefault(key, []).append(op)
+    return {op for ops in same.values() if len(ops) > 1 for op in ops}
+
+
+def _lateness(loop: Op) -> dict[Value, int]:
+    """How many operations stand before each value, with the one before it that hands on what a loop carries."""
+    late: dict[Value, int] = {}
+    for op in walk(loop):
+        late |= dict.fromkeys(op.binds(), 1)
+        if isinstance(op, Lanewise):  # loads wait for nothing
+            late |= dict.fromkeys(op.defines(), 1 + max((late.get(v, 0) for v in op.reads()), default=0))
+    return late
 
 
 def _fma(op: arith.Binary, a: Value, b: Value, c: Value) -> Op:

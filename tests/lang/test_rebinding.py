@@ -67,6 +67,21 @@ def test_branches_may_use_one_name_for_two_things():
     assert result(f) == [5, 4, 3, 0, 0]
 
 
+def test_lists_may_be_filled_and_their_variables_changed():
+    @af.kernel
+    def f(x: af.f64[N], y: af.f64[N]):
+        sums, parts = [af.var(af.f64(0)) for _ in range(2)], [None, None]
+        table = {"sum": sums[0]}
+        with af.for_(N) as i:
+            for k in range(2):
+                parts[k] = x[i] * k
+                sums[k] += parts[k]
+            table["sum"] += 1.0
+            y[i] = sums[0] + sums[1]
+
+    assert result(f) == [2, 5, 9, 14, 20]
+
+
 def test_a_name_from_a_block_that_has_ended_is_free():
     @af.kernel
     def f(x: af.f64[N], y: af.f64[N]):

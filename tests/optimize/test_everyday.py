@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.optimize.nests import nests
+from affdsl.optimize.repeated import share_done_again
 from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL
 
-M, N = af.symbols("M N")
+K, M, N = af.symbols("K M N")
 ALL = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
 FEW = ("fir filter", "standardized columns", "tridiagonal systems", "julia set")
 SIZE = 19
@@ -108,3 +110,108 @@ def test_variables_of_a_loop_that_stays_are_in_registers():
     assert "one iteration after the other, variables in registers" in fast.explain()
     for n in (0, 1, 9):
         same_to_the_bit(highest, fast, (np.random.default_rng(n).normal(size=n).astype("f4"), np.zeros(n, "f4")))
+
+
+@af.kernel
+def nearest(x: af.f64[N, 2], centers: af.f64[K, 2], label: af.i64[N], sums: af.f64[K], count: af.i64[K]):
+    af.assume(K >= 1)
+    with af.for_(N) as i:
+        found = af.var(af.i64(0))
+        least = af.var(af.f64(np.inf))
+        with af.for_(K) as k:
+            total = af.var(af.f64(0))
+            with af.for_(2) as d:
+                total += (x[i, d] - centers[k, d]) * (x[i, d] - centers[k, d])
+            with af.if_(total < least):
+                least.set(total)
+                found.set(af.i64(k))
+        label[i] = found
+        count[found] += 1
+        sums[found] += x[i, 0]
+
+
+def test_a_search_runs_on_vectors_and_what_it_finds_is_updated_behind_it():
+    fast = nearest.optimize("avx2", threads=1)
+    assert (
+        "in strips of 512 iterations, for each of which i_2 runs on vectors of 4, and then the rest" in fast.explain()
+    )
+    rng = np.random.default_rng(3)
+    for n, k in ((0, 1), (1, 1), (7, 2), (515, 3)):
+        points = rng.integers(0, 5, (n, 2)).astype("f8")  # many are equally near: the first is found
+        arrays = (points, rng.integers(0, 5, (k, 2)).astype("f8"), np.zeros(n, "i8"), np.zeros(k), np.zeros(k, "i8"))
+        same_to_the_bit(nearest, fast, arrays)
+
+
+@af.kernel
+def apart(a: af.f32[M, K], b: af.f32[N, K], out: af.f32[M, N]):
+    with af.for_(M) as i, af.for_(N) as j:
+        total = af.var(af.f32(0))
+        with af.for_(K) as k:
+            total += af.abs(a[i, k] - b[j, k])
+        out[i, j] = 1 / (1 + total)
+
+
+def test_sums_of_which_something_is_made_run_along_a_copy_whose_rows_are_columns():
+    fast = apart.optimize("avx2", threads=1)
+    assert (
+        "j runs on vectors of 8, along a copy whose rows are columns; 4 iterations of i and 2 vectors" in fast.explain()
+    )
+    rng = np.random.default_rng(4)
+    for m, n, k in ((0, 1, 1), (1, 1, 0), (4, 16, 3), (5, 19, 7)):
+        a, b = rng.normal(size=(m, k)).astype("f4"), rng.normal(size=(n, k)).astype("f4")
+        same_to_the_bit(apart, fast, (a, b, np.zeros((m, n), "f4")))
+
+
+@af.kernel
+def middle(x: af.u8[M, N], out: af.u8[M, N]):
+    with af.for_(1, M - 1) as i, af.for_(1, N - 1) as j:
+        rows = [af.max(x[i + p, j], x[i + p, j + 1]) for p in (-1, 0, 1)]
+        out[i, j] = af.min(af.min(rows[0], rows[1]), rows[2])
+
+
+def test_rows_run_at_once_where_each_does_again_what_another_one_has_done():
+    nest = nests(af.Schedule(middle))[0]
+    assert share_done_again(nest, nest.band[0]) == 2 / 5
+    fast = middle.optimize("avx2", threads=1)
+    assert "4 iterations of i run at once" in fast.explain()
+    for m, n in ((2, 2), (3, 3), (9, 40)):
+        x = np.random.default_rng(m).integers(0, 256, (m, n)).astype("u1")
+        same_to_the_bit(middle, fast, (x, np.zeros((m, n), "u1")))
+
+
+@af.kernel
+def bases(text: af.u8[N], counts: af.i64[2]):
+    g, c = af.var(af.i64(0)), af.var(af.i64(0))
+    with af.for_(N) as i:
+        with af.if_(text[i] == 71):
+            g += 1
+        with af.elif_(text[i] == 67):
+            c += 1
+    counts[0] = g
+    counts[1] = c
+
+
+def test_integers_are_counted_in_lanes_whatever_is_allowed():
+    fast = bases.optimize("avx512", threads=1)
+    assert "i sums up in 32 lanes" in fast.explain()
+    main = fast.mlir().partition("affine.for")[2].partition("affine.for")[0]
+    assert main.count("vector_load") == 1  # not once more, with a mask, under the second condition
+    fast = bases.optimize("avx2", threads=1)
+    for n in (0, 1, 16, 77):
+        text = np.random.default_rng(n).choice(np.array([65, 67, 71, 84], "u1"), n)
+        same_to_the_bit(bases, fast, (text, np.zeros(2, "i8")))
+
+
+@af.kernel
+def divided(x: af.i32[N], floor: af.i32[N], unsigned: af.u32[N]):
+    with af.for_(N) as i:
+        floor[i] = x[i] // 255
+        unsigned[i] = af.cast(x[i], af.u32) // 7
+
+
+def test_lanes_are_divided_by_a_number_as_numbers_are():
+    fast = divided.optimize("avx2", threads=1)
+    assert "divfloor_i32x8" in fast.c()
+    edges = [-(2**31), -(2**31) + 1, -256, -255, -254, -1, 0, 1, 254, 255, 256, 2**31 - 1]
+    x = np.array(edges * 2, "i4")
+    same_to_the_bit(divided, fast, (x, np.zeros(len(x), "i4"), np.zeros(len(x), "u4")))

@@ -9,7 +9,7 @@ from copy import copy
 from affdsl.ir.dialects import affine
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import rolling
+from affdsl.optimize.recipes import bands_of_rows, rolling
 from affdsl.optimize.recipes.rolling import made_for, rolls
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.recipes.vectors import is_sum
@@ -45,9 +45,8 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     inlined = _inlined(s, arrays)
     if inlined is not None:
         return inlined, f"{', '.join(arrays)}: computed where they are read"
-    if options.threads == 1:
-        with suppress(UnfitError):
-            return rolling.take(s, options)
+    with suppress(UnfitError):
+        return rolling.take(s, options) if options.threads == 1 else bands_of_rows.take(s, options)
     made = _rolled(s) if options.threads == 1 else _side_by_side(s)
     if len(made.steps) == len(s.steps):
         raise UnfitError("no two nests of it run as one")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from copy import copy
+from itertools import permutations
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
@@ -26,7 +28,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         for i: { t = 0; for k: t += A[k] * B[i + k]; C[i] = t }
 
     No sum is made in another order, and no iteration of a loop inside waits for a lane. Where loops inside run along
-    rows as well, and sum up nothing, they are the better choice. Raises UnfitError.
+    rows as well, and sum up nothing, they are the better choice, unless one reads what another has summed up: a strip
+    of an array is then near when it is read again, and the whole array would not be. Raises UnfitError.
 
     References
     ----------
@@ -41,7 +44,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         held = [nest for nest in found if loop in (*nest.around, *nest.band)]
         if not all(_lies_in_rows(nest, loop) for nest in held):
             continue
-        if all(vectors.runs_along_rows(s, nest, options) for nest in held):
+        if not _reads_again(held, loop) and all(vectors.runs_along_rows(s, nest, options) for nest in held):
             raise UnfitError("the loops inside run along rows")
         try:
             return _on_vectors(s, held[0].names[loop.iv], held, options)
@@ -74,14 +77,38 @@ def _lies_in_rows(nest: Nest, loop: affine.For) -> bool:
     return motions <= {"invariant", "contiguous"}
 
 
+def _reads_again(held: Sequence[Nest], loop: affine.For) -> bool:
+    """Whether a loop sums up along columns of an array, and another loop beside it accesses the same columns."""
+    columns = [_columns(nest, loop) for nest in held]
+    sums = [vectors.is_sum(nest, nest.innermost) for nest in held]
+    return any(mine & others for (a, mine), (_, others) in permutations(enumerate(columns), 2) if sums[a])
+
+
+def _columns(nest: Nest, loop: affine.For) -> set[Value]:
+    """The arrays of which the innermost loop runs along columns, one of them for each iteration of another loop."""
+    return {
+        access.buffer.root
+        for access in nest.accesses
+        if nest.stride(access, loop).motion == "contiguous"
+        and nest.stride(access, nest.innermost).motion not in vectors.COSTS
+    }
+
+
 def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) -> tuple[Schedule, str]:
     """The schedule with vectors of a loop, several at once where there are registers. Raises as steps do."""
     lanes = min(lanes_of(nest, options) for nest in held)
-    made = copy(s)
+    made, before = copy(s), {row.names[0] for row in s.loops()} - {nest.name(nest.innermost) for nest in held}
     made.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
     if is_lane_by_lane(made, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
-    return several(made, name, held, options, f"{name} runs on vectors of {lanes}, around loops that go on one by one")
+    made, said = several(
+        made, name, held, options, f"{name} runs on vectors of {lanes}, around loops that go on one by one"
+    )
+    for nest in nests(made):
+        if nest.has_vectors and vectors.is_sum(nest, nest.innermost) and nest.name(nest.innermost) not in before:
+            with suppress(IllegalTransform, ScheduleError):
+                made.scalar_replace(nest.name(nest.innermost))
+    return made, said
 
 
 def several(s: Schedule, name: str, held: Sequence[Nest], options: Options, said: str) -> tuple[Schedule, str]:

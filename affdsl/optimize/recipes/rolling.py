@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from typing import Literal
@@ -51,15 +51,23 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     """
     made = min(alike(s), alike(_with_operations_in_place(s)), key=_touched)
     main, *others = roots_of(made)
-    if not _is_row_by_row(made):
+    if not is_row_by_row(made):
         raise UnfitError("its nests do not all go over rows")
     rows = [names_in(made, root)[1:] for root in (main, *others)]
     for root in others:
         _run_late(made, main, root)
     for inner in rows:
-        _along_one_row(made, inner, options)
-    kept = _keep_rows(made, main, _rows_at_once(made, main, options))
-    return _on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
+        along_one_row(made, inner, options)
+    kept = _keep_rows(made, main, rows_at_once(made, main, options))
+    return on_vectors(made, options), f"its nests run as one, row by row; {', '.join(kept)}"
+
+
+def cheapest(s: Schedule, step: Callable[[Schedule], Schedule]) -> Schedule:
+    """The schedule after a step, which touches fewer elements: as it is, or with operations done where they are read.
+
+    These are arrays whose elements are one operation on elements of others.
+    """
+    return min((step(s), step(_with_operations_in_place(s))), key=_touched)
 
 
 def alike(s: Schedule) -> Schedule:
@@ -109,7 +117,7 @@ def _accesses(nest: Nest) -> list[affine.Load | affine.Store]:
     return [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
 
 
-def _is_row_by_row(s: Schedule) -> bool:
+def is_row_by_row(s: Schedule) -> bool:
     """Whether all nests are loops over rows, with nothing in them but loops along these."""
     return all(row.depth < 2 for row in s.loops()) and all(len(nest.band) + len(nest.around) == 2 for nest in nests(s))
 
@@ -123,7 +131,7 @@ def _run_late(s: Schedule, first: str, second: str) -> None:
     raise UnfitError(f"{second} would have to be late by more than {MOST_ROWS} rows")
 
 
-def _along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
+def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
     """Make one loop of loops along the same row, each as late as what it reads of the one before is in the cache."""
     if not inner:
         return
@@ -136,7 +144,7 @@ def _along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
                 break
 
 
-def _rows_at_once(s: Schedule, main: str, options: Options) -> int:
+def rows_at_once(s: Schedule, main: str, options: Options) -> int:
     """How many iterations of a loop over rows run at once: all rows that a loop along them loads of one array must fit.
 
     Rows of an array from outside may be a power of two apart, so that they share one place of the nearest cache.
@@ -159,7 +167,7 @@ def _keep_rows(s: Schedule, main: str, rows: int) -> list[str]:
     for array in made_for(s):
         least = _rows_read_again(s, array)
         s.fold(array, 0, least + rows - 1)
-        _set_apart(s, array)
+        set_apart(s, array)
         said.append(f"{least + rows - 1} rows of {array} are kept")
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
@@ -181,7 +189,7 @@ def _rows_read_again(s: Schedule, array: str) -> int:
     return 1
 
 
-def _on_vectors(s: Schedule, options: Options) -> Schedule:
+def on_vectors(s: Schedule, options: Options) -> Schedule:
     """The schedule with the loops along rows on vectors that may be; nothing in them is taken apart again."""
     for nest in nests(s):
         made, name = copy(s), nest.name(nest.innermost)
@@ -198,7 +206,7 @@ def _tail_of(nest: Nest, options: Options) -> Literal["masked", "scalar", "folde
     return "folded" if many and tail == "masked" else tail
 
 
-def _set_apart(s: Schedule, array: str) -> None:
+def set_apart(s: Schedule, array: str) -> None:
     """Let rows of an array begin an odd number of cache lines apart."""
     made = next(op.result for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)
     assert isinstance(made.type, MemRefType)

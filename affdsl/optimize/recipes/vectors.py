@@ -9,8 +9,9 @@ from itertools import combinations
 from typing import Literal
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
+from affdsl.ir.types import IntegerType
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
@@ -24,6 +25,7 @@ from affdsl.optimize.nests import (
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -35,6 +37,10 @@ WAYS = 8
 """How many lines of one place the nearest cache holds."""
 SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
+DONE_AGAIN = 0.2
+"""The share of the operations that iterations run at once for, since each would do again what another one has done."""
+LOOKING_UP = 2
+"""How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 LINE = 512
 """How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 IN_ORDER = 4.0
@@ -77,6 +83,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if said and has_complex_numbers(nest):
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
     lanes = lanes_of(nest, options)
+    if not outer and any(isinstance(op, memref.Load) for op in loop.body):
+        lanes *= LOOKING_UP
     if is_mixed(nest):
         outside = outer or _names_around(nest)
         if outside and _adds_to_one_row(nest, outside[-1]) and _may_have_rows_in_lanes(s, outside[-1], name):
@@ -125,7 +133,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
-    if options.reassociate:
+    if options.reassociate or _sums_integers(nest, loop):
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
         made, lanes = copy(s), vectors * lanes_of(nest, options)
@@ -133,7 +141,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=tail, reassociate=True)
+            made.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
@@ -141,6 +149,8 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         may = "" if is_complex else " (reassociate=True)"
         raise UnfitError(f"its sum is made in the order of the text, one addition after the other{may}")
     require_quick_numbers(nest)
+    if _sums_integers(nest, loop) and any(True for op in loop.body for _ in op.blocks()):
+        raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
     why, sums = "", options.choices.sums
     for each in reversed(outer):
         try:
@@ -153,6 +163,12 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _sums_integers(nest: Nest, loop: affine.For) -> bool:
+    """Whether all sums of a loop are of integers, whose order does not matter."""
+    types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
+    return all(isinstance(type, IntegerType) for type in types)
 
 
 def _is_jammed(s: Schedule, loop: str) -> bool:
@@ -295,7 +311,7 @@ def _at_once(nest: Nest, loop: affine.For, options: Options) -> int:
     if _stays(nest, loop):
         return rows_at_once(options)
     if not _shares_rows(nest, loop):
-        return 1
+        return options.choices.shared_rows if share_done_again(nest, loop) >= DONE_AGAIN else 1
     ops = [op for op in nest.innermost.body if isinstance(op, affine.Load | affine.Store) and op.index]
     arrays, lines = {op.memref for op in ops}, {(op.memref, op.index[:-1]) for op in ops}
     return min(options.choices.shared_rows, 1 + (WAYS - len(lines)) // len(arrays))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import arith, math
+from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.traverse import walk
 
 N = af.symbols("N")
@@ -53,6 +53,38 @@ def test_a_product_that_is_read_twice_stays():
         af.Schedule(both).contract("i")
 
 
+def test_a_product_that_is_computed_again_stays_as_compilers_do_it_once():
+    @af.kernel
+    def powers(x: af.f64[N], out: af.f64[3]):
+        with af.for_(N) as i:
+            v = x[i]
+            out[0] += v * v
+            out[1] += v * v * v
+            out[2] += v * v * v * v
+
+    made = af.Schedule(powers).contract("i").kernel()
+    fused = [op for op in walk(made.func) if isinstance(op, math.Fma)]
+    assert len(fused) == 1  # v * v is there three times, and v * v * v twice
+    x = np.arange(7.0)
+    found = np.zeros(3)
+    made(x, found)
+    assert found.tolist() == [(x**k).sum() for k in (2, 3, 4)]
+
+
+def test_of_two_products_the_one_is_contracted_that_is_there_later():
+    @af.kernel
+    def smoothed(x: af.f64[N], y: af.f64[N], a: af.f64, b: af.f64):
+        before = af.var(af.f64(0))
+        with af.for_(N) as i:
+            before.set(a * x[i] + b * before)
+            y[i] = before
+
+    made = af.Schedule(smoothed).scalar_replace("i").contract("i").kernel()
+    (fused,) = [op for op in walk(made.func) if isinstance(op, math.Fma)]
+    loop = next(op for op in walk(made.func) if isinstance(op, affine.For))
+    assert loop.carried[0] in (fused.a, fused.b)
+
+
 def test_validation_lets_it_round():
     assert af.Schedule(horner, validate=True).contract("i").kernel(validate=True) is not None
 
@@ -64,7 +96,7 @@ def test_what_overflows_alone_may_not_do_so_in_one_operation():
     def cancelled(x: af.f64[n], y: af.f64[n]):
         with af.for_(n) as i:
             large = x[i] * 1e200
-            y[i] = large * large - large * large
+            y[i] = large * large - (2 * large) * (large / 2)
 
     contracted = af.Schedule(cancelled).contract("i").kernel(validate=True)
     x = np.ones(1)

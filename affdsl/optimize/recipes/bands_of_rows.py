@@ -1,0 +1,112 @@
+"""Bands of rows of a chain: each has rows of its own of what lies between the stages, so that threads share none."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from copy import copy
+
+from affdsl.optimize.nests import names_in
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.rolling import (
+    along_one_row,
+    cheapest,
+    is_row_by_row,
+    made_for,
+    on_vectors,
+    roots_of,
+    rows_at_once,
+    set_apart,
+)
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.passes.legality.proposals import Step
+from affdsl.schedule.fusing import fusing_steps
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+ROWS = 32
+"""How many rows of the result a band has. What two bands need of a stage both compute, so that few rows cost more; of
+many rows, what lies between the stages does not stay in the second cache."""
+
+
+def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
+    """The schedule with the last nest of a chain in bands of rows, each of which computes what it reads; and why.
+
+        for i, j: t[i, j] = P(A, i, j);  for k, m: B[k, m] = C(t[k - 1, m], t[k, m], t[k + 1, m])
+
+    Bands have arrays of their own, and may run at the same time. In a band each stage runs several rows at once.
+    Raises UnfitError.
+
+    References
+    ----------
+    Ragan-Kelley, Barnes, Adams, Paris, Durand and Amarasinghe, "Halide: a language and compiler for optimizing
+    parallelism, locality, and recomputation in image processing pipelines", PLDI 2013, on overlapped tiles.
+    """
+    made = cheapest(s, _inlined)
+    arrays = made_for(made)
+    if not is_row_by_row(made) or not arrays:
+        raise UnfitError("its nests do not all go over rows")
+    last = roots_of(made)[-1]
+    before = {row.names[0] for row in made.loops()}
+    try:
+        made.strip_mine(last, ROWS)
+        band = next(name for name in roots_of(made) if name not in before)
+        for array in reversed(arrays):
+            made.compute_at(array, band)
+        if roots_of(made) != [band]:
+            raise UnfitError("some nest is no part of a band")
+        _fuse_alike(made, band, options)
+        rows = rows_at_once(made, band, options)
+        for array in arrays:
+            set_apart(made, array)
+            made.privatize(array, band)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(str(error).splitlines()[0]) from None
+    said = f"it runs in bands of {ROWS} rows, each of which computes what it reads of {', '.join(arrays)}"
+    if rows > 1:
+        for name in _stages(made, band):
+            with suppress(IllegalTransform, ScheduleError):
+                made.unroll_jam(name, rows)
+        said += f", {rows} rows at once"
+    return on_vectors(made, options), said
+
+
+def _inlined(s: Schedule) -> Schedule:
+    """The schedule with what `kernel.fuse()` computes where it is read."""
+    made = copy(s)
+    with suppress(IllegalTransform, ScheduleError):
+        fusing_steps(made, until=_is_other)
+    return made
+
+
+def _is_other(step: Step) -> bool:
+    return step.verb != "inline"
+
+
+def _stages(s: Schedule, band: str) -> list[str]:
+    """The loops over rows of a band, in the order of the text."""
+    inside = set(names_in(s, band))
+    return [row.names[0] for row in s.loops() if row.depth == 1 and row.names[0] in inside]
+
+
+def _fuse_alike(s: Schedule, band: str, options: Options) -> None:
+    """Make one loop of stages over the same rows that follow each other, and then of their loops along a row."""
+    first, *others = _stages(s, band)
+    for second in others:
+        inner = [name for stage in (first, second) for name in names_in(s, stage)[1:]]
+        tried = copy(s)
+        with suppress(IllegalTransform, ScheduleError):
+            tried.fuse(first, second)
+            if len(_stages(tried, band)) < len(_stages(s, band)):  # and none is left over before or behind
+                s.fuse(first, second)
+                _fuse_inner(s, inner, options)
+                continue
+        first = second
+
+
+def _fuse_inner(s: Schedule, inner: list[str], options: Options) -> None:
+    """Make one loop of loops along one row: as it is where they need not wait for each other, else late."""
+    *before, last = inner
+    with suppress(IllegalTransform, ScheduleError):
+        s.fuse(before[-1], last)
+        return
+    along_one_row(s, inner[-2:], options)

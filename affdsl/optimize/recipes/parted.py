@@ -1,0 +1,108 @@
+"""Loops whose iterations wait for each other only in the end: what comes before is done for many of them, in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from copy import copy
+
+from affdsl.ir.core import Lanewise, Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.traverse import walk
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+STRIP = 512
+"""How many iterations hand on what they have made at once: it stays in the nearest cache."""
+
+
+def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
+    """The schedule with a loop in strips: first the loops inside of it for a whole strip, on vectors, then the rest.
+
+        for i: { b = 0; for k: if f(i, k) < f(i, b): b = k;  count[b] += 1 }
+
+    Each iteration looks for something by itself, and what it does with it may be of another's as well: data decides.
+    What is found is kept for the strip. Raises UnfitError.
+
+    References
+    ----------
+    Allen and Kennedy, "Automatic translation of FORTRAN programs to vector form", TOPLAS 1987: distribution, and
+    scalars that are expanded for it.
+    """
+    made = copy(s)
+    loop = _loop(made, root)
+    if not any(isinstance(op, affine.For) for op in loop.body) or not _waits_at_the_end(loop):
+        raise UnfitError("nothing follows the loops inside of it")
+    found = _held(made, root)
+    lanes = min(lanes_of(nest, options) for nest in found)
+    try:
+        made.strip_mine(root, STRIP)
+        for name in names_in(made, root)[1:]:
+            with suppress(IllegalTransform, ScheduleError):
+                made.scalar_replace(name)
+        for buffer in _handed_on(_loop(made, root)):
+            made.expand(buffer, root)
+        known = {row.names[0] for row in made.loops()}
+        made.distribute(root)
+        parts = [root, *(row.names[0] for row in made.loops() if row.names[0] not in known)]
+        busy = [name for name in parts if len(names_in(made, name)) > 1]
+        if not busy or len(busy) == len(parts):
+            raise UnfitError("what follows the loops inside of it cannot be taken apart from them")
+        for name in busy:
+            _on_vectors(made, name, lanes, options)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
+    said = f"{', '.join(busy)} runs on vectors of {lanes}"
+    return made, f"in strips of {STRIP} iterations, for each of which {said}, and then the rest"
+
+
+def _on_vectors(s: Schedule, name: str, lanes: int, options: Options) -> None:
+    """Run a loop around others on vectors, two at once where few operations are inside. Raises as steps do."""
+    s.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
+    if is_lane_by_lane(s, name):
+        raise ScheduleError(f"most of {name} would run lane after lane")
+    most = max(sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in _held(s, name))
+    if options.choices.outer_vectors > 1 and most <= options.target.registers:
+        with suppress(IllegalTransform, ScheduleError):
+            s.unroll_jam(name, 2)
+
+
+def _loop(s: Schedule, name: str) -> affine.For:
+    """A loop by its name. Raises UnfitError where it is none of affine bounds."""
+    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
+    found = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
+    if found is None:
+        raise UnfitError(f"{name} is no affine loop")
+    return found
+
+
+def _held(s: Schedule, root: str) -> list[Nest]:
+    """The nests inside of a loop."""
+    inside = names_in(s, root)
+    return [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+
+
+def _last(loop: affine.For) -> int:
+    """Where the last loop inside of another one stands."""
+    return max(k for k, op in enumerate(loop.body) if isinstance(op, affine.For))
+
+
+def _waits_at_the_end(loop: affine.For) -> bool:
+    """Whether what follows the loops inside of a loop updates elements that data chooses."""
+    return any(isinstance(op, memref.Store) for op in _behind(loop))
+
+
+def _handed_on(loop: affine.For) -> Sequence[str]:
+    """The buffers that each iteration makes for itself and reads behind the loops that it holds, by name."""
+    own = {op.result: op.result.hint for op in loop.body if isinstance(op, memref.Allocation)}
+    read = {v for op in _behind(loop) if isinstance(op, affine.Load | memref.Load) for v in op.reads()}
+    return [hint for v, hint in own.items() if v in read and hint]
+
+
+def _behind(loop: affine.For) -> Iterator[Op]:
+    """What follows the loops that a loop holds, with all that is inside."""
+    for op in loop.body[_last(loop) + 1 :]:
+        yield from walk(op)
