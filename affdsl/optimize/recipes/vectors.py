@@ -115,9 +115,14 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return s, "; ".join(said)
 
 
+def has_long_vectors(options: Options) -> bool:
+    """Whether a vector is as long as a line of the cache; stencils whose vectors are not spliced wait for loads."""
+    return options.target.width >= LINE
+
+
 def spliced(s: Schedule, name: str, options: Options) -> bool:
     """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines."""
-    if options.target.width < LINE:
+    if not has_long_vectors(options):
         return False
     with suppress(IllegalTransform, ScheduleError):
         s.splice(name)
