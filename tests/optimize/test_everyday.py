@@ -215,3 +215,18 @@ def test_lanes_are_divided_by_a_number_as_numbers_are():
     edges = [-(2**31), -(2**31) + 1, -256, -255, -254, -1, 0, 1, 254, 255, 256, 2**31 - 1]
     x = np.array(edges * 2, "i4")
     same_to_the_bit(divided, fast, (x, np.zeros(len(x), "i4"), np.zeros(len(x), "u4")))
+
+
+@af.kernel
+def crossings(x: af.f64[N], y: af.f64[M], found: af.i64[N]):
+    with af.for_(N) as i:
+        count = af.var(af.i64(0))
+        with af.for_(M) as e, af.if_(y[e] > x[i]):
+            with af.if_(1 / (y[e] - x[i]) > 2):
+                count.set(1 - count)
+        found[i] = count
+
+
+def test_lanes_make_no_divisions_that_conditions_spare_most_iterations():
+    fast = crossings.optimize("avx512", threads=1)
+    assert "one iteration after the other, variables in registers; its sums are of integers" in fast.explain()
