@@ -57,9 +57,9 @@ class Choices:
     lone_rows: int = 16
     block_rows: int = 64
     block_columns: int = 16
-    sweep_steps: int = 8
-    sweep_planes: int = 16
-    sweep_rows: int = 32
+    sweep_steps: int = 16
+    sweep_planes: int = 8
+    sweep_rows: int = 16
     sums: int = 8
     sum_vectors: int = 4
     strip_vectors: int = 4

@@ -98,7 +98,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             s, said = recipe(s, root, options)
             notes += said
             if said:
-                stencils |= {place} if recipe is _with_sweeps else set()
+                stencils |= {place} if recipe is _with_sweeps and not vectors.has_long_vectors(options) else set()
                 break
         else:
             notes += _as_written(s, root)
@@ -127,7 +127,7 @@ def _has_vectors(s: Schedule, root: str) -> bool:
 
 
 def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay; stencils wait for loads anyway."""
+    """The steps that round in another way, of those that are allowed and that pay."""
     if options.reciprocal:
         yield "reciprocal"
     if options.contract and options.target.has_fma:

@@ -71,3 +71,24 @@ def test_lines_in_a_loop_over_time_run_on_threads():
     for m, n, steps in ((1, 1, 1), (19, 33, 3), (40, 7, 2)):
         a, b = np.random.default_rng(m).random((2, m, n))
         assert same(swept, fast, a, b, steps)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_whole_tiles_run_at_once_where_a_sweep_loads_three(threads):
+    """At the edges of the array, and in the last time steps, tiles are not whole."""
+
+    @af.kernel
+    def swept_over(A: af.f64[M, N], B: af.f64[M, N], steps: af.index):
+        with af.for_(steps):
+            with af.for_(1, M - 1) as i, af.for_(N) as j:
+                B[i, j] = A[i - 1, j] + A[i, j] * A[i + 1, j]
+            with af.for_(1, M - 1) as k, af.for_(N) as n:
+                A[k, n] = B[k - 1, n] - B[k, n] * B[k + 1, n]
+
+    fast = swept_over.optimize("avx2", threads=threads)
+    steps = str(fast.schedule)
+    assert "separate=True" in steps
+    assert ", 4)" in steps[steps.index(".unroll_jam(") :]
+    for m, n, steps_taken in ((2, 3, 2), (60, 9, 37), (75, 16, 33)):
+        a, b = np.random.default_rng(m).random((2, m, n)) / 4
+        assert same(swept_over, fast, a, b, steps_taken)

@@ -48,10 +48,14 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
         made = _fused(made, inner, other)
     with suppress(IllegalTransform, ScheduleError):
         made.make_perfect(root, inner[0])
-    tiled = _tiled(made, root, inner, options.choices)
+    at_once = options.choices.shared_rows if len(inner) == 1 and _spans_rows(s, sweeps) else 1
+    tiled = _tiled(made, root, inner, options.choices, separate=at_once > 1)
     if options.threads > 1:
         tiled = _wavefront(tiled)
-    inside = names_in(tiled, root)
+    if at_once > 1:
+        with suppress(IllegalTransform, ScheduleError):
+            tiled = copy(tiled).unroll_jam(inner[0], at_once)
+    inside = names_in(tiled, _outermost(tiled, root))
     for name in [nest.name(nest.innermost) for nest in nests(tiled) if nest.name(nest.innermost) in inside]:
         tiled = _on_vectors(tiled, name, options)
     return tiled
@@ -81,15 +85,37 @@ def _moves(nest: Nest, time: affine.For, depth: int) -> bool:
     return time.iv in bounds or any(nest.stride(a, time).motion != "invariant" for a in stores)
 
 
-def _tiled(s: Schedule, root: str, inner: list[str], choices: Choices) -> Schedule:
-    """The loops tiled after the smallest skew with which that is legal."""
+def _spans_rows(s: Schedule, sweeps: list[affine.For]) -> bool:
+    """Whether a sweep loads three rows around that of an iteration, so that several of these at once load fewer."""
+    for nest in nests(s):
+        loads = [op for op in nest.innermost.body if isinstance(op, affine.Load)]
+        if nest.band[-2:-1] and any(op in (*nest.around, *nest.band) for op in sweeps):
+            rows = nest.band[-2].iv
+            found = {(op.memref, e.constant) for op in loads for e in op.index[:1] if rows in e.values()}
+            if any(sum(memref is other for other, _ in found) > 2 for memref, _ in found):
+                return True
+    return False
+
+
+def _outermost(s: Schedule, name: str) -> str:
+    """The outermost loop around one."""
+    found = name
+    for row in s.loops():
+        found = row.names[0] if row.depth == 0 else found
+        if name in row.names:
+            break
+    return found
+
+
+def _tiled(s: Schedule, root: str, inner: list[str], choices: Choices, *, separate: bool) -> Schedule:
+    """The loops tiled after the smallest skew with which that is legal, whole tiles apart if need be."""
     sizes = (choices.sweep_steps, *(choices.sweep_planes, choices.sweep_rows)[-len(inner) :])
     for skew in (0, *SKEWS):
         made = copy(s)
         try:
             for name in inner if skew else ():
                 made.skew(root, name, skew)
-            made.tile((root, *inner), sizes, grid=True)
+            made.tile((root, *inner), sizes, grid=True, separate=separate)
         except (IllegalTransform, ScheduleError):
             continue
         return made
