@@ -101,14 +101,35 @@ def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) 
     made.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
     if is_lane_by_lane(made, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
-    made, said = several(
-        made, name, held, options, f"{name} runs on vectors of {lanes}, around loops that go on one by one"
-    )
+    said = f"{name} runs on vectors of {lanes}, around loops that go on one by one"
+    shared = _with_rows_in_common(name, held)
+    try:
+        if not shared:
+            raise UnfitError
+        rows = vectors.rows_at_once(options)
+        made = copy(made).unroll_jam(shared, rows)
+        said += f"; {rows} iterations of {shared} at once, which load the same rows"
+    except (UnfitError, IllegalTransform, ScheduleError):
+        made, said = several(made, name, held, options, said)
     for nest in nests(made):
         if nest.has_vectors and vectors.is_sum(nest, nest.innermost) and nest.name(nest.innermost) not in before:
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(nest.name(nest.innermost))
     return made, said
+
+
+def _with_rows_in_common(name: str, held: Sequence[Nest]) -> str:
+    """The next loop around one on vectors whose iterations sum up different numbers of the same rows; "" for none."""
+    if len(held) != 1 or not vectors.is_sum(held[0], held[0].innermost):
+        return ""
+    nest = held[0]
+    path = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+    at = next(k for k, op in enumerate(path) if nest.names[op.iv] == name)
+    rows = [a for a in nest.accesses if a.buffer.rank and nest.stride(a, path[at]).motion == "contiguous"]
+    for loop in reversed(path[:at]):
+        if rows and all(nest.stride(a, loop).motion == "invariant" for a in rows):
+            return nest.names[loop.iv]
+    return ""
 
 
 def several(s: Schedule, name: str, held: Sequence[Nest], options: Options, said: str) -> tuple[Schedule, str]:

@@ -139,12 +139,14 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
     if options.reassociate or _sums_integers(nest, loop):
-        vectors = max(1, options.choices.sum_vectors // max(1, matrices))
+        is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
+        vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
         made, lanes = copy(s), vectors * lanes_of(nest, options)
+        tail = "scalar" if is_turned else tail_of(options)  # by a mask, they would be loaded lane after lane
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
                 made.scalar_replace(name)
-            made.vectorize(name, lanes, tail=tail_of(options), reassociate=options.reassociate)
+            made.vectorize(name, lanes, tail=tail, reassociate=options.reassociate)
             if not is_lane_by_lane(made, name):
                 return made, f"{name} sums up in {lanes} lanes"
     if not outer:
