@@ -179,7 +179,7 @@ def test_what_is_stored_earlier_in_the_same_iteration_is_seen():
         affine.vector_store %c, %B[%i] : memref<32xf32>, vector<4xf32>
         } return }"""
     for at in (0, 3, 5):
-        with pytest.raises(IllegalTransform, match="affine.vector_store may have stored what it loads"):
+        with pytest.raises(IllegalTransform, match=r"affine\.vector_store may have stored what it loads"):
             spliced(before_loads.replace("AT", str(at)))
     with pytest.raises(IllegalTransform, match=r"func\.call may have stored what it loads"):
         spliced_call()
