@@ -1,11 +1,13 @@
-"""How large the arrays of a loop are beside a cache: from which sizes on they do not fit."""
+"""From which sizes on a loop is large: its arrays do not fit into a cache, or it is longer than a block."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
 
+from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine
+from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
 from affdsl.optimize.nests import names_in, nests
@@ -38,6 +40,30 @@ def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
         return None
     least = next((n for n in range(1, MOST) if _bytes(arrays, n) > cache), MOST)
     return Condition(tuple(c for size in map(symbols, names) for c in _at_least(size, least).constraints))
+
+
+def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
+    """That the size which says how often a loop runs is so large that it runs more often than `count` times.
+
+    None if its bounds are other than numbers and one size.
+    """
+    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and _is_called(s, op, root))
+    if len(loop.lower) != 1 or len(loop.upper) != 1 or not loop.lower[0].is_constant or loop.step != 1:
+        return None
+    (upper,) = loop.upper
+    values = [*upper.values()]
+    if len(values) != 1 or not values[0].hint.isidentifier():
+        return None
+    more = upper - Affine.of(values[0])
+    if not more.is_constant:
+        return None
+    found = symbols(values[0].hint)
+    assert isinstance(found, Index)
+    return _at_least(found, count + 1 + loop.lower[0].constant - more.constant)
+
+
+def _is_called(s: Schedule, loop: affine.For, name: str) -> bool:
+    return any(row.iv is loop.iv and name in row.names for row in s.loops())
 
 
 def _at_least(size: Index, least: int) -> Condition:

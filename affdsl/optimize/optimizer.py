@@ -6,12 +6,14 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from itertools import combinations
 
 from affdsl.codegen.targets.target import Target
+from affdsl.ir.dialects import affine
 from affdsl.ir.location import Location
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
-from affdsl.optimize.footprint import larger_than
+from affdsl.optimize.footprint import larger_than, longer_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import (
@@ -155,6 +157,38 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
 
 
 def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with products inside of a loop.
+
+    Where those are triangles in blocks, and the loop around others can be on vectors, that is what one block runs on.
+    """
+    row = next(row for row in s.loops() if row.names[0] == root)
+    sizes = longer_than(s, root, options.choices.block_rows) if _has_triangles(s, root) else None
+    if sizes is not None:
+        with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
+            both = copy(s).specialize(root, sizes)
+            before = {each.names[0] for each in s.loops()}
+            small = next(each.names[0] for each in both.loops() if each.depth == 0 and each.names[0] not in before)
+            both, others = _with_outer(both, small, options)
+            if others:
+                made, notes = _apart(both, root, options)
+                said = f"{root} ({row.location}): in blocks, where {literal(sizes)}"
+                return (made, [said, *notes, *others]) if notes else _with_blocks(s, root, options)
+    made, notes = _apart(s, root, options)
+    return (made, notes) if notes else _with_blocks(s, root, options)
+
+
+def _has_triangles(s: Schedule, root: str) -> bool:
+    """Whether of three loops the innermost has bounds that move with one around it, and no other loop has such."""
+    inside = names_in(s, root)
+    for nest in nests(s):
+        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        tied = [b for a, b in combinations(loops, 2) if product.is_tied(a, b)]
+        if nest.name(nest.innermost) in inside and len(loops) > 2 and tied == [nest.innermost]:
+            return True
+    return False
+
+
+def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
     apart = copy(s)
     inside = names_in(s, root)
@@ -181,7 +215,7 @@ def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
             except UnfitError:
                 rest.append(nest.name(nest.innermost))
     if not notes:
-        return _with_blocks(s, root, options)
+        return s, []
     for name in rest:
         apart, said = _first(apart, name, (vectors.take,), options)
         notes += said

@@ -212,3 +212,29 @@ def _(image, out):
                 + image[i + 1, j + 1] - image[i - 1, j + 1]
             )  # fmt: skip
             out[i, j] = np.sqrt(gx * gx + gy * gy)
+
+
+@af.kernel
+def blend_of_pictures(above: af.u8[M, N, 4], below: af.u8[M, N, 4], out: af.u8[M, N, 4]):
+    """One picture over another, as opaque as it says."""
+    with af.for_(M) as i, af.for_(N) as j:
+        alpha = af.i32(above[i, j, 3])
+        with af.for_(3) as c:
+            mixed = af.i32(above[i, j, c]) * alpha + af.i32(below[i, j, c]) * (255 - alpha)
+            out[i, j, c] = af.cast((mixed + 127) // 255, af.u8)
+        out[i, j, 3] = 255
+
+
+@LOOPS.beside(
+    blend_of_pictures,
+    lambda r, n: (*r.integers(0, 256, (2, n, n, 4), "u1"), np.zeros((n, n, 4), "u1")),
+    700,
+)
+def _(above, below, out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            alpha = np.int32(above[i, j, 3])
+            for c in range(3):
+                mixed = np.int32(above[i, j, c]) * alpha + np.int32(below[i, j, c]) * (np.int32(255) - alpha)
+                out[i, j, c] = (mixed + np.int32(127)) // np.int32(255)
+            out[i, j, 3] = 255

@@ -125,3 +125,59 @@ def _(points, centers, label, sums, count):
         count[nearest] += 1
         for d in range(3):
             sums[nearest, d] += points[i, d]
+
+
+@af.kernel
+def energy_of_a_gas(x: af.f64[N], y: af.f64[N], z: af.f64[N], energy: af.f64[1], reach: af.f64):
+    """What all pairs of atoms have after Lennard-Jones that are near enough."""
+    total = af.var(af.f64(0))
+    with af.for_(N) as i, af.for_(i + 1, N) as j:
+        dx, dy, dz = x[i] - x[j], y[i] - y[j], z[i] - z[j]
+        r2 = dx * dx + dy * dy + dz * dz
+        with af.if_(r2 < reach * reach):
+            q = 1 / r2
+            q6 = q * q * q
+            total += 4 * (q6 * q6 - q6)
+    energy[0] = total
+
+
+@LOOPS.beside(energy_of_a_gas, lambda r, n: (*(10 * r.random((3, n))), np.zeros(1), 3.0), 1500, tolerance=1e-9)
+def _(x, y, z, energy, reach):
+    total = 0.0
+    for i in range(len(x)):
+        for j in range(i + 1, len(x)):
+            dx, dy, dz = x[i] - x[j], y[i] - y[j], z[i] - z[j]
+            r2 = dx * dx + dy * dy + dz * dz
+            if r2 < reach * reach:
+                q = 1 / r2
+                q6 = q * q * q
+                total += 4 * (q6 * q6 - q6)
+    energy[0] = total
+
+
+@af.kernel
+def points_in_a_polygon(px: af.f64[N], py: af.f64[N], x: af.f64[M + 1], y: af.f64[M + 1], inside: af.u8[N]):
+    """Which points of a map lie within a border: those from which a ray crosses it an odd number of times."""
+    with af.for_(N) as i:
+        odd = af.var(af.i32(0))
+        with af.for_(M) as e, af.if_((y[e] > py[i]) != (y[e + 1] > py[i])):
+            with af.if_(px[i] < (x[e + 1] - x[e]) * (py[i] - y[e]) / (y[e + 1] - y[e]) + x[e]):
+                odd.set(1 - odd)
+        inside[i] = af.cast(odd, af.u8)
+
+
+def _map(r: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    angle, far = np.linspace(0, 2 * np.pi, 51), 1 + 0.3 * r.random(51)
+    far[-1] = far[0]
+    return (*r.uniform(-1.5, 1.5, (2, n)), far * np.cos(angle), far * np.sin(angle), np.zeros(n, "u1"))
+
+
+@LOOPS.beside(points_in_a_polygon, _map, 40000)
+def _(px, py, x, y, inside):
+    for i in range(len(px)):
+        odd = 0
+        for e in range(len(x) - 1):
+            crosses = (y[e] > py[i]) != (y[e + 1] > py[i])
+            if crosses and px[i] < (x[e + 1] - x[e]) * (py[i] - y[e]) / (y[e + 1] - y[e]) + x[e]:
+                odd = 1 - odd
+        inside[i] = odd

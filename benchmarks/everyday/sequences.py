@@ -211,3 +211,72 @@ def _(x, mean, alpha):
         mean[i, 0] = x[i, 0]
         for j in range(1, x.shape[1]):
             mean[i, j] = alpha * x[i, j] + (1 - alpha) * mean[i, j - 1]
+
+
+@af.kernel
+def biquad_filter(x: af.f32[N], y: af.f32[N], b0: af.f32, b1: af.f32, b2: af.f32, a1: af.f32, a2: af.f32):
+    """A filter of sound with two poles, which hands on two numbers."""
+    first = af.var(af.f32(0))
+    second = af.var(af.f32(0))
+    with af.for_(N) as i:
+        now = b0 * x[i] + first
+        first.set(b1 * x[i] - a1 * now + second)
+        second.set(b2 * x[i] - a2 * now)
+        y[i] = now
+
+
+def _sound(r: np.random.Generator, n: int) -> tuple[object, ...]:
+    return (r.normal(size=n).astype("f4"), np.zeros(n, "f4"), *map(np.float32, (0.2, 0.3, 0.2, -0.5, 0.3)))
+
+
+@LOOPS.beside(biquad_filter, _sound, 300000, tolerance=1e-5)
+def _(x, y, b0, b1, b2, a1, a2):
+    first = np.float32(0)
+    second = np.float32(0)
+    for i in range(len(x)):
+        now = b0 * x[i] + first
+        first = b1 * x[i] - a1 * now + second
+        second = b2 * x[i] - a2 * now
+        y[i] = now
+
+
+@af.kernel
+def most_likely_states(
+    change: af.f64[K, K], emit: af.f64[K, W], seen: af.i32[N], best: af.f64[N, K], origin: af.i32[N, K]
+):
+    """What a hidden Markov model has gone through, by Viterbi's table of logarithms."""
+    with af.for_(K) as k:
+        best[0, k] = emit[k, seen[0]]
+    with af.for_(1, N) as t, af.for_(K) as j:
+        most = af.var(best[t - 1, 0] + change[0, j])
+        where = af.var(af.i32(0))
+        with af.for_(1, K) as i:
+            found = best[t - 1, i] + change[i, j]
+            with af.if_(found > most):
+                most.set(found)
+                where.set(af.cast(i, af.i32))
+        best[t, j] = most + emit[j, seen[t]]
+        origin[t, j] = where
+
+
+def _model(r: np.random.Generator, n: int) -> tuple[np.ndarray, ...]:
+    states, letters = r.normal(size=(16, 16)), r.normal(size=(16, 8))
+    return states, letters, r.integers(0, 8, n, "i4"), np.zeros((n, 16)), np.zeros((n, 16), "i4")
+
+
+@LOOPS.beside(most_likely_states, _model, 5000, tolerance=1e-12)
+def _(change, emit, seen, best, origin):
+    n, states = best.shape
+    for k in range(states):
+        best[0, k] = emit[k, seen[0]]
+    for t in range(1, n):
+        for j in range(states):
+            most = best[t - 1, 0] + change[0, j]
+            where = 0
+            for i in range(1, states):
+                found = best[t - 1, i] + change[i, j]
+                if found > most:
+                    most = found
+                    where = i
+            best[t, j] = most + emit[j, seen[t]]
+            origin[t, j] = where

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.optimize.nests import nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import outer
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.repeated import share_done_again
 from benchmarks.everyday import LOOPS
 from tests.effort import TRIES_ALL
@@ -215,3 +219,19 @@ def test_lanes_are_divided_by_a_number_as_numbers_are():
     edges = [-(2**31), -(2**31) + 1, -256, -255, -254, -1, 0, 1, 254, 255, 256, 2**31 - 1]
     x = np.array(edges * 2, "i4")
     same_to_the_bit(divided, fast, (x, np.zeros(len(x), "i4"), np.zeros(len(x), "u4")))
+
+
+@af.kernel
+def crossings(x: af.f64[N], y: af.f64[M], found: af.i64[N]):
+    with af.for_(N) as i:
+        count = af.var(af.i64(0))
+        with af.for_(M) as e, af.if_(y[e] > x[i]):
+            with af.if_(1 / (y[e] - x[i]) > 2):
+                count.set(1 - count)
+        found[i] = count
+
+
+def test_lanes_make_no_divisions_that_conditions_spare_most_iterations():
+    options = Options(AVX2, 1, contract=False, reassociate=False, reciprocal=False, approximate=False)
+    with pytest.raises(UnfitError, match="conditions spare most iterations a division, which all lanes would make"):
+        outer.take(af.Schedule(crossings), "i", options)

@@ -48,3 +48,26 @@ def test_columns_that_are_read_once_are_read_along_rows():
     said = along.optimize("avx2", threads=1).explain()
     assert "runs innermost" in said
     assert "around loops that go on one by one" not in said
+
+
+@af.kernel
+def symmetric(A: af.f64[M, M], B: af.f64[M, N], C: af.f64[M, N]):
+    """The product of a symmetric matrix, of which the lower triangle is there, and another."""
+    with af.for_(M) as i, af.for_(N) as j:
+        with af.for_(i, iter_args=af.f64(0)) as (k, total):
+            C[k, j] += B[i, j] * A[i, k]
+            af.yield_(total + B[k, j] * A[i, k])
+        C[i, j] += B[i, j] * A[i, i] + total
+
+
+def test_a_triangle_of_one_block_has_no_blocks():
+    fast = symmetric.optimize("avx2", threads=1)
+    assert "in blocks, where M >= 65" in fast.explain()
+    assert "i_else" in fast.explain()
+    random = np.random.default_rng(0)
+    for m, n in ((0, 5), (1, 1), (20, 30), (64, 9), (65, 9)):
+        given = random.uniform(-1, 1, (m, m)), random.uniform(-1, 1, (m, n)), random.uniform(-1, 1, (m, n))
+        wanted, found = [tuple(each.copy() for each in given) for _ in range(2)]
+        symmetric(*wanted)
+        fast(*found)
+        assert wanted[2].tobytes() == found[2].tobytes(), f"{m} x {n}"

@@ -46,6 +46,8 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             continue
         if not _reads_again(held, loop) and all(vectors.runs_along_rows(s, nest, options) for nest in held):
             raise UnfitError("the loops inside run along rows")
+        if any(_is_spared(nest.innermost) for nest in held):
+            raise UnfitError("conditions spare most iterations a division, which all lanes would make")
         try:
             return _on_vectors(s, held[0].names[loop.iv], held, options)
         except (IllegalTransform, ScheduleError) as error:
@@ -92,6 +94,12 @@ def _columns(nest: Nest, loop: affine.For) -> set[Value]:
         if nest.stride(access, loop).motion == "contiguous"
         and nest.stride(access, nest.innermost).motion not in vectors.COSTS
     }
+
+
+def _is_spared(loop: affine.For) -> bool:
+    """Whether conditions in a loop stand before a division of floats, which takes as long as many other operations."""
+    guarded = [op for each in loop.body for block in each.blocks() for op in block]
+    return any(getattr(each, "kind", "") == "divf" for op in guarded for each in walk(op))
 
 
 def _on_vectors(s: Schedule, name: str, held: Sequence[Nest], options: Options) -> tuple[Schedule, str]:

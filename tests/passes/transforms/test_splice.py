@@ -167,3 +167,31 @@ def test_loops_that_carry_values_carry_more():
     before, after = spliced(text)
     assert inside(after, affine.VectorLoad) == 1
     assert assert_alike(before, after) > 0
+
+
+def test_what_is_stored_earlier_in_the_same_iteration_is_seen():
+    before_loads = """{ affine.for %i = 0 to 24 step 4 {
+        %v = affine.vector_load %B[%i] : memref<32xf32>, vector<4xf32>
+        affine.vector_store %v, %A[%i + AT] : memref<32xf32>, vector<4xf32>
+        %a = affine.vector_load %A[%i] : memref<32xf32>, vector<4xf32>
+        %b = affine.vector_load %A[%i + 2] : memref<32xf32>, vector<4xf32>
+        %c = arith.addf %a, %b : vector<4xf32>
+        affine.vector_store %c, %B[%i] : memref<32xf32>, vector<4xf32>
+        } return }"""
+    for at in (0, 3, 5):
+        with pytest.raises(IllegalTransform, match=r"affine\.vector_store may have stored what it loads"):
+            spliced(before_loads.replace("AT", str(at)))
+    with pytest.raises(IllegalTransform, match=r"func\.call may have stored what it loads"):
+        spliced_call()
+
+
+def spliced_call():
+    """A loop that calls a function which is given the array that it loads from."""
+    module = parsed("""func.func private @g(memref<32xf32>)
+        func.func @f(%A: memref<32xf32>) { affine.for %i = 0 to 24 step 4 {
+          %a = affine.vector_load %A[%i] : memref<32xf32>, vector<4xf32>
+          %b = affine.vector_load %A[%i + 2] : memref<32xf32>, vector<4xf32>
+          func.call @g(%A) : (memref<32xf32>) -> ()
+        } return }""")
+    function = module.functions[-1]
+    return splice(function, function.body[0].iv, module=module)
