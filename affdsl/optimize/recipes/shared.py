@@ -63,7 +63,7 @@ def tile_of(
     wanted = CHUNKS * options.threads
     if many is not None and many <= tile[0] and (wide is None or wide >= wanted * COLUMNS):
         return (tile[0], _whole(COLUMNS, least[1]), tile[2]), "columns"
-    if many is not None and many <= least[0]:
+    if many is not None and (many <= least[0] or (many <= tile[0] and nest.around)):  # threads would wake for little
         return tile, None
     most = tile[0] // 2 if many is None else min(tile[0] // 2, many // wanted)
     if nest.around:  # what is done again and again is mostly small
