@@ -104,6 +104,12 @@ def test_threads_have_bands_of_rows_and_rows_of_their_own():
         slopes.interpret(image, wanted)
         fast(image, found)
         np.testing.assert_array_equal(found, wanted, str(shape))
+    few = slopes.specialize(M=32, N=9).optimize("avx2", threads=2)
+    image = np.random.default_rng(4).random((32, 9), np.float32)
+    wanted, found = np.zeros_like(image), np.zeros_like(image)
+    slopes.interpret(image, wanted)
+    few(image, found)
+    np.testing.assert_array_equal(found, wanted, "all of its rows are one band")
 
 
 def test_nests_that_sum_up_are_no_chain():

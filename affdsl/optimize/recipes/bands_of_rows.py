@@ -49,7 +49,9 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     before = {row.names[0] for row in made.loops()}
     try:
         made.strip_mine(last, ROWS)
-        band = next(name for name in roots_of(made) if name not in before)
+        band = next((name for name in roots_of(made) if name not in before), None)
+        if band is None:
+            raise UnfitError(f"its last nest has at most {ROWS} rows")
         for array in reversed(arrays):
             made.compute_at(array, band)
         if roots_of(made) != [band]:
