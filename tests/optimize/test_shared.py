@@ -54,3 +54,28 @@ def test_the_outermost_loop_that_may_be_shared_has_chunks_for_threads(kernel, sh
     fast(*arrays)
     for one, other in zip(arrays, wanted, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+@af.kernel
+def durbin(r: af.f64[N], y: af.f64[N]):
+    z = af.alloc(af.f64[N])
+    y[0] = -r[0]
+    with af.for_(1, N, iter_args=(af.f64(1.0), -r[0])) as (k, (beta, alpha)):
+        shorter = (1.0 - alpha * alpha) * beta
+        with af.for_(k, iter_args=af.f64(0.0)) as (i, sum):
+            af.yield_(sum + r[k - i - 1] * y[i])
+        factor = -(r[k] + sum) / shorter
+        with af.for_(k) as i:
+            z[i] = y[i] + factor * y[k - i - 1]
+        with af.for_(k) as i:
+            y[i] = z[i]
+        y[k] = factor
+        af.yield_(shorter, factor)
+
+
+def test_a_nest_that_steps_for_another_one_take_in_is_left_out():
+    r = np.arange(2.0, 42.0)
+    wanted, found = np.zeros(40), np.zeros(40)
+    durbin(r, wanted)
+    durbin.optimize("native", threads=2, contract=True, reassociate=True, reciprocal=True)(r, found)
+    np.testing.assert_allclose(found, wanted, 1e-6)

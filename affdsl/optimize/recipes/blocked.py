@@ -75,7 +75,9 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
     inside = names_in(s, strip)
     said: list[str] = []
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
-        nest = next(each for each in nests(s) if each.name(each.innermost) == name)
+        nest = next((each for each in nests(s) if each.name(each.innermost) == name), None)
+        if nest is None:  # a step for another nest has made it one with that
+            continue
         tried = copy(s)
         try:
             said.append(f"{nest.place}: {product.take(tried, nest, options)}")
