@@ -36,8 +36,10 @@ from affdsl.optimize.recipes import (
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.tuning import tuned
 from affdsl.passes.advice.alternatives import without_alternatives
-from affdsl.passes.analysis.dependence import AnalysisWarning
-from affdsl.schedule.loops import ScheduleError
+from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
+from affdsl.passes.analysis.parallelism import first_in_the_way
+from affdsl.passes.legality.order import Violation
+from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 from affdsl.schedule.spelling import literal
 
@@ -363,10 +365,19 @@ def _in_parallel(s: Schedule) -> Iterator[str]:
         if row.depth or len(inside) < 2 or any(each.is_parallel for each in inside):
             continue
         try:
+            _require_none_in_the_way(s, row)
             s.parallel(row.names[0])
             yield f"{row.names[0]} ({row.location}): its iterations run on threads"
         except (IllegalTransform, ScheduleError) as error:
             yield f"{row.names[0]} ({row.location}): on one thread; {in_one_line(error)}"
+
+
+def _require_none_in_the_way(s: Schedule, row: LoopRow) -> None:
+    """Raise IllegalTransform for the first dependence because of which a loop is not parallel: all take much longer."""
+    found = first_in_the_way(Dependences(s.function, s.module), row.iv)
+    if found is not None:
+        loop = loop_by(s.function, row.iv)
+        raise IllegalTransform(loop, f"make {row.names[0]} parallel", violation=Violation(found, found.witness))
 
 
 def _target(name: str) -> Target:

@@ -131,6 +131,30 @@ def of_loop(dependences: Dependences, iv: Value) -> Parallelism | None:
     return None if loop is None else _of_loop(iv, loop, Reductions(dependences), Summaries(dependences.accesses.module))
 
 
+def first_in_the_way(dependences: Dependences, iv: Value) -> Dependence | None:
+    """The first dependence found because of which a loop is not parallel: that takes less time than to find all.
+
+    Those that may be part of a reduction are passed over. So None does not say that the loop is parallel.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> (f,) = parse('''func.func @f(%A: memref<?xf32>, %n: index) {
+    ...   affine.for %i = 1 to %n {
+    ...     %a = affine.load %A[%i - 1] : memref<?xf32>
+    ...     affine.store %a, %A[%i] : memref<?xf32>
+    ...   }
+    ...   return
+    ... }''').functions
+    >>> print(first_in_the_way(Dependences(f), f.body[0].iv))
+    flow dependence of A at depth 1: [1, 1]
+    """
+    groups = {a: (u.store.buffer, u.kind) for u in Reductions(dependences).updates for a in u.accesses}
+    for each in dependences.carried_by(iv):
+        group = groups.get(each.source)
+        if group is None or groups.get(each.sink) != group:
+            return each
+    return None
+
+
 def table(found: Iterable[Parallelism]) -> str:
     """The verdicts for people: a row for each loop, those inside of another one below it.
 

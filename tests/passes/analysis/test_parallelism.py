@@ -20,7 +20,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import parallelism as under_test
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
-from affdsl.passes.analysis.parallelism import Parallelism, of_loop, of_loops, parallelism, table
+from affdsl.passes.analysis.parallelism import Parallelism, first_in_the_way, of_loop, of_loops, parallelism, table
 from tests.effort import some
 from tests.passes.analysis.brute import Brute
 from tests.passes.analysis.nests import SIZE, nest
@@ -241,3 +241,16 @@ def test_one_loop_alone_has_the_same_verdict() -> None:
         assert alone is not None
         assert (str(alone), alone.depth, alone.loop) == (str(each), each.depth, each.loop)
     assert of_loop(found, module.functions[0].args[2]) is None
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.partition("\n")[0])
+def test_what_is_found_first_is_in_the_way(program):
+    module = parse(program.partition("\n")[2])
+    for function in module.functions:
+        for verdict in of_loops(Dependences(function, module)):
+            found = first_in_the_way(Dependences(function, module), verdict.iv)
+            if verdict.is_parallel:
+                assert found is None
+            elif verdict.prevented_by:
+                assert found is not None
+                assert str(found) in {str(each) for each in verdict.prevented_by}
