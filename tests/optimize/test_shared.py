@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from benchmarks.polybench.suite import named
 
 M, N, K = af.symbols("M N K")
 
@@ -56,26 +57,8 @@ def test_the_outermost_loop_that_may_be_shared_has_chunks_for_threads(kernel, sh
         np.testing.assert_array_equal(one, other)
 
 
-@af.kernel
-def durbin(r: af.f64[N], y: af.f64[N]):
-    af.assume(N >= 1)
-    z = af.alloc(af.f64[N])
-    y[0] = -r[0]
-    with af.for_(1, N, iter_args=[af.f64(1.0), -r[0]]) as (k, beta, alpha):
-        shorter = (1.0 - alpha * alpha) * beta
-        with af.for_(k, iter_args=af.f64(0.0)) as (i, total):
-            af.yield_(total + r[k - i - 1] * y[i])
-        factor = -(r[k] + total) / shorter
-        with af.for_(k) as i:
-            z[i] = y[i] + factor * y[k - i - 1]
-        with af.for_(k) as i:
-            y[i] = z[i]
-        y[k] = factor
-        af.yield_(shorter, factor)
-
-
 def test_a_nest_that_steps_for_another_one_take_in_is_left_out():
-    r = 0.4 ** np.arange(1.0, 41.0)
+    durbin, r = named("durbin").kernel, 0.4 ** np.arange(1.0, 41.0)
     wanted, found = np.zeros(40), np.zeros(40)
     durbin(r, wanted)
     durbin.optimize("native", threads=2, contract=True, reassociate=True, reciprocal=True)(r, found)
