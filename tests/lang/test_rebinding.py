@@ -88,7 +88,7 @@ def test_a_name_from_a_block_that_has_ended_is_free():
         for c in range(2):
             with af.for_(N) as i:
                 if c == 2:
-                    y[i] = t  # noqa: F821 - never run: the t of the first round is of no use in the second
+                    y[i] = t  # noqa: F821 - never runs, but comes first in the byte code
                 t = x[i] + c
                 y[i] = t
 
