@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     dots,
@@ -95,6 +96,7 @@ AVX512 = Target(
         **dict(truncating(128)),
         **dict(truncating(256)),
         **dict(truncating(512)),
+        **dict(in_doubles(512)),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),
