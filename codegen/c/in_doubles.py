@@ -11,7 +11,7 @@ from math import log
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512
 from affdsl.codegen.targets.neon import NEON
-from affdsl.passes.transforms.approximate.formats import F64
+from affdsl.ir.formats import F64
 
 _FUSED = {
     8: ((AVX512, "_mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))"),),
@@ -24,11 +24,12 @@ _FUSED = {
 """a * b + c on so many lanes where it is one instruction."""
 
 
-def multiply_add(lanes: int) -> str:
-    """The text of a macro: a * b + c, rounded once where there is an instruction for it."""
+def macros(lanes: int) -> str:
+    """The text of macros: a vector of equal numbers; a * b + c, rounded once where there is an instruction for it."""
     name = f"MULTIPLY_ADD_f64x{lanes}(a, b, c)"
     ways = [f"if {target.condition}\n#define {name} ((f64x{lanes}){call})\n" for target, call in _FUSED[lanes]]
-    return f"#{'#el'.join(ways)}#else\n#define {name} ((a) * (b) + (c))\n#endif"
+    repeated = f"#define ALL_f64x{lanes}(a) ((f64x{lanes}){{{', '.join('a' * lanes)}}})\n"
+    return f"{repeated}#{'#el'.join(ways)}#else\n#define {name} ((a) * (b) + (c))\n#endif"
 
 
 def _polynomial(coefficients: Sequence[float], x: str, found: str) -> str:
@@ -38,14 +39,12 @@ def _polynomial(coefficients: Sequence[float], x: str, found: str) -> str:
     return "\n".join([f"V {found} = ALL({last!r});", *steps])
 
 
-# In what follows V is the type of the vectors, U that of as many integers without a sign, ALL(x) a vector of equal
-# numbers, FUSED(a, b, c) the macro MULTIPLY_ADD.
+# In what follows V is the type of the vectors, U that of as many integers without a sign, ALL and FUSED are the macros.
+# e**x = 2**n e**r, where n is the integer nearest to x / ln(2), which the last bits of `turned` are.
 _EXP = f"""\
-const V most = ALL(89.0), least = ALL(-104.0); /* beyond them all floats are infinity, and 0 */
-V x = lesser(&most, a);
-x = greater(&least, &x);
-const V rounder = ALL({F64.rounder!r}), turned = FUSED(x, ALL({1 / log(2)!r}), rounder), n = turned - rounder;
-V r = FUSED(n, ALL({-F64.ln2[0]!r}), x);
+const V rounder = ALL({F64.rounder!r});
+const V turned = FUSED(*a, ALL({1 / log(2)!r}), rounder), n = turned - rounder;
+V r = FUSED(n, ALL({-F64.ln2[0]!r}), *a);
 r = FUSED(n, ALL({-F64.ln2[1]!r}), r);
 {_polynomial(F64.exp, "r", "power")}
 power = FUSED(r * r, power, r) + ALL(1.0);

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from affdsl.codegen.c.helpers import Helper
-from affdsl.codegen.c.in_doubles import NEAR, multiply_add
+from affdsl.codegen.c.in_doubles import NEAR, macros
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512, AVX512VNNI
 from affdsl.codegen.targets.neon import NEON
@@ -82,6 +82,7 @@ _SCALED = (
 _ONE_BY_ONE = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = (float){}((*a)[k]);\nreturn found;"
 IN_DOUBLES = {kind: ("V", "const V *a", _ONE_BY_ONE.format(kind)) for kind in NEAR}
 """Functions of floats that are computed in doubles, and rounded once."""
+_MACROS = "MULTIPLY_ADD"
 _NEAR = {f"near_{kind}": ("V", "const V *a", body) for kind, body in NEAR.items()}
 
 _PORTABLE = (
@@ -148,8 +149,15 @@ def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
     if stem in IN_DOUBLES and has_row(stem, element, lanes):
         return ((f"near_{stem}", "f64", lanes // 2),)
     if stem in _NEAR:
-        return tuple((each, element, lanes) for each in ("MULTIPLY_ADD", "all", "lesser", "greater"))
+        return ((_MACROS, element, lanes),)
     return ()
+
+
+def _where_called(near: str, lanes: int) -> str:
+    """The condition under which a function on doubles is called by the one on floats."""
+    row = near.removeprefix("near_"), "f32", 2 * lanes
+    conditions = [target.condition for target in TARGETS if row in target.rows]
+    return " || ".join(f"({each})" if "&&" in each and len(conditions) > 1 else each for each in conditions)
 
 
 @cache
@@ -157,8 +165,8 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     """A helper on vectors of so many lanes of a type."""
     if stem == "shuffle":
         return Helper(_instantiated(_SHUFFLE, stem, element, lanes), headers=("stdint.h",))
-    if stem == "MULTIPLY_ADD":
-        return Helper(multiply_add(lanes))
+    if stem == _MACROS:
+        return Helper(macros(lanes))
     if stem not in _PORTABLE:
         raise InternalError(f"no C helper on vectors is called {stem!r}")
     result, parameters, portable = _PORTABLE[stem]
@@ -170,6 +178,8 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     name = vector_helper_name(stem, element, lanes)
     head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"
     text = _instantiated(f"{head}\n{{\n{body}\n}}", stem, element, lanes)
+    if stem in _NEAR:
+        text = f"#if {_where_called(stem, lanes)}\n{text}\n#endif"
     headers = ("stdint.h", *_HEADERS.get(stem, ()), *dict.fromkeys(target.header for target, _ in rows))
     return Helper(text, tuple(vector_helper_name(*row) for row in called_by(stem, element, lanes)), headers)
 
@@ -188,8 +198,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
     if stem in _NEAR:
-        words |= {"FUSED": f"MULTIPLY_ADD_{element}x{lanes}"}
-        words |= {word: vector_helper_name(word.lower(), element, lanes) for word in ("ALL", "lesser", "greater")}
+        words |= {"FUSED": f"MULTIPLY_ADD_{element}x{lanes}", "ALL": f"ALL_{element}x{lanes}"}
     return "".join(words.get(word, word) for word in _words(text))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from affdsl.codegen.targets.portable import all_or_each
 from affdsl.codegen.targets.in_doubles import in_doubles
+from affdsl.codegen.targets.portable import all_or_each
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import any_lane, extremes, float_extremes, integer_extremes, truncating, widening
 

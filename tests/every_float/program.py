@@ -1,6 +1,7 @@
-"""A program in C that computes a function of floats on vectors and, one by one, by the C library, and counts what differs.
+"""A program in C that computes a function of floats on vectors and one by one, and counts what differs.
 
-It is told where to begin, where to end and how far apart the floats are, all by the bits of these.
+One by one, the C library computes it for a double, and the result is rounded. The program is told where to begin, where
+to end and how far apart the floats are, all by the bits of these.
 """
 
 from __future__ import annotations
@@ -116,7 +117,17 @@ def text(trial: Trial, *, hard: bool = False) -> str:
 def compiled(trial: Trial, folder: Path, *, hard: bool = False) -> Path:
     """The program, made in a folder."""
     (folder / "program.c").write_text(text(trial, hard=hard), encoding="utf-8")
-    command = [trial.way.path(), "-O2", "-ffp-contract=off", *WARNINGS, *trial.way.flags, "program.c", "-o", "program", "-lm"]
+    command = [
+        trial.way.path(),
+        "-O2",
+        "-ffp-contract=off",
+        *WARNINGS,
+        *trial.way.flags,
+        "program.c",
+        "-o",
+        "program",
+        "-lm",
+    ]
     subprocess.run(command, cwd=folder, check=True)
     return folder / "program"
 
