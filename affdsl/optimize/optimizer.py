@@ -230,7 +230,10 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
     apart = copy(s)
-    for name in reversed(names_in(s, root)):
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
     try:
