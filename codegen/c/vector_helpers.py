@@ -112,12 +112,12 @@ _PORTABLE = (
 """What each gives, its parameters, and its portable body."""
 
 _SHUFFLE = """\
-#if defined(__clang__)
+#{0}if defined(__clang__)
 #define NAME(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){__VA_ARGS__})
+#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){{__VA_ARGS__}})
 #endif"""
-"""Lanes by number, which must be constants."""
+"""Lanes by number, which must be constants: any of two vectors (shuffle), or such as follow each other (spliced)."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
 _HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)}
@@ -132,12 +132,18 @@ def vector_helper_name(stem: str, element: str, lanes: int) -> str:
 @cache
 def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     """A helper on vectors of so many lanes of a type."""
-    if stem == "shuffle":
-        return Helper(_instantiated(_SHUFFLE, stem, element, lanes), headers=("stdint.h",))
+    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
+    if stem in ("shuffle", "spliced"):
+        texts = [
+            f"#{'el' * (k > 0)}if {target.condition}\n#define NAME(a, b, first, ...) {row}\n"
+            for k, (target, row) in enumerate(rows)
+        ]
+        text = "".join([*texts, _SHUFFLE.format("el" * bool(rows))])
+        headers = dict.fromkeys(target.header for target, _ in rows)
+        return Helper(_instantiated(text, stem, element, lanes), headers=("stdint.h", *headers))
     if stem not in _PORTABLE:
         raise InternalError(f"no C helper on vectors is called {stem!r}")
     result, parameters, portable = _PORTABLE[stem]
-    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
     body = _indented(portable)
     if rows:
         texts = [f"#{'el' * (k > 0)}if {target.condition}\n{_indented(row)}" for k, (target, row) in enumerate(rows)]
