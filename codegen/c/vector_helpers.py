@@ -122,12 +122,12 @@ _PORTABLE = (
 """What each gives, its parameters, and its portable body."""
 
 _SHUFFLE = """\
-#if defined(__clang__)
+#{0}if defined(__clang__)
 #define NAME(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){__VA_ARGS__})
+#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){{__VA_ARGS__}})
 #endif"""
-"""Lanes by number, which must be constants."""
+"""Lanes by number, which must be constants: any of two vectors (shuffle), or such as follow each other (spliced)."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
 _HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)} | dict.fromkeys(IN_DOUBLES, ("math.h",))
@@ -163,14 +163,20 @@ def _where_called(near: str, lanes: int) -> str:
 @cache
 def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     """A helper on vectors of so many lanes of a type."""
-    if stem == "shuffle":
-        return Helper(_instantiated(_SHUFFLE, stem, element, lanes), headers=("stdint.h",))
     if stem == _MACROS:
         return Helper(macros(lanes))
+    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
+    if stem in ("shuffle", "spliced"):
+        texts = [
+            f"#{'el' * (k > 0)}if {target.condition}\n#define NAME(a, b, first, ...) {row}\n"
+            for k, (target, row) in enumerate(rows)
+        ]
+        text = "".join([*texts, _SHUFFLE.format("el" * bool(rows))])
+        headers = dict.fromkeys(target.header for target, _ in rows)
+        return Helper(_instantiated(text, stem, element, lanes), headers=("stdint.h", *headers))
     if stem not in _PORTABLE:
         raise InternalError(f"no C helper on vectors is called {stem!r}")
     result, parameters, portable = _PORTABLE[stem]
-    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
     body = _indented(portable)
     if rows:
         texts = [f"#{'el' * (k > 0)}if {target.condition}\n{_indented(row)}" for k, (target, row) in enumerate(rows)]
@@ -180,8 +186,9 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     text = _instantiated(f"{head}\n{{\n{body}\n}}", stem, element, lanes)
     if stem in _NEAR:
         text = f"#if {_where_called(stem, lanes)}\n{text}\n#endif"
-    headers = ("stdint.h", *_HEADERS.get(stem, ()), *dict.fromkeys(target.header for target, _ in rows))
-    return Helper(text, tuple(vector_helper_name(*row) for row in called_by(stem, element, lanes)), headers)
+    needs = tuple(vector_helper_name(*row) for row in called_by(stem, element, lanes))
+    of_rows = dict.fromkeys(target.header for target, _ in rows)
+    return Helper(text, needs, ("stdint.h", *_HEADERS.get(stem, ()), *of_rows))
 
 
 def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:

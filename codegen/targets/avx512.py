@@ -15,6 +15,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    spliced,
     truncating,
     widening,
 )
@@ -89,6 +90,7 @@ AVX512 = Target(
         **dict(integer_extremes(256, most=64)),
         **dict(integer_extremes(512, most=64)),
         **dict(loaded(512)),
+        **dict(spliced(512)),
         **dict(dots(512)),
         **dict(dots(256)),
         **dict(widening(512)),

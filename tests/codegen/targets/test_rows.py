@@ -62,6 +62,9 @@ def body(stem, element, lanes):
     match stem.partition("_")[0]:
         case "loaded":
             return f"*found = {name}(at);"
+        case "spliced":
+            order = ", ".join(f"{lanes - 3 + k}" for k in range(lanes))
+            return f"*found = {name}(v, w, {order});"
         case "masked":
             return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
         case "fma":
