@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from functools import cache
 
 from affdsl.codegen.c.helpers import Helper
-from affdsl.codegen.c.in_doubles import NEAR, macros
+from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512, AVX512VNNI
+from affdsl.codegen.targets.in_doubles import KINDS, one_by_one
 from affdsl.codegen.targets.neon import NEON
 from affdsl.codegen.targets.portable import LOAD, STORE
 from affdsl.codegen.targets.rvv import RVV
@@ -79,11 +80,9 @@ _SCALED = (
 )
 """In two steps: neither power of 2 is too large or too small. U is the type of masks without a sign."""
 
-_ONE_BY_ONE = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = (float){}((*a)[k]);\nreturn found;"
-IN_DOUBLES = {kind: ("V", "const V *a", _ONE_BY_ONE.format(kind)) for kind in NEAR}
+IN_DOUBLES = {kind: ("V", "const V *a", one_by_one(kind)) for kind in KINDS}
 """Functions of floats that are computed in doubles, and rounded once."""
-_MACROS = "MULTIPLY_ADD"
-_NEAR = {f"near_{kind}": ("V", "const V *a", body) for kind, body in NEAR.items()}
+_NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items()}
 
 _PORTABLE = (
     _WIDER
@@ -130,7 +129,7 @@ _SHUFFLE = """\
 """Lanes by number, which must be constants: any of two vectors (shuffle), or such as follow each other (spliced)."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
-_HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)} | dict.fromkeys(IN_DOUBLES, ("math.h",))
+_HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)} | dict.fromkeys((*IN_DOUBLES, *_NEAR), ("math.h",))
 LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
 
 
@@ -147,9 +146,10 @@ def has_row(stem: str, element: str, lanes: int) -> bool:
 def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
     """The helpers on vectors that a helper calls."""
     if stem in IN_DOUBLES and has_row(stem, element, lanes):
-        return ((f"near_{stem}", "f64", lanes // 2),)
+        near = (f"near_{stem}", "f64", lanes // 2)
+        return (near,) if KINDS[stem].is_exact else (("CLOSE_TO_MIDDLE", "f64", lanes // 2), near)
     if stem in _NEAR:
-        return ((_MACROS, element, lanes),)
+        return tuple((macro, element, lanes) for macro in called(stem.removeprefix("near_")))
     return ()
 
 
@@ -163,8 +163,8 @@ def _where_called(near: str, lanes: int) -> str:
 @cache
 def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     """A helper on vectors of so many lanes of a type."""
-    if stem == _MACROS:
-        return Helper(macros(lanes))
+    if stem in MACROS:
+        return Helper(macro(stem, lanes))
     rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
     if stem in ("shuffle", "spliced"):
         texts = [
@@ -205,7 +205,7 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
     if stem in _NEAR:
-        words |= {"FUSED": f"MULTIPLY_ADD_{element}x{lanes}", "ALL": f"ALL_{element}x{lanes}"}
+        words |= {macro: vector_helper_name(macro, element, lanes) for macro in MACROS}
     return "".join(words.get(word, word) for word in _words(text))
 
 

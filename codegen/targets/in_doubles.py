@@ -10,8 +10,38 @@ from dataclasses import dataclass
 
 from affdsl.codegen.targets.target import Row
 
-KINDS: Mapping[str, tuple[str, str] | None] = {"exp": ("-104.0f", "89.0f")}
-"""The functions, by the kinds of math, and two floats outside of which all results are those for these, if any are."""
+
+@dataclass(frozen=True)
+class Kind:
+    """A function of floats.
+
+    Attributes
+    ----------
+    ends
+        Two floats outside of which the results are those for them, if there are such.
+    is_exact
+        Whether no double is on another side of the middle between two floats than that of the C library is. Of other
+        functions, the library is asked where a double is close to a middle.
+    """
+
+    ends: tuple[str, str] | None = None
+    is_exact: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    "exp": Kind(("-104.0f", "89.0f"), is_exact=True),
+    "exp2": Kind(("-152.0f", "129.0f")),
+    "expm1": Kind(("-104.0f", "89.0f")),
+    "log": Kind(),
+    "log2": Kind(),
+    "log10": Kind(),
+    "log1p": Kind(),
+    "tanh": Kind(("-20.0f", "20.0f")),
+    "sin": Kind(),
+    "cos": Kind(),
+    "tan": Kind(),
+}
+"""The functions, by the kinds of math."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +54,8 @@ class _Register:
     """The nearest numbers that are not below LEAST nor above MOST; NaN stays."""
     halves: tuple[str, str]
     joined: str
+    any: str
+    """Whether a mask of doubles, `close`, is set in some lane."""
 
 
 _X86 = {
@@ -33,6 +65,7 @@ _X86 = {
         "_mm_max_ps(_mm_set1_ps(LEAST), _mm_min_ps(_mm_set1_ps(MOST), (__m128)*a))",
         ("_mm_cvtps_pd(given)", "_mm_cvtps_pd(_mm_movehl_ps(given, given))"),
         "_mm_movelh_ps(_mm_cvtpd_ps((__m128d)first), _mm_cvtpd_ps((__m128d)second))",
+        "_mm_movemask_pd((__m128d)close) != 0",
     ),
     256: _Register(
         256,
@@ -41,6 +74,7 @@ _X86 = {
         ("_mm256_cvtps_pd(_mm256_castps256_ps128(given))", "_mm256_cvtps_pd(_mm256_extractf128_ps(given, 1))"),
         "_mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps((__m256d)first)),\n"
         "    _mm256_cvtpd_ps((__m256d)second), 1)",
+        "_mm256_movemask_pd((__m256d)close) != 0",
     ),
     512: _Register(
         512,
@@ -49,6 +83,7 @@ _X86 = {
         ("_mm512_cvtps_pd(_mm512_castps512_ps256(given))", "_mm512_cvtps_pd(_mm512_extractf32x8_ps(given, 1))"),
         "_mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps((__m512d)first)),\n"
         "    _mm512_cvtpd_ps((__m512d)second), 1)",
+        "_mm512_movepi64_mask((__m512i)close) != 0",
     ),
 }
 _ARM = _Register(
@@ -57,6 +92,7 @@ _ARM = _Register(
     "vmaxq_f32(vdupq_n_f32(LEAST), vminq_f32(vdupq_n_f32(MOST), (float32x4_t)*a))",
     ("vcvt_f64_f32(vget_low_f32(given))", "vcvt_high_f64_f32(given)"),
     "vcvt_high_f32_f64(vcvt_f32_f64((float64x2_t)first), (float64x2_t)second)",
+    "vmaxvq_u32((uint32x4_t)close) != 0",
 )
 
 
@@ -73,12 +109,26 @@ def in_doubles_of_arm() -> Iterator[tuple[Row, str]]:
 def _rows(register: _Register) -> Iterator[tuple[Row, str]]:
     lanes = register.width // 32
     wide = f"f64x{lanes // 2}"
-    for kind, ends in KINDS.items():
+    for name, kind in KINDS.items():
         given = f"({register.type})*a"
-        if ends is not None:
-            given = register.between.replace("LEAST", ends[0]).replace("MOST", ends[1])
-        low, high = register.halves
+        if kind.ends is not None:
+            given = register.between.replace("LEAST", kind.ends[0]).replace("MOST", kind.ends[1])
         body = f"const {register.type} given = {given};\n"
-        body += "".join(f"const {wide} {name} = ({wide}){half};\n" for name, half in (("low", low), ("high", high)))
-        body += f"const {wide} first = near_{kind}_{wide}(&low), second = near_{kind}_{wide}(&high);\n"
-        yield (kind, "f32", lanes), f"{body}return (V){register.joined};"
+        for half, shown in zip(("low", "high"), register.halves, strict=True):
+            body += f"const {wide} {half} = ({wide}){shown};\n"
+        body += f"const {wide} first = near_{name}_{wide}(&low), second = near_{name}_{wide}(&high);\n"
+        if not kind.is_exact:
+            first, second = (f"CLOSE_TO_MIDDLE_{wide}({half})" for half in ("first", "second"))
+            body += f"const i64x{lanes // 2} close = {first} | {second};\n"
+            body += f"if ({register.any}) {{\n    {indented(one_by_one(name))}\n}}\n"
+        yield (name, "f32", lanes), f"{body}return (V){register.joined};"
+
+
+def one_by_one(kind: str) -> str:
+    """C statements that ask the C library for each lane."""
+    return f"V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = (float){kind}((*a)[k]);\nreturn found;"
+
+
+def indented(text: str) -> str:
+    """Lines of a block, but for the first one."""
+    return text.replace("\n", "\n    ")
