@@ -31,6 +31,10 @@ _DIVISIONS = ("divsi", "divui", "floordivsi")
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
+HALVED = 8
+"""From so many lanes on, integers are made narrow by halves."""
+NARROW = 16
+"""Integers of at most so many bits are made of floats by way of such of 32 bits."""
 _EXTREMES = {"maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}
 """The helpers that choose between two integers."""
 _KINDS = (*(suffix(kind) for kind in _ELEMENTS), *(f"u{bits}" for bits in (8, 16, 32, 64)))
@@ -103,8 +107,7 @@ def mask_of(c: Context, mask: Value, bits: int) -> Code:
     shown = whole(c, mask)
     if c.masks.get(mask, NARROWEST) == bits:
         return shown
-    assert isinstance(mask.type, VectorType)
-    return converted(_named(c, IntegerType(bits), prod(mask.type.shape)), shown)
+    return converted(_named(c, IntegerType(bits), prod(_vector(mask).shape)), shown)
 
 
 def converted(type: str, shown: Code) -> Code:
@@ -336,6 +339,8 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape)), shown)
     elif op.kind == "fptosi" and (size, width_of(target)) in ((32, 32), (64, 32), (64, 64)):
         return _helped(c, f"trunc_f{size}", op.result, op.operand)
+    elif op.kind in ("fptosi", "fptoui") and width_of(target) <= NARROW:
+        return _saturated(c, op)
     elif op.kind in ("fptosi", "fptoui") or (op.kind == "truncf" and op.rounding != ROUNDING[0]):
         return None
     if source == target:
@@ -351,7 +356,41 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
         kind = suffix(source)
         type = c.unit.vector_type(kind, value_type(source), prod(_vector(op.result).shape))
         return call(_helper(c, f"from_{kind}", op.result), _address_of(c, type, shown))
+    if isinstance(source, IntegerType) and isinstance(target, IntegerType):
+        return _shortened(c, shown, source.width, target.width, prod(_vector(op.result).shape))
     return converted(name, shown)
+
+
+def _shortened(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:
+    """Integers with fewer bits: gcc 12 has instructions for half of them, and else takes one lane after the other."""
+    while bits > wanted:
+        bits = bits // 2 if lanes >= HALVED else wanted
+        shown = converted(_named(c, IntegerType(bits), lanes), shown)
+    return shown
+
+
+def _saturated(c: Context, op: arith.Cast) -> Code:
+    """Floats as narrow integers, by way of wider ones: the nearest there is, and 0 for NaN."""
+    source, lanes, wide = lane_kind(c, op.operand), prod(_vector(op.result).shape), IntegerType(32)
+    bits, size = width(lane_kind(c, op.result)), width_of(source)
+    if op.kind == "fptoui":  # of NaN and 0, 0 is the greater one
+        shown = _between(c, ("greater", "lesser"), source, whole(c, op.operand), (0, (1 << bits) - 1), lanes)
+        return _shortened(c, converted(_named(c, wide, lanes), shown), wide.width, bits, lanes)
+    _integers(c, "u32", lanes)
+    shown = on_vectors(c, f"trunc_f{size}", wide, lanes, op.operand)
+    shown = _between(c, ("maxs", "mins"), wide, shown, (-1 << bits - 1, (1 << bits - 1) - 1), lanes)
+    return _shortened(c, shown, wide.width, bits, lanes)
+
+
+def _between(
+    c: Context, stems: tuple[str, str], kind: ScalarType, shown: Code, ends: tuple[int, int], lanes: int
+) -> Code:
+    """Each lane, or the nearer one of two numbers where it lies outside of them."""
+    type = _named(c, kind, lanes)
+    for stem, end in zip(stems, ends, strict=True):
+        edge = call(c.unit.vector_helper("all", suffix(kind), lanes), number(end))
+        shown = call(c.unit.vector_helper(stem, suffix(kind), lanes), *(_address_of(c, type, v) for v in (shown, edge)))
+    return shown
 
 
 def _widened(c: Context, op: arith.Cast, shown: Code, sign: str, target: IntegerType) -> Code:

@@ -95,6 +95,7 @@ def test_comparisons_choices_and_extremes(element, lanes, tmp_path):
     ("i32", "f32", "sitofp uitofp bitcast"), ("i64", "f32", "sitofp uitofp"), ("i8", "f64", "sitofp uitofp"),
     ("i64", "f64", "sitofp uitofp bitcast"), ("f32", "f64", "extf"), ("f64", "f32", "truncf"),
     ("f32", "i32", "fptosi fptoui bitcast"), ("f64", "i16", "fptosi fptoui"),
+    ("f32", "i8", "fptosi fptoui"), ("f32", "i16", "fptosi fptoui"), ("f64", "i8", "fptosi fptoui"),
 ])  # fmt: skip
 def test_conversions(source, target, kinds, lanes, tmp_path):
     v, w = f"vector<{lanes}x{source}>", f"vector<{lanes}x{target}>"
