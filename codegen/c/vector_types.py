@@ -329,8 +329,10 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     """A conversion of all lanes that is what C's conversion of a number is."""
     source, target, name = lane_kind(c, op.operand), lane_kind(c, op.result), type_name(c, op.result)
     size = width_of(source)
-    if is_mask(op.operand) or is_mask(op.result):
+    if is_mask(op.result):
         return None
+    if is_mask(op.operand):
+        return _numbers_of(c, op)
     shown = whole(c, op.operand)
     if op.kind == "bitcast":
         return cast(name, shown)
@@ -359,6 +361,18 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     if isinstance(source, IntegerType) and isinstance(target, IntegerType):
         return _shortened(c, shown, source.width, target.width, prod(_vector(op.result).shape))
     return converted(name, shown)
+
+
+def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
+    """A mask as numbers that are 1, or -1 with a sign, or 0: gcc 12 takes (t[0] != 0) + (t[1] != 0) for t[0] + t[1]."""
+    target = lane_kind(c, op.result)
+    bits, lanes = width_of(target), prod(_vector(op.result).shape)
+    if op.kind not in ("extui", "extsi", "uitofp", "sitofp"):
+        return None
+    shown = mask_of(c, op.operand, bits)
+    if op.kind in ("extui", "uitofp"):
+        shown = infix("&", shown, call(c.unit.vector_helper("all", f"i{bits}", lanes), number(1)))
+    return converted(type_name(c, op.result), shown) if isinstance(target, FloatType) else shown
 
 
 def _shortened(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:

@@ -197,13 +197,30 @@ def bases(text: af.u8[N], counts: af.i64[2]):
 
 def test_integers_are_counted_in_lanes_whatever_is_allowed():
     fast = bases.optimize("avx512", threads=1)
-    assert "i sums up in 32 lanes" in fast.explain()
+    assert "i sums up in 64 lanes" in fast.explain()
+    assert "count_i8x64" in fast.c()
     main = fast.mlir().partition("affine.for")[2].partition("affine.for")[0]
     assert main.count("vector_load") == 1  # not once more, with a mask, under the second condition
     fast = bases.optimize("avx2", threads=1)
     for n in (0, 1, 16, 77):
         text = np.random.default_rng(n).choice(np.array([65, 67, 71, 84], "u1"), n)
         same_to_the_bit(bases, fast, (text, np.zeros(2, "i8")))
+
+
+@af.kernel
+def words(text: af.u8[N], counts: af.i32[64]):
+    with af.for_(N - 2) as i:
+        code = af.var(af.i32(0))
+        with af.for_(3) as k:
+            code.set(code * 4 + af.i32(text[i + k]))
+        counts[code] += 1
+
+
+def test_what_updates_elements_that_data_chooses_stays_as_it_was():
+    fast = words.optimize("avx512", threads=1)
+    assert "data decides which elements it updates: one lane would wait for the other" in fast.explain()
+    text = np.random.default_rng(0).integers(0, 4, 99).astype("u1")
+    same_to_the_bit(words, words.optimize("avx2", threads=1), (text, np.zeros(64, "i4")))
 
 
 @af.kernel

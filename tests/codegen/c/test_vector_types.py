@@ -113,6 +113,31 @@ def test_conversions(source, target, kinds, lanes, tmp_path):
     assert_as_interpreted(text, [edges(source, lanes, 4), edges(target, size, 5)], tmp_path)
 
 
+ADDED = """func.func @f(%A: memref<8xi8>, %B: memref<8xi8>, %N: memref<1xi8>, %F: memref<8xf32>) {
+  %a = affine.vector_load %A[0] : memref<8xi8>, vector<8xi8>
+  %b = affine.vector_load %B[0] : memref<8xi8>, vector<8xi8>
+  %m = arith.cmpi eq, %a, %b : vector<8xi8>
+  %true = arith.constant dense<true> : vector<8xi1>
+  %o = arith.xori %m, %true : vector<8xi1>
+  %e = arith.extui %o : vector<8xi1> to vector<8xi8>
+  %k = arith.constant dense<[1, 2, 3, 4, 5, 6, 7, 8]> : vector<8xi8>
+  %x = arith.muli %e, %k : vector<8xi8>
+  %n = vector.reduction <add>, %x : vector<8xi8> into i8
+  affine.store %n, %N[0] : memref<1xi8>
+  %s = arith.SIGNtofp %m : vector<8xi1> to vector<8xf32>
+  affine.vector_store %s, %F[0] : memref<8xf32>, vector<8xf32>
+  return
+}"""
+
+
+@pytest.mark.parametrize("sign", ["ui", "si"])
+@pytest.mark.parametrize("factor", ["%x", "%e"])
+def test_masks_as_numbers_are_added_up(sign, factor, tmp_path):
+    text = ADDED.replace("SIGN", sign).replace("<add>, %x", f"<add>, {factor}")
+    arrays = [np.array([1, 2, 3, 4, 5, 6, 7, 8], "i1"), np.array([1, 0, 3, 0, 5, 6, 7, 0], "i1")]
+    assert_as_interpreted(text, [*arrays, np.zeros(1, "i1"), np.ones(8, "f4")], tmp_path)
+
+
 MASKED = """func.func @f(%A: memref<{n}x{t}>, %B: memref<{n}x{t}>, %x: {t}, %from: index, %count: index) {{
   %m = vector.create_mask %count : vector<{n}xi1>
   %other = vector.broadcast %x : {t} to vector<{n}x{t}>
