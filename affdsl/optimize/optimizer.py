@@ -31,6 +31,7 @@ from affdsl.optimize.recipes import (
     short,
     strips,
     sweeps,
+    unrolled,
     vectors,
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -256,12 +257,14 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        s, names = short.take(s, root)
+        straight, names = short.take(s, root)
     except UnfitError:
         return s, []
-    made, notes = _with_outer(s, root, options)
+    made, notes = _with_outer(straight, root, options)
     if not notes:
-        made, notes = _with_vectors(s, root, options)
+        made, notes = _with_vectors(straight, root, options)
+    if {step.call.verb for step in made.steps[len(straight.steps) :]} <= {"scalar_replace", "unroll"}:
+        return s, []  # compilers of C make straight code by themselves, and see more in loops
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
 
 
@@ -350,12 +353,16 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            return kept, [f"{nest.place}: one iteration after the other, variables in registers; {'; '.join(why)}"]
-    return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
+            s, said = kept, "one iteration after the other, variables in registers"
+    with suppress(UnfitError):
+        s, several = unrolled.take(s, nest)
+        said = f"one iteration after the other, {several}"
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
 def _in_parallel(s: Schedule) -> Iterator[str]:

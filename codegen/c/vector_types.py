@@ -348,7 +348,7 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     if source == target:
         return shown
     if isinstance(source, IntegerType) and isinstance(target, IntegerType) and source.width < target.width:
-        return _widened(c, op, shown, "u" if op.kind == "extui" else "i", target)
+        return _widened(c, op, shown, "u" if op.kind in ("extui", "index_castui") else "i", target)
     if isinstance(source, IntegerType) and isinstance(target, FloatType) and source.width <= 16:
         wide = IntegerType(32)  # gcc 12 converts narrow integers to floats one by one
         shown = _widened(c, op, shown, "u" if op.kind == "uitofp" else "i", wide)

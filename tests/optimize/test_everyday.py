@@ -216,11 +216,52 @@ def words(text: af.u8[N], counts: af.i32[64]):
         counts[code] += 1
 
 
-def test_what_updates_elements_that_data_chooses_stays_as_it_was():
+def test_what_chooses_elements_to_update_runs_on_vectors_before_the_updates():
     fast = words.optimize("avx512", threads=1)
-    assert "data decides which elements it updates: one lane would wait for the other" in fast.explain()
+    assert (
+        "in strips of 512 iterations, for each of which i_2 runs on vectors of 16, and then the rest" in fast.explain()
+    )
     text = np.random.default_rng(0).integers(0, 4, 99).astype("u1")
     same_to_the_bit(words, words.optimize("avx2", threads=1), (text, np.zeros(64, "i4")))
+
+
+@af.kernel
+def tally(x: af.u8[N], counts: af.i32[256]):
+    with af.for_(N) as i:
+        counts[x[i]] += 1
+
+
+def test_updates_that_data_chooses_are_straight_code_and_not_lanes():
+    fast = tally.optimize("avx2", threads=1)
+    assert "one iteration after the other, 4 of them as straight code; data decides which elements" in fast.explain()
+    for n in (0, 1, 4, 31):
+        x = np.random.default_rng(n).integers(0, 3, n).astype("u1")
+        same_to_the_bit(tally, fast, (x, np.zeros(256, "i4")))
+
+
+@af.kernel
+def halves(x: af.f64[N], y: af.f64[N]):
+    with af.for_(1, N) as i:
+        y[i] = 0.5 * y[i - 1] + x[i]
+
+
+def test_sums_of_floats_are_no_straight_code_since_they_wait_all_the_same():
+    assert "straight code" not in halves.optimize("avx2", threads=1).explain()
+
+
+@af.kernel
+def mapped(x: af.u8[M, N, 3], table: af.u8[256], out: af.u8[M, N, 3]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(3) as c:
+        out[i, j, c] = table[x[i, j, c]]
+
+
+def test_bytes_are_indices_without_a_sign_in_lanes_too():
+    fast = mapped.optimize("avx512", threads=1)
+    rng = np.random.default_rng(0)
+    x, table = rng.integers(0, 256, (3, 70, 3)).astype("u1"), rng.integers(0, 256, 256).astype("u1")
+    wide = af.Schedule(mapped).vectorize("c", 16, tail="masked").kernel()
+    for kernel in (fast, wide):
+        same_to_the_bit(mapped, kernel, (x, table, np.zeros((3, 70, 3), "u1")))
 
 
 @af.kernel
