@@ -28,6 +28,7 @@ from affdsl.optimize.recipes import (
     pivot,
     product,
     rows,
+    scheduled,
     short,
     strips,
     sweeps,
@@ -315,9 +316,15 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        book = (lines.take_carried, strips.take_early, vectors.take, lines.take, strips.take, jammed.take)
+        early = (lines.take_carried, strips.take_early, vectors.take)
+        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
         s, said = _first(s, name, book, options)
         notes += said
+    if len(waiting) > 1 and all(": as it was;" in note for note in notes):
+        with suppress(UnfitError):
+            row = next(row for row in s.loops() if row.names[0] == root)
+            s, made_one = scheduled.take_loop(s, root, options)
+            return s, [f"{root} ({row.location}): {made_one}"]
     return s, notes
 
 
