@@ -320,11 +320,13 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
         book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
         s, said = _first(s, name, book, options)
         notes += said
-    if len(waiting) > 1 and all(": as it was;" in note for note in notes):
-        with suppress(UnfitError):
-            row = next(row for row in s.loops() if row.names[0] == root)
-            s, made_one = scheduled.take_loop(s, root, options)
-            return s, [f"{root} ({row.location}): {made_one}"]
+    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = scheduled.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
     return s, notes
 
 

@@ -138,8 +138,7 @@ def schedule_of(dependences: Dependences, loop: affine.For) -> Band | Parts:
             found = _read(root.child(0), statements, params)
     except UnknownError as error:
         raise UnscheduledError(f"isl's scheduler finds no order: {error}") from None
-    if found is None:
-        raise UnscheduledError("isl's scheduler finds no order of loops")
+    assert found is not None, "a statement in a loop has a band"
     return found
 
 
@@ -179,8 +178,11 @@ def _require_known(
     loop: affine.For, dependences: Dependences, statements: Sequence[Statement], accesses: Sequence[Access]
 ) -> None:
     """Raise UnscheduledError where isl would not know enough, or need too long."""
-    if not statements or len(statements) > MOST_STATEMENTS or len(accesses) > MOST_ACCESSES:
-        raise UnscheduledError("isl's scheduler is not asked about so many statements")
+    if not statements:
+        raise UnscheduledError("nothing in it touches memory")
+    if len(statements) > MOST_STATEMENTS or len(accesses) > MOST_ACCESSES:
+        count = f"{len(statements)} statements with {len(accesses)} accesses"
+        raise UnscheduledError(f"isl's scheduler is not asked about {count}")
     blocks = [loop, *(op for op in walk(loop) if isinstance(op, affine.For))]
     for block in blocks:
         own = _from_memory(block.body)
@@ -268,4 +270,4 @@ def _read(node: Orders, statements: Sequence[Statement], params: Sequence[Value]
             is_permutable = bool(node.band_get_permutable())
             return Band(tuple(rows), is_permutable, _read(node.child(0), statements, params))
         case kind:
-            raise UnscheduledError(f"isl's order has a part of kind {kind}")
+            raise AssertionError(f"isl's schedules have no part of kind {kind}, where nothing asks for one")

@@ -10,14 +10,16 @@ from itertools import permutations
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk
 from affdsl.optimize.compared import instructions
-from affdsl.optimize.nests import Nest, is_recurrence, names_in, nests, require_quick_numbers
+from affdsl.optimize.nests import Nest, is_library_call, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.iterations import UncountedError
+from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.scheduler import Band, Parts, UnscheduledError, schedule_of
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
@@ -53,7 +55,7 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError.
     """
-    made = _counted_by_one(copy(s), root)
+    made = _prepared(copy(s), root)
     found = _asked(made, root)
     if isinstance(found, Band) and not any(isinstance(op, affine.For) for op in _loop(s, root).body):
         raise UnfitError  # there is one order
@@ -63,8 +65,15 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
-        raise UnfitError(f"isl's scheduler finds {found}; {why}") from None
-    return made, f"isl's scheduler finds {found}: {said}"
+        raise UnfitError(f"{_words(s, found)}; {why}") from None
+    return made, f"{_words(s, found)}: {said}"
+
+
+def _words(s: Schedule, found: Band | Parts) -> str:
+    """What isl has found, with loops as the schedule calls them."""
+    names = {row.iv: row.names[0] for row in s.loops()}
+    with calling(lambda value: names.get(value, "")):
+        return f"isl's scheduler finds {found}"
 
 
 def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Schedule, str]:
@@ -73,20 +82,23 @@ def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Sche
     if said:
         again = _asked(s, root)
         if isinstance(again, Parts):
-            raise UnfitError(f"in one loop they are {again}")
+            raise UnfitError("in one loop they are apart")
         band = again
     nest, skews = _in_its_order(s, root, band)
     made, done = _several(s, nest, options)
     return made, "; ".join([*said, *skews, done])
 
 
-def _counted_by_one(s: Schedule, root: str) -> Schedule:
-    """The schedule with loops that count in steps of 1; the one given is changed."""
-    names = [name for name in names_in(s, root) if _loop(s, name).step != 1]
-    for verb, loops in (("normalize", names), ("sink", names_in(s, root)[1:] if names else [])):
-        for name in loops:
+def _prepared(s: Schedule, root: str) -> Schedule:
+    """The schedule with loops in steps of 1, and with what only an inner one uses in it; the one given is changed."""
+    names = names_in(s, root)
+    for name in names:
+        if _loop(s, name).step != 1:
             with suppress(IllegalTransform, ScheduleError):
-                getattr(s, verb)(name)
+                s.normalize(name)
+    for name in names[1:]:
+        with suppress(IllegalTransform, ScheduleError):
+            s.sink(name)
     return s
 
 
@@ -128,7 +140,7 @@ def _made_one(s: Schedule, root: str, band: Band) -> list[str]:
     loop = _loop(s, root)
     loops = [op for op in loop.body if isinstance(op, affine.For)]
     if len(loops) < len(loop.body) and loops:
-        raise UnfitError(f"statements stand beside the loops in {root}")
+        raise UnfitError(f"statements stand beside the loops in {root}, which are not moved into them")
     names = {row.iv: row.names[0] for row in s.loops()}
     said: list[str] = []
     for other in loops[1:]:
@@ -219,7 +231,8 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError, and as steps do.
     """
-    require_quick_numbers(nest)
+    if any(map(is_library_call, walk(nest.innermost))):
+        raise UnfitError("its functions of the C library take longer than one iteration waits for another")
     if options.target.registers < 8:
         raise UnfitError("there are too few registers for several iterations")
     if sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) > MOST_COMPUTED:
@@ -231,7 +244,8 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             names = [nest.name(each) for each in nest.band if each is not inner]
             made.permute((*names, nest.name(inner)))
             nest, said = _nest(made, names[0]), f"{nest.name(inner)} runs innermost; "
-    if not is_recurrence(nest, nest.innermost):
+    found = of_loop(nest.dependences, nest.innermost.iv)
+    if found is None or found.verdict not in ("sequential", "unknown"):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around:
@@ -261,24 +275,25 @@ def is_quicker(s: Schedule, before: Schedule) -> bool:
 
 
 def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
-    """The schedule with the statements of a loop in loops of their own, those on vectors that can be.
+    """The schedule with the statements of a loop in loops of their own, each on vectors or as isl orders it.
 
     Raises UnfitError.
     """
     made = copy(s)
-    known = {nest.name(nest.innermost) for nest in nests(s)}
+    others = {row.names[0] for row in s.loops()}.difference(names_in(s, root))
     for name in reversed(names_in(s, root)):
         with suppress(IllegalTransform, ScheduleError):
             made.distribute(name)
     said: list[str] = []
-    inside = [*names_in(made, root), *({n.name(n.innermost) for n in nests(made)} - known)]
     for name in [nest.name(nest.innermost) for nest in nests(made)]:
         found = next((nest for nest in nests(made) if nest.name(nest.innermost) == name), None)
-        if found is None or found.has_vectors or name not in inside:
+        if found is None or found.has_vectors or name in others:
             continue
-        with suppress(UnfitError):
-            made, done = vectors.take(made, found, options)
-            said.append(done)
+        for recipe in (vectors.take, take):
+            with suppress(UnfitError):
+                made, done = recipe(made, found, options)
+                said.append(f"{', '.join(map(found.name, found.band))}: {done}")
+                break
     if not said:
-        raise UnfitError("none of them runs on vectors")
+        raise UnfitError("apart none of them runs on vectors, or several iterations at once")
     return made, "; ".join(said)
