@@ -132,11 +132,12 @@ def test_the_order_that_isl_finds_is_taken_by_steps(kernel):
     assert all(same_to_the_bit(kernel, fast.interpret, m, n) for m, n in SIZES)
 
 
-def test_tiles_that_do_not_wait_run_on_threads():
-    fast = sheared.optimize("avx2", threads=2)
-    assert "tiles that do not wait for each other run on threads, and in them 4 iterations of i" in fast.explain()
-    assert 'parallel("i_tile")' in [str(each) for each in fast.schedule.steps]
-    assert all(same_to_the_bit(sheared, fast, m, n) for m, n in ((0, 0), (1, 1), (37, 301), (70, 20)))
+def test_tiles_of_quotients_that_do_not_wait_run_on_threads():
+    fast = repeated.optimize("avx2", threads=2)
+    assert "tiles that do not wait for each other run on threads, and in them 4 iterations of _t" in fast.explain()
+    assert 'parallel("_t_tile")' in [str(each) for each in fast.schedule.steps]
+    assert all(same_to_the_bit(repeated, fast, m, n) for m, n in ((0, 0), (1, 1), (301, 70), (20, 37)))
+    assert " on threads, and in" not in sheared.optimize("avx2", threads=2).explain(), "it does too little in a tile"
 
 
 @af.kernel

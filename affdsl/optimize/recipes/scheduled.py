@@ -15,7 +15,7 @@ from affdsl.ir.traverse import walk
 from affdsl.optimize.compared import instructions
 from affdsl.optimize.nests import Nest, is_library_call, names_in, nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import jammed, vectors
+from affdsl.optimize.recipes import jammed, lines, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.iterations import UncountedError
@@ -26,7 +26,10 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 TILE = (32, 128)
-"""How many iterations of the two loops of a recurrence a tile has, where tiles run on threads."""
+"""How many iterations of the two loops of a recurrence a tile has, where tiles run on threads: those that divide.
+
+Others do so little in a tile that two threads would wait for each other longer than for their own recurrences.
+"""
 NO_SLOWER = 1.02
 """So much longer may it take by a model that says what a chain waits for in additions, and divisions wait longer."""
 MOST_COMPUTED = 64
@@ -39,8 +42,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         for i, j: A[i, j] = S(A[i - 1, j + 1], A[i, j - 1])
 
     isl finds loops all of whose orders are right: i, and i + j. So iterations of i may run together, each behind the
-    one before it, and tiles that do not wait for each other on threads. Steps bring the loops into that order: a
-    permutation, then skews; each is proved legal, or refused. Raises UnfitError.
+    one before it; tiles that do not wait for each other run on threads, where an iteration divides. Steps bring the
+    loops into that order: a permutation, then skews; each is proved legal, or refused. Raises UnfitError.
 
     References
     ----------
@@ -248,7 +251,7 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if found is None or found.verdict not in ("sequential", "unknown"):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
-    if options.threads > 1 and not nest.around:
+    if options.threads > 1 and not nest.around and lines.divides(nest.innermost):
         with suppress(IllegalTransform, ScheduleError):
             first, second = map(nest.name, nest.band[:2])
             tiled = jammed.in_tiles(made, (first, second), TILE, steps)
