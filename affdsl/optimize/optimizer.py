@@ -28,6 +28,7 @@ from affdsl.optimize.recipes import (
     pivot,
     product,
     rows,
+    scheduled,
     short,
     strips,
     sweeps,
@@ -87,18 +88,21 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
-    with suppress(UnfitError):
-        s, chained = chains.take(s, options)
-        notes.append(f"a chain of nests: {chained}")
-        finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
-    with suppress(UnfitError):
-        s, said = joined.take(s, options)
-        notes += said
+    left_out = options.choices.left_out
+    if "chains" not in left_out:
+        with suppress(UnfitError):
+            s, chained = chains.take(s, options)
+            notes.append(f"a chain of nests: {chained}")
+            finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
+    if "joined" not in left_out:
+        with suppress(UnfitError):
+            s, said = joined.take(s, options)
+            notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
         for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
-            if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
+            if recipe.__name__.removeprefix("_with_") in left_out:
                 continue
             s, said = recipe(s, root, options)
             notes += said
@@ -228,7 +232,10 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
     apart = copy(s)
-    for name in reversed(names_in(s, root)):
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
     try:
@@ -318,9 +325,17 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        book = (lines.take_carried, strips.take_early, vectors.take, lines.take, strips.take, jammed.take)
+        early = (lines.take_carried, strips.take_early, vectors.take)
+        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
         s, said = _first(s, name, book, options)
         notes += said
+    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = scheduled.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
     return s, notes
 
 

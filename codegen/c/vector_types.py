@@ -11,7 +11,7 @@ from affdsl.codegen.c.masks import NARROWEST, is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from affdsl.codegen.c.types import suffix, value_type, width
-from affdsl.codegen.c.vector_helpers import EXTREMES
+from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, has_row
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.arith import ROUNDING
@@ -166,6 +166,9 @@ def computed(c: Context, op: Op) -> Code | None:
             return fused(c, op)
         case math.Unary(kind="absf"):
             return _helped(c, "absf", op.result, op.operand)
+        case math.Unary(kind=kind) if kind in IN_DOUBLES:
+            row = kind, suffix(lane_kind(c, op.result)), prod(_vector(op.result).shape)
+            return _helped(c, kind, op.result, op.operand) if has_row(*row) else None
     return None
 
 

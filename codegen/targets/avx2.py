@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     any_lane,
@@ -63,6 +64,7 @@ AVX2 = Target(
         **dict(widening(256)),
         **dict(truncating(128)),
         **dict(truncating(256)),
+        **dict(in_doubles(256)),
     },
     flags=("-mavx2", "-mfma"),
     machine="__x86_64__",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     dots,
@@ -14,6 +15,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    spliced,
     truncating,
     widening,
 )
@@ -89,6 +91,7 @@ AVX512 = Target(
         **dict(integer_extremes(256, most=64)),
         **dict(integer_extremes(512, most=64)),
         **dict(loaded(512)),
+        **dict(spliced(512)),
         **dict(dots(512)),
         **dict(dots(256)),
         **dict(widening(512)),
@@ -96,6 +99,7 @@ AVX512 = Target(
         **dict(truncating(128)),
         **dict(truncating(256)),
         **dict(truncating(512)),
+        **dict(in_doubles(512)),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),

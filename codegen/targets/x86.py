@@ -144,6 +144,15 @@ def loaded(width: int) -> Iterator[tuple[Row, str]]:
         yield ("loaded", element, width // lane), load
 
 
+def spliced(width: int) -> Iterator[tuple[Row, str]]:
+    """Lanes of two vectors that follow each other, the first of which is known: no register holds their numbers."""
+    mm = register(width)
+    for element, lane in LANE_BITS.items():
+        if lane in (32, 64):
+            operands = f"(__m{width}i)(b), (__m{width}i)(a)"
+            yield ("spliced", element, width // lane), f"((V){mm}_alignr_epi{lane}({operands}, first))"
+
+
 def dots(width: int) -> Iterator[tuple[Row, str]]:
     """Sums of products of narrow integers: the instruction has 16 bits, so bytes are taken in two halves."""
     mm = register(width)

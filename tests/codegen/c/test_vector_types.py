@@ -205,6 +205,32 @@ def test_masks_of_several_widths_meet(tmp_path):
         check(parse(text), "f", arrays, tmp_path)
 
 
+def test_lanes_that_follow_each_other_are_spliced(tmp_path):
+    """From each lane of the first vector on; where they begin with the second one, or are any lanes, by number."""
+    orders = [list(range(first, first + 8)) for first in (0, 1, 7, 8)]
+    orders.append([*range(1, 8), 0])
+    lines = [f"%v{k} = affine.vector_load %A[{8 * k}] : memref<16xf64>, vector<8xf64>" for k in range(2)]
+    for k, order in enumerate(orders):
+        lines.append(f"%r{k} = vector.shuffle %v0, %v1 {order} : vector<8xf64>, vector<8xf64>")
+        lines.append(f"affine.vector_store %r{k}, %R[{k}, 0] : memref<5x8xf64>, vector<8xf64>")
+    text = "\n  ".join(["func.func @f(%A: memref<16xf64>, %R: memref<5x8xf64>) {", *lines, "return\n}"])
+    assert_as_interpreted(text, [np.arange(16.0), np.zeros((5, 8))], tmp_path)
+    source = emit(parse(text), "f").source
+    assert source.count("= spliced_f64x8(") == 3
+    assert source.count("= shuffle_f64x8(") == 2
+
+
+def test_a_lane_that_may_be_any_does_not_begin_a_row_of_lanes():
+    """Any lane is the first one in C, and those behind it are what they were."""
+    text = """func.func @f(%A: memref<8xf64>) {
+  %a = affine.vector_load %A[0] : memref<8xf64>, vector<8xf64>
+  %r = vector.shuffle %a, %a [-1, 0, 1, 2, 3, 4, 5, 6] : vector<8xf64>, vector<8xf64>
+  affine.vector_store %r, %A[0] : memref<8xf64>, vector<8xf64>
+  return
+}"""
+    assert "shuffle_f64x8(a, a, 0, 0, 1, 2, 3, 4, 5, 6)" in emit(parse(text), "f").source
+
+
 def test_c_reads_as_written_by_hand(golden):
     """A threshold under a condition, in groups of 8: no loop over lanes is left."""
     text = """func.func @keep(%x: memref<?xf32>, %y: memref<?xf32>, %t: f32, %i: index, %n: index) {
