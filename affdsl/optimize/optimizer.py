@@ -270,9 +270,16 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     made, notes = _with_outer(straight, root, options)
     if not notes:
         made, notes = _with_vectors(straight, root, options)
-    if {step.call.verb for step in made.steps[len(straight.steps) :]} <= {"scalar_replace", "unroll"}:
-        return s, []  # compilers of C make straight code by themselves, and see more in loops
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    inside = names_in(s, root)
+    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import copysign, prod
 
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
@@ -37,6 +37,11 @@ NARROW = 16
 """Integers of at most so many bits are made of floats by way of such of 32 bits."""
 _EXTREMES = {"maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}
 """The helpers that choose between two integers."""
+_BESIDE_NUMBERS = {
+    "maximumf": ("greater", -1.0, True), "minimumf": ("lesser", 1.0, True),
+    "maxnumf": ("greater", 1.0, False), "minnumf": ("lesser", -1.0, False),
+}  # fmt: skip
+"""How they choose between a float and a number, the sign of a zero that this may be, and whether NaN is the result."""
 _KINDS = (*(suffix(kind) for kind in _ELEMENTS), *(f"u{bits}" for bits in (8, 16, 32, 64)))
 NAMES = tuple(f"{kind}x{lanes}{end}" for kind in _KINDS for lanes in LANES for end in ("", "_at"))
 """What vector types are called, which nothing else in a file may be."""
@@ -197,13 +202,45 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     if kind in _DIVISIONS:
         return _divided(c, op)
     if kind in EXTREMES and isinstance(element, FloatType):
-        return _helped(c, kind, op.result, op.left, op.right)
+        return _beside_number(c, op) or _helped(c, kind, op.result, op.left, op.right)
     if kind in _EXTREMES and op.left is op.right:
         return whole(c, op.left)
     if kind in _EXTREMES:
         _integers(c, f"u{width(element)}", lanes)
         return _helped(c, _EXTREMES[kind], op.result, op.left, op.right)
     return None
+
+
+def _beside_number(c: Context, op: arith.Binary) -> Code | None:
+    """The smaller or larger one of a float and a known number, by fewer instructions than of any two floats.
+
+    Of two numbers that are equal, or where one is NaN, `lesser` and `greater` give the second one.
+    """
+    stem, sign, nan_wins = _BESIDE_NUMBERS[op.kind]
+    for x, known in ((op.left, op.right), (op.right, op.left)):
+        number_ = _known_float(c, known)
+        if number_ is None or number_ != number_:
+            continue
+        if number_ or copysign(1.0, number_) == sign:
+            return _helped(c, stem, op.result, *((known, x) if nan_wins else (x, known)))
+        if nan_wins:  # the zero that wins: x > 0 ? x : 0, and x where it is no number
+            shown, lanes = whole(c, x), prod(_vector(op.result).shape)
+            found = _helped(c, stem, op.result, x, known)
+            chosen = c.lines.keep("", c.values.temporary, type_name(c, op.result), found)
+            none = Mask(infix("!=", shown, shown))
+            return on_vectors(c, "choose", lane_kind(c, op.result), lanes, none, x, code(f"&{chosen}", UNARY, chosen))
+    return None
+
+
+def _known_float(c: Context, value: Value) -> float | None:
+    """The number that all lanes of a vector are; None where they differ, or nobody knows."""
+    maker = c.definitions.get(value)
+    if isinstance(maker, vector.Broadcast):
+        maker = c.definitions.get(maker.source)
+    found = maker.value if isinstance(maker, arith.Constant) else None
+    numbers = {found} if not isinstance(found, tuple) else {*found}
+    single = numbers.pop() if len(numbers) == 1 else None
+    return float(single) if isinstance(single, float) else None
 
 
 def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:

@@ -225,6 +225,11 @@ def test_what_chooses_elements_to_update_runs_on_vectors_before_the_updates():
     same_to_the_bit(words, words.optimize("avx2", threads=1), (text, np.zeros(64, "i4")))
 
 
+def test_straight_code_of_short_loops_stays_where_nothing_else_comes_of_it():
+    loop = next(each for each in LOOPS if each.name == "solve many of four")
+    assert "inside of it as straight code" in loop.kernel.optimize("avx512", threads=1).explain()
+
+
 @af.kernel
 def tally(x: af.u8[N], counts: af.i32[256]):
     with af.for_(N) as i:

@@ -89,7 +89,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         return s, "; ".join([*said, done])
     if said and has_complex_numbers(nest):
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
-    if _updates_by_data(loop):
+    if updates_by_data(loop):
         raise UnfitError("data decides which elements it updates: one lane would wait for the other")
     lanes = lanes_of(nest, options)
     if not outer and any(isinstance(op, memref.Load) for op in loop.body):
@@ -124,7 +124,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return s, "; ".join(said)
 
 
-def _updates_by_data(loop: affine.For) -> bool:
+def updates_by_data(loop: affine.For) -> bool:
     """Whether a loop loads, and stores, elements of an array that data chooses."""
     ops = [*walk(loop)]
     stored = {op.memref for op in ops if isinstance(op, memref.Store)}

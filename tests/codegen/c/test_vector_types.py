@@ -20,6 +20,7 @@ from tests.vectors.together import by_c
 FLAGS = (("-O1", "-fopenmp"), ("-O3", "-march=native"), ("-O2", "-mavx2", "-mno-avx512f"))
 FLOATS = "oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno".split()
 INTEGERS = "eq ne slt sle sgt sge ult ule ugt uge".split()
+DTYPES = {"f32": np.dtype("f4"), "f64": np.dtype("f8")}
 EDGES = {
     "f": [0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 3.0, -2.0, 1e-40],
     "i": [0, 1, -1, 2, 5, -7, "low", "high"],
@@ -111,6 +112,22 @@ def test_conversions(source, target, kinds, lanes, tmp_path):
       return
     }}"""
     assert_as_interpreted(text, [edges(source, lanes, 4), edges(target, size, 5)], tmp_path)
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_extremes_beside_a_number(element, tmp_path):
+    """Zeros of both signs, and what is no number, as the two operands say in either order."""
+    v, n = f"vector<16x{element}>", len(EDGES["f"])
+    lines = [
+        f"%k = arith.constant dense<{number}> : {v}\n%r = arith.{kind} {operands} : {v}"
+        for number in ("0.0", "-0.0", "1.5", "-2.5", "0x7FC00000" if element == "f32" else "0x7FF8000000000000")
+        for kind in ("maximumf", "minimumf", "maxnumf", "minnumf")
+        for operands in ("%a, %k", "%k, %a")
+    ]
+    text = computing([line.replace("%k", f"%k{at}") for at, line in enumerate(lines)], element, 16)
+    a = np.resize(np.array(EDGES["f"], DTYPES[element]), 16)
+    assert n <= 16
+    assert_as_interpreted(text, [a, a, edges(element, 16 * len(lines), 3)], tmp_path)
 
 
 ADDED = """func.func @f(%A: memref<8xi8>, %B: memref<8xi8>, %N: memref<1xi8>, %F: memref<8xf32>) {
