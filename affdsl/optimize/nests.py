@@ -239,11 +239,12 @@ def has_complex_numbers(nest: Nest) -> bool:
 def require_quick_numbers(nest: Nest) -> None:
     """Raise UnfitError where functions of the C library make complex numbers: they, and no sums, take the time."""
     ops = [*walk(nest.innermost)]
-    if any(isinstance(op, complex_.ComplexOp) for op in ops) and any(map(_is_library_call, ops)):
+    if any(isinstance(op, complex_.ComplexOp) for op in ops) and any(map(is_library_call, ops)):
         raise UnfitError("its functions of the C library take longer than one addition waits for another")
 
 
-def _is_library_call(op: Op) -> bool:
+def is_library_call(op: Op) -> bool:
+    """Whether a function of the C library computes the result of an operation."""
     match op:
         case complex_.Unary(kind=kind):
             return kind not in ("neg", "conj")
