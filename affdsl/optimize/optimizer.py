@@ -32,6 +32,7 @@ from affdsl.optimize.recipes import (
     short,
     strips,
     sweeps,
+    unrolled,
     vectors,
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -263,13 +264,22 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        s, names = short.take(s, root)
+        straight, names = short.take(s, root)
     except UnfitError:
         return s, []
-    made, notes = _with_outer(s, root, options)
+    made, notes = _with_outer(straight, root, options)
     if not notes:
-        made, notes = _with_vectors(s, root, options)
+        made, notes = _with_vectors(straight, root, options)
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    inside = names_in(s, root)
+    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -365,12 +375,16 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            return kept, [f"{nest.place}: one iteration after the other, variables in registers; {'; '.join(why)}"]
-    return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
+            s, said = kept, "one iteration after the other, variables in registers"
+    with suppress(UnfitError):
+        s, several = unrolled.take(s, nest)
+        said = f"one iteration after the other, {several}"
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
 def _in_parallel(s: Schedule) -> Iterator[str]:

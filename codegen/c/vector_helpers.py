@@ -41,6 +41,7 @@ INLINED = """\
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
 _CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
 _ANY = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        return true;\nreturn false;"
+_COUNT = "int found = 0;\nfor (int k = 0; k < N; ++k)\n    found -= (int)(*mask)[k];\nreturn found;"
 _FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
 _FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
 # Numbers that are equal have the same bits, or are two zeros, see `affdsl.codegen.c.helpers`.
@@ -103,6 +104,7 @@ _PORTABLE = (
             "const M *mask",
             _ANY,
         ),
+        "count": ("int", "const M *mask", _COUNT),
         "first": ("V", "int64_t count", _FIRST),
         "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
         "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),

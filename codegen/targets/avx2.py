@@ -8,6 +8,7 @@ from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     any_lane,
+    counting,
     dots,
     extremes,
     float_extremes,
@@ -52,6 +53,8 @@ AVX2 = Target(
         **dict(extremes(256)),
         **dict(any_lane(128)),
         **dict(any_lane(256)),
+        **dict(counting(128)),
+        **dict(counting(256)),
         **dict(float_extremes(128)),
         **dict(float_extremes(256)),
         **dict(integer_extremes(128)),

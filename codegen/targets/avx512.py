@@ -35,6 +35,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
             if element[0] == "i":
                 yield ("any", element, lanes), f"return {mask} != 0;"
+                yield ("count", element, lanes), f"return __builtin_popcountll({mask});"
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (
                 ("masked_load", element, lanes),

@@ -74,6 +74,14 @@ def any_lane(width: int) -> Iterator[tuple[Row, str]]:
             yield ("any", element, width // bits), f"return {register(width)}_movemask_epi8((__m{width}i)*mask) != 0;"
 
 
+def counting(width: int) -> Iterator[tuple[Row, str]]:
+    """How many lanes of a mask are set: one bit is gathered of each byte, or of each wider lane."""
+    ends = {"i8": ("epi8", "i"), "i32": ("ps", ""), "i64": ("pd", "d")}
+    for element, (end, kind) in ends.items():
+        bits = f"{register(width)}_movemask_{end}((__m{width}{kind})*mask)"
+        yield ("count", element, width // LANE_BITS[element]), f"return __builtin_popcount((unsigned){bits});"
+
+
 def integer_extremes(width: int, most: int = 32) -> Iterator[tuple[Row, str]]:
     """The smaller and the larger of two integers of at most so many bits, with a sign and without."""
     for element, bits in LANE_BITS.items():

@@ -73,8 +73,8 @@ def body(stem, element, lanes):
             return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
-        case "any":
-            return f"(*found)[0] = {name}(&m);"
+        case "any" | "count":
+            return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
         case "scaled":
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         case "dot":
