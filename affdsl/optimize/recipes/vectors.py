@@ -216,8 +216,9 @@ def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
     if not nest.innermost.results:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
-    loop = next(op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
-    if not loop.results or not all_count(loop):
+    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
+    loop = next(loops, None)  # none where it runs once
+    if loop is None or not loop.results or not all_count(loop):
         return 0
     types = [a.buffer.type.element for a in nest.accesses if a.buffer.rank and a.kind == "read"]
     bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
