@@ -8,7 +8,7 @@ from copy import copy
 from itertools import permutations
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk
@@ -66,6 +66,8 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if isinstance(found, Band) and not any(isinstance(op, affine.For) for op in _loop(s, root).body):
         raise UnfitError  # there is one order
     try:
+        if any(isinstance(op, scf.If) and op.orelse for op in walk(_loop(s, root))):
+            raise UnfitError("data decides which way an iteration goes, which is guessed wrong more often for several")
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
         waits = isinstance(found, Band) and _has_floats(_loop(s, root))
         if _gain(made, s) < (NO_SLOWER if waits else CLEARLY):
