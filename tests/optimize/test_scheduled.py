@@ -242,7 +242,10 @@ REFUSED = {
 def test_what_steps_cannot_say_is_told_and_left(kernel):
     fast = kernel.optimize("avx2", threads=1)
     assert REFUSED[kernel] in fast.explain()
-    assert fast.mlir() == kernel.mlir()
+    taken = {step.call.verb for step in fast.schedule.steps}
+    assert taken.isdisjoint(("distribute", "fuse", "permute", "skew", "tile", "unroll_jam")), (
+        "it runs in the same order"
+    )
 
 
 def test_isl_has_a_limit(monkeypatch):

@@ -133,7 +133,7 @@ def _nest(s: Schedule, root: str) -> Nest:
     """The only nest inside of a loop, which is its outermost one. Raises UnfitError."""
     inside = names_in(s, root)
     found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
-    if len(found) != 1 or found[0].name(found[0].band[0]) != root:
+    if len(found) != 1 or found[0].name(found[0].band[0]) != root or len(found[0].band) < 2:
         raise UnfitError(f"its statements are not all inside of all loops of {root}")
     return found[0]
 
@@ -257,7 +257,7 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait no longer than they compute")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around and lines.divides(nest.innermost):
-        with suppress(IllegalTransform, ScheduleError):
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
             first, second = map(nest.name, nest.band[:2])
             tiled = jammed.in_tiles(made, (first, second), TILE, steps)
             return tiled, (
