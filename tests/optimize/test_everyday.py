@@ -240,6 +240,13 @@ def test_what_conditions_of_data_update_does_not_run_at_once(name, said):
     same_to_the_bit(loop.kernel, fast, given)
 
 
+def test_what_is_looked_up_by_floats_runs_on_vectors_since_these_become_integers_at_once():
+    loop = next(each for each in LOOPS if each.name == "tone curve")
+    fast = loop.kernel.optimize("avx512", threads=1)
+    assert "i runs on vectors of 32" in fast.explain()
+    same_to_the_bit(loop.kernel, fast, loop.arguments(np.random.default_rng(0), 77))
+
+
 def test_straight_code_of_short_loops_stays_where_nothing_else_comes_of_it():
     loop = next(each for each in LOOPS if each.name == "solve many of four")
     assert "inside of it as straight code" in loop.kernel.optimize("avx512", threads=1).explain()
