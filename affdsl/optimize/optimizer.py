@@ -9,8 +9,11 @@ from copy import copy
 from itertools import combinations
 
 from affdsl.codegen.targets.target import Target
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
+from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize.footprint import larger_than, longer_than
@@ -28,9 +31,11 @@ from affdsl.optimize.recipes import (
     pivot,
     product,
     rows,
+    scheduled,
     short,
     strips,
     sweeps,
+    unrolled,
     vectors,
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -86,18 +91,21 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
-    with suppress(UnfitError):
-        s, chained = chains.take(s, options)
-        notes.append(f"a chain of nests: {chained}")
-        finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
-    with suppress(UnfitError):
-        s, said = joined.take(s, options)
-        notes += said
+    left_out = options.choices.left_out
+    if "chains" not in left_out:
+        with suppress(UnfitError):
+            s, chained = chains.take(s, options)
+            notes.append(f"a chain of nests: {chained}")
+            finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
+    if "joined" not in left_out:
+        with suppress(UnfitError):
+            s, said = joined.take(s, options)
+            notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
         for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
-            if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
+            if recipe.__name__.removeprefix("_with_") in left_out:
                 continue
             s, said = recipe(s, root, options)
             notes += said
@@ -108,10 +116,13 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             notes += _as_written(s, root)
     if options.threads > 1:
         notes += _in_parallel(s)
-    for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
-        for verb in _rounding(options):
-            with suppress(IllegalTransform):  # there may be no such operation in a loop
-                getattr(s, verb)(row.names[0])
+    rest = [row for row in s.loops() if row.depth == 0 and row.location not in stencils]
+    kinds = _kinds_in(s.function, {row.iv for row in rest})
+    for row in rest:
+        for verb, kind in _rounding(options):
+            if kind in kinds[row.iv]:
+                with suppress(IllegalTransform):  # there may be no such operation that can be another
+                    getattr(s, verb)(row.names[0])
     return s, notes
 
 
@@ -130,12 +141,21 @@ def _has_vectors(s: Schedule, root: str) -> bool:
     return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
-def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay."""
+def _rounding(options: Options) -> Iterator[tuple[str, str]]:
+    """The steps that round in another way, of those that are allowed and that pay, with what they need in a loop."""
     if options.reciprocal:
-        yield "reciprocal"
+        yield "reciprocal", "divf"
     if options.contract and options.target.has_fma:
-        yield "contract"
+        yield "contract", "mulf"
+
+
+def _kinds_in(function: Func, counters: set[Value]) -> dict[Value, set[str]]:
+    """The kinds of operations on two numbers in loops, by a counter of each."""
+    return {
+        iv: {op.kind for op in walk(loop) if isinstance(op, arith.Binary)}
+        for loop in walk(function)
+        for iv in counters.intersection(loop.binds())
+    }
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -227,7 +247,10 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
     apart = copy(s)
-    for name in reversed(names_in(s, root)):
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
     try:
@@ -256,13 +279,22 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        s, names = short.take(s, root)
+        straight, names = short.take(s, root)
     except UnfitError:
         return s, []
-    made, notes = _with_outer(s, root, options)
+    made, notes = _with_outer(straight, root, options)
     if not notes:
-        made, notes = _with_vectors(s, root, options)
+        made, notes = _with_vectors(straight, root, options)
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    inside = names_in(s, root)
+    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -315,9 +347,17 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        book = (lines.take_carried, strips.take_early, vectors.take, lines.take, strips.take, jammed.take)
+        early = (lines.take_carried, strips.take_early, vectors.take)
+        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
         s, said = _first(s, name, book, options)
         notes += said
+    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = scheduled.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
     return s, notes
 
 
@@ -350,12 +390,16 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            return kept, [f"{nest.place}: one iteration after the other, variables in registers; {'; '.join(why)}"]
-    return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
+            s, said = kept, "one iteration after the other, variables in registers"
+    with suppress(UnfitError):
+        s, several = unrolled.take(s, nest)
+        said = f"one iteration after the other, {several}"
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
 def _in_parallel(s: Schedule) -> Iterator[str]:
