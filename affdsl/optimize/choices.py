@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-RECIPES = ("sweeps", "across", "straight", "products", "outer", "vectors")
+RECIPES = ("chains", "joined", "sweeps", "across", "straight", "products", "outer", "vectors")
 """The recipes that can be left out, in the order in which they are tried."""
 
 

@@ -95,18 +95,21 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
-    with suppress(UnfitError):
-        s, chained = chains.take(s, options)
-        notes.append(f"a chain of nests: {chained}")
-        finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
-    with suppress(UnfitError):
-        s, said = joined.take(s, options)
-        notes += said
+    left_out = options.choices.left_out
+    if "chains" not in left_out:
+        with suppress(UnfitError):
+            s, chained = chains.take(s, options)
+            notes.append(f"a chain of nests: {chained}")
+            finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
+    if "joined" not in left_out:
+        with suppress(UnfitError):
+            s, said = joined.take(s, options)
+            notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
         for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
-            if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
+            if recipe.__name__.removeprefix("_with_") in left_out:
                 continue
             s, said = _unless_small(recipe, s, root, options)
             notes += said
@@ -128,7 +131,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 
 def _unless_small(recipe: _Whole, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
-    """The schedule after a recipe, where sizes are large enough for it; smaller ones run the loops as they were written.
+    """The schedule after a recipe, where sizes are large enough for it; smaller ones run the loops as they were.
 
     Sweeps and products have versions of their own.
     """
@@ -264,13 +267,16 @@ def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Sch
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
     row = next(row for row in s.loops() if row.names[0] == root)
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
     rows = options.choices.block_rows
     sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
     apart, said = copy(s), list[str]()
     with suppress(UnfitError):
         versions.in_other(apart, root, sizes)
         said.append(f"{root} ({row.location}): as it was, unless {literal(sizes)}")
-    for name in reversed(names_in(s, root)):
+    for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
     try:

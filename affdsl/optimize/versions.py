@@ -1,10 +1,9 @@
-"""Versions of a loop, between which the sizes of a call choose: what pays for large ones alone costs small ones time."""
+"""Versions of a loop, among which the sizes of a call choose: what large ones gain by, small ones may lose by."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import reduce
 
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
@@ -30,8 +29,11 @@ def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | No
     sizes = dict.fromkeys(v for bound in bounds for v in bound.values() if v in shapes)
     if not sizes or not all(v.hint.isidentifier() for v in sizes):  # MLIR calls a size what a schedule cannot
         return None
-    total = reduce(lambda a, b: a + b, (symbols(v.hint) for v in sizes))
-    assert isinstance(total, Index)
+    total: Index | int = 0
+    for v in sizes:
+        size = symbols(v.hint)
+        assert isinstance(size, Index)
+        total = size + total
     large = total >= least * len(sizes)
     assert isinstance(large, Condition)
     return large

@@ -138,3 +138,18 @@ def test_factorizations_and_triangles_are_products_in_blocks():
         fast = named(name).kernel.optimize("avx2", threads=1)
         assert fast.explain().count("a product of matrices") >= least, name
         assert 'strip_mine("' in str(fast.schedule), name
+
+
+def test_a_nest_behind_sweeps_without_iterations_is_not_theirs():
+    @af.kernel
+    def f(A: af.i64[N], C: af.i64[14]):
+        with af.for_(2, 0) as i, af.for_(0) as j, af.for_(4) as k:
+            A[j + 2] = af.min(A[k], af.cast(i, af.i64))
+        with af.for_(11) as i:
+            A[i] = C[i]
+
+    fast = f.optimize("native", threads=3)
+    found = np.zeros(14, np.int64)
+    fast(found, np.arange(14))
+    assert found.tolist() == [*range(11), 0, 0, 0]
+    assert "i#2 runs on vectors" in fast.explain() or "i_2 runs on vectors" in fast.explain()

@@ -124,6 +124,8 @@ def is_row_by_row(s: Schedule) -> bool:
 
 def _run_late(s: Schedule, first: str, second: str) -> None:
     """Run a loop as a part of one before it, late by as little as is legal. Raises UnfitError."""
+    if first not in roots_of(s):
+        raise UnfitError("a loop over rows runs once, and its body stands in its place")
     for shift in range(MOST_ROWS + 1):
         with suppress(IllegalTransform):
             s.fuse(first, second, shift=shift)

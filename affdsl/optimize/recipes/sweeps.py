@@ -98,13 +98,13 @@ def _spans_rows(s: Schedule, sweeps: list[affine.For]) -> bool:
 
 
 def _outermost(s: Schedule, name: str) -> str:
-    """The outermost loop around one."""
+    """The outermost loop around one. Raises UnfitError if it is gone."""
     found = name
     for row in s.loops():
         found = row.names[0] if row.depth == 0 else found
         if name in row.names:
-            break
-    return found
+            return found
+    raise UnfitError(f"{name} has no iterations in tiles")
 
 
 def _tiled(s: Schedule, root: str, inner: list[str], choices: Choices, *, separate: bool) -> Schedule:

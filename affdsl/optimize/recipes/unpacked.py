@@ -60,7 +60,7 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
         while len(s.steps) > before:
             s.undo()
         return ""
-    return f", where {literal(sizes)}; smaller ones are read where they stand, {ROWS} rows at once on vectors of {other[j]}"
+    return f", where {literal(sizes)}; smaller ones stay where they are, on vectors of {other[j]}, {ROWS} rows at once"
 
 
 def _large(s: Schedule, loops: tuple[str, str, str], bits: int, options: Options) -> Condition | None:
@@ -70,14 +70,13 @@ def _large(s: Schedule, loops: tuple[str, str, str], bits: int, options: Options
     if whole is None:
         return None
     _, j, k = loops
-    columns, terms = on_average(s, (j,), LEAST_VECTORS * options.target.lanes(bits) + 1), on_average(s, (k,), LEAST_TERMS)
+    columns = on_average(s, (j,), LEAST_VECTORS * options.target.lanes(bits) + 1)
+    terms = on_average(s, (k,), LEAST_TERMS)
     found = [c for each in (whole, columns, terms) if each is not None for c in each.constraints]
     return Condition(tuple(dict.fromkeys(found)))
 
 
-def _on_vectors(
-    s: Schedule, band: tuple[str, ...], loops: tuple[str, str, str], lanes: int, options: Options
-) -> None:
+def _on_vectors(s: Schedule, band: tuple[str, ...], loops: tuple[str, str, str], lanes: int, options: Options) -> None:
     """Sums of several rows at once, each on a vector of columns; the last one of a row is a part of a vector."""
     i, j, k = loops
     order = (*(each for each in band if each not in loops), i, j, k)
