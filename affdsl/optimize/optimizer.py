@@ -146,7 +146,8 @@ def _unless_small(recipe: _Whole, s: Schedule, root: str, options: Options) -> t
     made, notes = recipe(both, root, options)
     if len(made.steps) == len(both.steps):
         return s, notes
-    return made, [f"{root} ({row.location}): as it was, unless {literal(condition)}", *notes]
+    large = versions.chosen_by(made, root, len(s.steps))
+    return made, [f"{root} ({row.location}): as it was, unless {literal(large)}", *notes]
 
 
 def _as_written(s: Schedule, root: str) -> Notes:

@@ -61,6 +61,20 @@ def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:
     return [row.names[0] for row in s.loops() if row.names[0] not in before]
 
 
+def longest(s: Schedule, loop: str, condition: Condition | None) -> None:
+    """The same in place of the step before, if that gave the loop a version of the same kind for smaller sizes."""
+    last = s.steps[-1].call if s.steps else None
+    if condition is not None and last is not None and (last.verb, last.arguments[0]) == ("specialize", loop):
+        s.undo()
+    in_other(s, loop, condition)
+
+
+def chosen_by(s: Schedule, loop: str, since: int = 0) -> Condition | None:
+    """The condition of the last versions of a loop, among the steps since so many."""
+    found = (step.call.arguments for step in reversed(s.steps[since:]) if step.call.verb == "specialize")
+    return next((what for name, what in found if name == loop and isinstance(what, Condition)), None)
+
+
 def as_written(s: Schedule, known: AbstractSet[str]) -> set[str]:
     """The copies of loops for other sizes that no step has changed, by name; `known` are the loops before all steps."""
     found: set[str] = set()

@@ -42,7 +42,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     lanes = options.target.lanes(bits)
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
-    small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits, options) if not found.starts_late else ""
+    small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits, options)
     nest, found = _with_factors(s, nest, found)
     rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
     if found.starts_late:

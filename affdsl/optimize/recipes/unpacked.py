@@ -18,8 +18,10 @@ from affdsl.schedule.spelling import literal
 
 ROWS = 8
 """How many rows of sums are in registers, a vector each: enough that none waits for the one before it."""
-LEAST = 8
+LEAST = 5
 """How large matrices are in the mean for which vectors are faster than the loops as they were."""
+LEAST_PACKED = 3
+"""How many vectors rows have in the mean for which copies pay where nothing else is there for small matrices."""
 LEAST_TERMS = 9
 """How many terms sums have at least for which copies of both factors pay."""
 LEAST_VECTORS = 2
@@ -47,20 +49,26 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
     ----------
     Heinecke and others, "LIBXSMM: accelerating small matrix multiplications by runtime code generation", SC 2016.
     """
-    before = len(s.steps)
+    around = {iv for op in nest.around for iv in op.binds()}
+    if any(v in around for loop in nest.band for bound in (*loop.lower, *loop.upper) for v in bound.values()):
+        return ""  # it is a part of a large one
+    before, lanes = len(s.steps), options.target.lanes(bits)
     band, (i, j, k) = tuple(map(nest.name, nest.band)), map(nest.name, loops)
-    if nest.around:  # they are parts of large ones
-        return ""
     try:
         sizes = _large(s, (i, j, k), bits, options)
         other = dict(zip(band, in_other(s, band[0], sizes), strict=True))
         in_other(s, other[band[0]], on_average(s, (i, j, k), LEAST))
-        _on_vectors(s, tuple(other.values()), (other[i], other[j], other[k]), options.target.lanes(bits), options)
+        _on_vectors(s, tuple(other.values()), (other[i], other[j], other[k]), lanes, options)
+        said = f"smaller ones stay where they are, on vectors of {other[j]}, {ROWS} rows at once"
     except (UnfitError, IllegalTransform, ScheduleError):
         while len(s.steps) > before:
             s.undo()
-        return ""
-    return f", where {literal(sizes)}; smaller ones stay where they are, on vectors of {other[j]}, {ROWS} rows at once"
+        sizes, said = on_average(s, (i, j, k), LEAST_PACKED * lanes), "as it was for smaller ones"
+        try:
+            in_other(s, band[0], sizes)
+        except UnfitError:
+            return ""
+    return f", where {literal(sizes)}; {said}"
 
 
 def _large(s: Schedule, loops: tuple[str, str, str], bits: int, options: Options) -> Condition | None:
