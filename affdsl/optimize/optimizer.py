@@ -49,8 +49,8 @@ Recipe = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 Notes = list[str]
 _Whole = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
 
-SECOND_BLOCK = 8
-"""Of the second of several blocks there should be so large a share: the eighth part."""
+SECOND_BLOCK = 4
+"""Of the second of several blocks there should be so large a share: the fourth part."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 

@@ -86,9 +86,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         except (IllegalTransform, ScheduleError):  # where it multiplies with what it makes, or has one chunk
             cut = None
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
+    unpacked.finish(s, small, options)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     threads = f"; threads share its {'batch' if is_batch else cut}" if cut or is_batch else ""
-    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}{small}"
+    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}{small.said}"
 
 
 def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:

@@ -17,7 +17,6 @@ from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.optimize.versions import longest
 from affdsl.schedule.schedule import Schedule
 
-
 LEAST = 64
 """How many iterations a loop has for which strips of it pay."""
 
@@ -46,7 +45,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     size = vectors.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
     both = copy(s)
     with suppress(UnfitError):
-        longest(both, root, longer_than(both, root, LEAST - 1))
+        longest(both, root, None if nest.around[:-1] else longer_than(both, root, LEAST - 1))
     made, strip = in_blocks(both, root, (), size, options.choices)
     inside = names_in(made, strip)
     at_once: list[str] = []
