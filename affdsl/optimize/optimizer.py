@@ -30,9 +30,11 @@ from affdsl.optimize.recipes import (
     pivot,
     product,
     rows,
+    scheduled,
     short,
     strips,
     sweeps,
+    unrolled,
     vectors,
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -307,13 +309,22 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        s, names = short.take(s, root)
+        straight, names = short.take(s, root)
     except UnfitError:
         return s, []
-    made, notes = _with_outer(s, root, options)
+    made, notes = _with_outer(straight, root, options)
     if not notes:
-        made, notes = _with_vectors(s, root, options)
+        made, notes = _with_vectors(straight, root, options)
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    inside = names_in(s, root)
+    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -366,9 +377,17 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        book = (lines.take_carried, strips.take_early, vectors.take, lines.take, strips.take, jammed.take)
+        early = (lines.take_carried, strips.take_early, vectors.take)
+        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
         s, said = _first(s, name, book, options)
         notes += said
+    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = scheduled.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
     return s, notes
 
 
@@ -401,12 +420,16 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            return kept, [f"{nest.place}: one iteration after the other, variables in registers; {'; '.join(why)}"]
-    return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
+            s, said = kept, "one iteration after the other, variables in registers"
+    with suppress(UnfitError):
+        s, several = unrolled.take(s, nest)
+        said = f"one iteration after the other, {several}"
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
 def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:

@@ -24,6 +24,7 @@ from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.scalar_replace.variables import without_own_variables
 from affdsl.passes.transforms.vectorize.branches import without_branches
 from affdsl.passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
+from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
 from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
@@ -164,8 +165,13 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
         module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     plain = loaded_once(loop, _aliasing(dependences))
-    if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
+    how = ways(loop, dependences, reassociate=reassociate)
+    if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))
+    elif any(each.kind == "addi" for each in how) and counts(
+        straight := without_branches(plain, everything=True), width
+    ):
+        plain = straight
     if plain is not loop:
         before, function, loop = function, replaced(function, loop, plain), plain
         module = module if module is None else instead(module, before, function)

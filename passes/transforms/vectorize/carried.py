@@ -18,6 +18,7 @@ from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
+from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
@@ -127,9 +128,12 @@ def wide_loop(
     before: list[Op] = []
     after: list[Op] = []
     narrow: dict[Op, tuple[Narrow, Value]] = {}
+    counts: dict[int, Count] = {}
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
     for k, each in enumerate(how):
-        if each.way == "all":
+        if each.way == "all" and each.kind == "addi" and (count := count_of(loop, k, width)) is not None:
+            counts[k] = count
+        elif each.way == "all":
             found = narrow_sum(loop, k, width)
             lanes = width if found is None else width // found.ratio
             start = _start(at, loop.carried[k], each.kind, lanes)
@@ -172,7 +176,7 @@ def wide_loop(
             at.mask = _mask(at)
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
-        yielded = _body(at, how, carried, units, narrow)
+        yielded = _body(at, how, carried, units, narrow, counts)
         for choice, when in zip(chosen, carried[len(how) :], strict=True):
             yielded.append(_latest(at, choice, when))
         if carried:
@@ -233,6 +237,7 @@ def _body(
     carried: Sequence[Value],
     units: Sequence[tuple[int, int]],
     narrow: Mapping[Op, tuple[Narrow, Value]],
+    counts: Mapping[int, Count],
 ) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
@@ -247,7 +252,10 @@ def _body(
     ends = _lane_after_lane(at, chain, row) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
+    counting = {op for count in counts.values() for op in count.ops}
     for op in loop.body:
+        if op in counting:
+            continue
         if op in started:
             one_by_one(at, started[op])
         elif op in narrow:
@@ -260,8 +268,10 @@ def _body(
         if row and not makers and not ends:
             ends = _lane_after_lane(at, chain, row)
     found: list[Value] = []
-    for each, old, new, value in zip(how, loop.carried, carried[: len(how)], yields, strict=True):
-        if each.way in ("all", "best", "any"):
+    for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
+        if k in counts:
+            found.append(counted(at, counts[k], new))
+        elif each.way in ("all", "best", "any"):
             made = at.vector(value)
             is_whole = at.mask is None or any(value in op.defines() for op in narrow)
             found.append(made if is_whole or at.mask is None else at.select(at.mask, made, new))
