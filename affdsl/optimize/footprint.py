@@ -47,8 +47,8 @@ def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
 
     None if its bounds are other than sums of them and numbers, or if nothing is asked.
     """
-    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and _is_called(s, op, root))
-    if len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
+    loop = next((op for op in walk(s.function) if isinstance(op, affine.For) and _is_called(s, op, root)), None)
+    if loop is None or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
         return None
     names = {row.iv: row.names[0] for row in s.loops()}
     total: Index | int = 0
