@@ -149,7 +149,7 @@ def _unless_small(recipe: _Whole, s: Schedule, root: str, options: Options) -> t
     if len(made.steps) == len(both.steps):
         return s, notes
     large = versions.chosen_by(made, root, len(s.steps))
-    return made, [f"{root} ({row.location}): as it was, unless {literal(large)}", *notes]
+    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
 
 
 def _as_written(s: Schedule, root: str) -> Notes:
@@ -278,7 +278,7 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     apart, said = copy(s), list[str]()
     with suppress(UnfitError):
         versions.in_other(apart, root, sizes)
-        said.append(f"{root} ({row.location}): as it was, unless {literal(sizes)}")
+        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
     for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)

@@ -124,7 +124,7 @@ def test_nests_smaller_than_two_vectors_are_as_they_were():
 
     fast = add_up.optimize("avx2", threads=2)
     said = fast.explain()
-    assert "as it was, unless M + N >= 16" in said
+    assert "the loops as written, unless M + N >= 16" in said
     assert "i_else" not in said, "no threads are woken for small sizes"
     random = np.random.default_rng(0)
     for m, n in ((0, 0), (1, 0), (0, 15), (0, 16), (7, 8), (8, 8), (9, 8), (15, 0), (1, 15), (12, 5)):

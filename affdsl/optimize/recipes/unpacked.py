@@ -90,7 +90,7 @@ def with_small(s: Schedule, nest: Nest, loops: tuple[affine.For, ...], bits: int
     sizes = on_average(s, (i, j, k), LEAST_PACKED * lanes)
     with suppress(UnfitError):
         in_other(s, band[0], sizes)
-        return Small(f", where {literal(sizes)}; as it was for smaller ones")
+        return Small(f", where {literal(sizes)}; smaller ones run the loops as written")
     return Small()
 
 
