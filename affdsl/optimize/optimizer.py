@@ -10,8 +10,11 @@ from functools import partial
 from itertools import combinations
 
 from affdsl.codegen.targets.target import Target
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
+from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
 from affdsl.optimize import versions
@@ -123,12 +126,14 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     small = versions.as_written(s, known)
     if options.threads > 1:
         notes += _in_parallel(s, small)
-    for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
-        if row.names[0] in small:
-            continue
-        for verb in _rounding(options):
-            with suppress(IllegalTransform):  # there may be no such operation in a loop
-                getattr(s, verb)(row.names[0])
+    roots = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
+    rest = [row for row in roots if row.location not in stencils]
+    kinds = _kinds_in(s.function, {row.iv for row in rest})
+    for row in rest:
+        for verb, kind in _rounding(options):
+            if kind in kinds[row.iv]:
+                with suppress(IllegalTransform):  # there may be no such operation that can be another
+                    getattr(s, verb)(row.names[0])
     return s, notes
 
 
@@ -167,12 +172,21 @@ def _has_vectors(s: Schedule, root: str) -> bool:
     return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
-def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay."""
+def _rounding(options: Options) -> Iterator[tuple[str, str]]:
+    """The steps that round in another way, of those that are allowed and that pay, with what they need in a loop."""
     if options.reciprocal:
-        yield "reciprocal"
+        yield "reciprocal", "divf"
     if options.contract and options.target.has_fma:
-        yield "contract"
+        yield "contract", "mulf"
+
+
+def _kinds_in(function: Func, counters: set[Value]) -> dict[Value, set[str]]:
+    """The kinds of operations on two numbers in loops, by a counter of each."""
+    return {
+        iv: {op.kind for op in walk(loop) if isinstance(op, arith.Binary)}
+        for loop in walk(function)
+        for iv in counters.intersection(loop.binds())
+    }
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
