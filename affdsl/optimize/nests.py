@@ -273,12 +273,15 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
         elif isinstance(op, vector.Extract):
             cost += 1
         elif isinstance(op, (Lanewise, *_WHOLE)) and lanes > 1:
-            work, cost = work + lanes, cost + 1
+            weight = WHOLE_NUMBERS if getattr(op, "kind", "") in ("fptosi", "fptoui") else 1
+            work, cost = work + weight * lanes, cost + weight
         elif isinstance(op, affine.Load | affine.Store | memref.Load | memref.Store | Lanewise) and not _is_index(op):
             work, cost = work + 1, cost + 1
     return work < LEAST_GAIN * cost
 
 
+WHOLE_NUMBERS = 4
+"""How many operations a float becomes an integer by, which asks whether it fits: one by one, or in all lanes."""
 LEAST_GAIN = 1.75
 """How many times faster a loop on vectors should be by the number of its operations."""
 _WHOLE = (affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)

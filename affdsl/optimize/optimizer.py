@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from itertools import combinations
 
 from affdsl.codegen.targets.target import Target
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
+from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
+from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
@@ -47,6 +52,12 @@ from affdsl.schedule.spelling import literal
 
 Recipe = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 Notes = list[str]
+_Whole = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
+
+SECOND_BLOCK = 4
+"""Of the second of several blocks there should be so large a share: the fourth part."""
+LEAST_VECTORS = 2
+"""How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
 
 def optimize(
@@ -82,6 +93,7 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
+    known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
@@ -104,20 +116,45 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
             if recipe.__name__.removeprefix("_with_") in left_out:
                 continue
-            s, said = recipe(s, root, options)
+            s, said = _unless_small(recipe, s, root, options)
             notes += said
             if said:
                 stencils |= {place} if recipe is _with_sweeps and not vectors.has_long_vectors(options) else set()
                 break
         else:
             notes += _as_written(s, root)
+    small = versions.as_written(s, known)
     if options.threads > 1:
-        notes += _in_parallel(s)
-    for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
-        for verb in _rounding(options):
-            with suppress(IllegalTransform):  # there may be no such operation in a loop
-                getattr(s, verb)(row.names[0])
+        notes += _in_parallel(s, small)
+    roots = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
+    rest = [row for row in roots if row.location not in stencils]
+    kinds = _kinds_in(s.function, {row.iv for row in rest})
+    for row in rest:
+        for verb, kind in _rounding(options):
+            if kind in kinds[row.iv]:
+                with suppress(IllegalTransform):  # there may be no such operation that can be another
+                    getattr(s, verb)(row.names[0])
     return s, notes
+
+
+def _unless_small(recipe: _Whole, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after a recipe, where sizes are large enough for it; smaller ones run the loops as they were.
+
+    Sweeps and products have versions of their own.
+    """
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        if recipe in (_with_sweeps, _with_products) or len(names_in(s, root)) == 1:
+            raise UnfitError
+        condition = versions.on_average(s, names_in(s, root), LEAST_VECTORS * versions.lanes_in(s, root, options))
+        versions.in_other(both := copy(s), root, condition)
+    except UnfitError:
+        return recipe(s, root, options)
+    made, notes = recipe(both, root, options)
+    if len(made.steps) == len(both.steps):
+        return s, notes
+    large = versions.chosen_by(made, root, len(s.steps))
+    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
 
 
 def _as_written(s: Schedule, root: str) -> Notes:
@@ -135,12 +172,21 @@ def _has_vectors(s: Schedule, root: str) -> bool:
     return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
-def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay."""
+def _rounding(options: Options) -> Iterator[tuple[str, str]]:
+    """The steps that round in another way, of those that are allowed and that pay, with what they need in a loop."""
     if options.reciprocal:
-        yield "reciprocal"
+        yield "reciprocal", "divf"
     if options.contract and options.target.has_fma:
-        yield "contract"
+        yield "contract", "mulf"
+
+
+def _kinds_in(function: Func, counters: set[Value]) -> dict[Value, set[str]]:
+    """The kinds of operations on two numbers in loops, by a counter of each."""
+    return {
+        iv: {op.kind for op in walk(loop) if isinstance(op, arith.Binary)}
+        for loop in walk(function)
+        for iv in counters.intersection(loop.binds())
+    }
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -224,24 +270,37 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     if not notes:
         return s, []
     for name in rest:
-        apart, said = _first(apart, name, (vectors.take,), options)
+        root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
+        apart, said = _unless_small(partial(_innermost, name), apart, root, options)
         notes += said
     return apart, notes
 
 
+def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with an innermost loop of a nest on vectors."""
+    return _first(s, name, (vectors.take,), options)
+
+
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
-    apart = copy(s)
+    row = next(row for row in s.loops() if row.names[0] == root)
     inside = names_in(s, root)
     if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
         return s, []
+    rows = options.choices.block_rows
+    sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
+    apart, said = copy(s), list[str]()
+    with suppress(UnfitError):
+        versions.in_other(apart, root, sizes)
+        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
     for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
     try:
-        return blocked.take(apart, root, options)
+        made, notes = blocked.take(apart, root, options)
     except UnfitError:
         return s, []
+    return made, [*said, *notes]
 
 
 def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
@@ -387,11 +446,11 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
     return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
-def _in_parallel(s: Schedule) -> Iterator[str]:
-    """Run outermost loops in parallel that hold others, where that is legal."""
+def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
+    """Run outermost loops in parallel that hold others, where that is legal, but for those of small sizes."""
     for row in list(s.loops()):
         inside = [each for each in s.loops() if each.names[0] in names_in(s, row.names[0])]
-        if row.depth or len(inside) < 2 or any(each.is_parallel for each in inside):
+        if row.depth or row.names[0] in small or len(inside) < 2 or any(each.is_parallel for each in inside):
             continue
         try:
             _require_none_in_the_way(s, row)

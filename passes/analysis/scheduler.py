@@ -138,7 +138,8 @@ def schedule_of(dependences: Dependences, loop: affine.For) -> Band | Parts:
             found = _read(root.child(0), statements, params)
     except UnknownError as error:
         raise UnscheduledError(f"isl's scheduler finds no order: {error}") from None
-    assert found is not None, "a statement in a loop has a band"
+    if found is None:
+        raise UnscheduledError("isl's scheduler finds no order: each statement runs once at most")
     return found
 
 

@@ -225,6 +225,28 @@ def test_what_chooses_elements_to_update_runs_on_vectors_before_the_updates():
     same_to_the_bit(words, words.optimize("avx2", threads=1), (text, np.zeros(64, "i4")))
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("edit distances", "data decides which way an iteration goes, which is guessed wrong more often for several"),
+        ("numbers below", "each iteration of i waits for what lanes of the one before it have stored under masks"),
+    ],
+)
+def test_what_conditions_of_data_update_does_not_run_at_once(name, said):
+    loop = next(each for each in LOOPS if each.name == name)
+    fast = loop.kernel.optimize("avx512", threads=1)
+    assert said in fast.explain()
+    given = loop.arguments(np.random.default_rng(0), SIZE)
+    same_to_the_bit(loop.kernel, fast, given)
+
+
+def test_what_is_looked_up_by_floats_runs_on_vectors_since_these_become_integers_at_once():
+    loop = next(each for each in LOOPS if each.name == "tone curve")
+    fast = loop.kernel.optimize("avx512", threads=1)
+    assert "i runs on vectors of 32" in fast.explain()
+    same_to_the_bit(loop.kernel, fast, loop.arguments(np.random.default_rng(0), 77))
+
+
 def test_straight_code_of_short_loops_stays_where_nothing_else_comes_of_it():
     loop = next(each for each in LOOPS if each.name == "solve many of four")
     assert "inside of it as straight code" in loop.kernel.optimize("avx512", threads=1).explain()

@@ -69,7 +69,7 @@ def test_the_schedule_replays():
     fast = row_sums.optimize(threads=2)
     s = af.Schedule(row_sums)
     for step in fast.schedule.steps:
-        exec(f"s.{step}", {"s": s})
+        exec(f"s.{step}", {"s": s, "M": M, "N": N})
     assert s.kernel().mlir() == fast.mlir()
     assert str(fast.schedule).startswith("import affdsl as af")
     assert row_sums.schedule is None

@@ -19,12 +19,6 @@ def sheared(A: af.f64[M + 1, N + 2]):
 
 
 @af.kernel
-def knights(A: af.f32[M + 1, N + 3]):
-    with af.for_(1, M) as i, af.for_(2, N) as j:
-        A[i, j] = (A[i - 1, j + 2] + A[i, j - 2]) * 0.5
-
-
-@af.kernel
 def triangle(A: af.f64[M + 1, N + 2]):
     with af.for_(1, M) as i, af.for_(1, af.min(i + 1, N)) as j:
         A[i, j] = (A[i - 1, j - 1] + A[i, j - 1]) * 0.5
@@ -87,7 +81,6 @@ def with_a_row(A: af.f64[M + 1, N + 2], x: af.f64[M + 1]):
 
 FOUND = {
     sheared: ("loops i and i + j, which may be tiled: j skewed by i; 4 iterations of i", 'skew("i", "j", 1)'),
-    knights: ("loops i and i * 2 + j, which may be tiled: j skewed by 2 * i; 4 iterations", 'skew("i", "j", 2)'),
     triangle: ("loops i and j, which may be tiled: 4 iterations of i run at once", 'unroll_jam("i", 4)'),
     columns: ("loops j and i, which may be tiled: j runs innermost; 4 iterations of i", 'permute(("i", "j"))'),
     from_behind: ("loops i and j, which may be tiled: 4 iterations of i run at once", 'unroll_jam("i", 4)'),
@@ -163,6 +156,42 @@ def there_and_back(x: af.f64[N], steps: af.index):
 
 
 @af.kernel
+def knights(A: af.f32[M + 1, N + 3]):
+    with af.for_(1, M) as i, af.for_(2, N) as j:
+        A[i, j] = (A[i - 1, j + 2] + A[i, j - 2]) * 0.5
+
+
+@af.kernel
+def corner(A: af.f64[M, N + 6], x: af.f64[M]):
+    with af.for_(1, M) as i:
+        x[i] = A[i - 1, 5] * 0.5
+        with af.for_(1, N) as j:
+            A[i, j] = (A[i - 1, j] + A[i, j - 1]) * x[i]
+
+
+@af.kernel
+def uneven(A: af.f64[M, N], B: af.f64[M, N, N]):
+    with af.for_(1, M) as i:
+        with af.for_(1, N) as j:
+            A[i, j] = (A[i - 1, j] + A[i, j - 1]) * 0.5
+        with af.for_(1, N) as k, af.for_(1, N) as m:
+            B[i, k, m] = af.exp(B[i - 1, k, m] + B[i, k - 1, m] + B[i, k, m - 1] + A[i, k])
+
+
+@af.kernel
+def diagonals(C: af.c128[M + 1, N + 1]):
+    with af.for_(1, M) as i, af.for_(1, N) as j:
+        C[i, j] = C[i - 1, j + 1] * 0.5 + C[i - 1, j]
+
+
+@af.kernel
+def phases(x: af.c128[N], y: af.c128[N], z: af.c128[N]):
+    with af.for_(1, N) as i:
+        y[i] = y[i - 1] * 0.5 + x[i]
+        z[i] = y[i] * x[i] / (y[i] + 3.0)
+
+
+@af.kernel
 def cheap(x: af.f64[N], y: af.f64[N], z: af.f64[N]):
     with af.for_(1, N) as i:
         x[i] = y[i - 1] * 0.5
@@ -199,6 +228,11 @@ REFUSED = {
     there_and_back: "loop _t, and inside loop i, N + j; that is more than to run one loop some iterations late",
     cheap: "statements apart (loop i, and inside its statements in turn; loop i (parallel)); that is not expected",
     exponentials: "which may be tiled; its functions of the C library take longer than one iteration waits for another",
+    knights: "loops i and i * 2 + j, which may be tiled; iterations of j wait no longer than they compute",
+    corner: "its statements in turn; statements stand beside the loops in i, which are not moved into them",
+    uneven: "loops i, j, k and 0, m, which may be tiled; its statements are not all inside of all loops of i",
+    diagonals: "which may be tiled; iterations of j wait for none before them",
+    phases: "loop i (parallel)); apart none of them runs on vectors, or several iterations at once",
     lengthy: "which may be tiled; an iteration computes so much that it waits for none before it",
     many: "isl's scheduler is not asked about 8 statements with",
 }
@@ -208,7 +242,10 @@ REFUSED = {
 def test_what_steps_cannot_say_is_told_and_left(kernel):
     fast = kernel.optimize("avx2", threads=1)
     assert REFUSED[kernel] in fast.explain()
-    assert fast.mlir() == kernel.mlir()
+    taken = {step.call.verb for step in fast.schedule.steps}
+    assert taken.isdisjoint(("distribute", "fuse", "permute", "skew", "tile", "unroll_jam")), (
+        "it runs in the same order"
+    )
 
 
 def test_isl_has_a_limit(monkeypatch):

@@ -74,15 +74,17 @@ def _in_tiles(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
 def in_tiles(s: Schedule, loops: tuple[str, str], sizes: tuple[int, int], steps: int) -> Schedule:
     """The schedule with tiles of two loops on threads, and in them some iterations of the first one at once.
 
-    Tiles of one diagonal do not wait for each other. Raises as steps do.
+    Tiles of one diagonal do not wait for each other. Raises UnfitError, and as steps do.
     """
     made = copy(s).tile(loops, sizes, grid=True, separate=True)
     outer, inner = _tiles(made)
     made.skew(outer, inner, 1).interchange(outer, inner).parallel(outer)
     inside = names_in(made, inner)
-    full, *others = [row.names[0] for row in made.loops() if row.depth == 2 and row.names[0] in inside]
-    made.unroll_jam(full, steps)
-    for name in others:  # of tiles that are not whole, which may start at the largest of several numbers
+    rows = [row.names[0] for row in made.loops() if row.depth == 2 and row.names[0] in inside]
+    if not rows:  # each of them ran once
+        raise UnfitError
+    made.unroll_jam(rows[0], steps)
+    for name in rows[1:]:  # of tiles that are not whole, which may start at the largest of several numbers
         with suppress(IllegalTransform, ScheduleError):
             made.unroll_jam(name, steps)
     inside = names_in(made, inner)

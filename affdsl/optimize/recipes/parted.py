@@ -83,8 +83,8 @@ def _held(s: Schedule, root: str) -> list[Nest]:
 
 
 def _last(loop: affine.For) -> int:
-    """Where the last loop inside of another one stands."""
-    return max(k for k, op in enumerate(loop.body) if isinstance(op, affine.For))
+    """Where the last loop inside of another one stands; -1 if none is left: they run once."""
+    return max((k for k, op in enumerate(loop.body) if isinstance(op, affine.For)), default=-1)
 
 
 def _waits_at_the_end(loop: affine.For) -> bool:

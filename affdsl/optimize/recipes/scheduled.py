@@ -8,18 +8,19 @@ from copy import copy
 from itertools import permutations
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType
+from affdsl.optimize.chain import computing, waiting
 from affdsl.optimize.compared import instructions
-from affdsl.optimize.nests import Nest, is_library_call, names_in, nests
+from affdsl.optimize.nests import Nest, is_library_call, is_recurrence, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, lines, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.iterations import UncountedError
-from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.scheduler import Band, Parts, UnscheduledError, schedule_of
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
@@ -30,8 +31,10 @@ TILE = (32, 128)
 
 Others do so little in a tile that two threads would wait for each other longer than for their own recurrences.
 """
-NO_SLOWER = 1.02
-"""So much longer may it take by a model that says what a chain waits for in additions, and divisions wait longer."""
+LONGER = 2
+"""So many times longer than it computes has an iteration to wait for the one before, so that others run meanwhile."""
+NO_SLOWER, CLEARLY = 0.98, 1.15
+"""So many times faster has an order to be by the model of all loops: where iterations wait so long, and elsewhere."""
 MOST_COMPUTED = 64
 """How many operations an iteration has that runs beside others: a chain that is longer has no registers for others."""
 
@@ -63,8 +66,11 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     if isinstance(found, Band) and not any(isinstance(op, affine.For) for op in _loop(s, root).body):
         raise UnfitError  # there is one order
     try:
+        if any(isinstance(op, scf.If) and op.orelse for op in walk(_loop(s, root))):
+            raise UnfitError("data decides which way an iteration goes, which is guessed wrong more often for several")
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
-        if not is_quicker(made, s):
+        waits = isinstance(found, Band) and _has_floats(_loop(s, root))
+        if _gain(made, s) < (NO_SLOWER if waits else CLEARLY):
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
@@ -85,7 +91,7 @@ def _ordered(s: Schedule, root: str, band: Band, options: Options) -> tuple[Sche
     if said:
         again = _asked(s, root)
         if isinstance(again, Parts):
-            raise UnfitError("in one loop they are apart")
+            raise UnfitError("that is more than to run one loop some iterations late")
         band = again
     nest, skews = _in_its_order(s, root, band)
     made, done = _several(s, nest, options)
@@ -127,7 +133,7 @@ def _nest(s: Schedule, root: str) -> Nest:
     """The only nest inside of a loop, which is its outermost one. Raises UnfitError."""
     inside = names_in(s, root)
     found = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
-    if len(found) != 1 or found[0].name(found[0].band[0]) != root:
+    if len(found) != 1 or found[0].name(found[0].band[0]) != root or len(found[0].band) < 2:
         raise UnfitError(f"its statements are not all inside of all loops of {root}")
     return found[0]
 
@@ -236,8 +242,6 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     """
     if any(map(is_library_call, walk(nest.innermost))):
         raise UnfitError("its functions of the C library take longer than one iteration waits for another")
-    if options.target.registers < 8:
-        raise UnfitError("there are too few registers for several iterations")
     if sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) > MOST_COMPUTED:
         raise UnfitError("an iteration computes so much that it waits for none before it")
     inner = min(reversed(nest.band), key=lambda each: vectors.cost(nest, each, options))
@@ -247,12 +251,13 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             names = [nest.name(each) for each in nest.band if each is not inner]
             made.permute((*names, nest.name(inner)))
             nest, said = _nest(made, names[0]), f"{nest.name(inner)} runs innermost; "
-    found = of_loop(nest.dependences, nest.innermost.iv)
-    if found is None or found.verdict not in ("sequential", "unknown"):
+    if not is_recurrence(nest, nest.innermost):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
+    if _has_floats(nest.innermost) and waiting(nest.innermost) < LONGER * computing(nest.innermost):
+        raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait no longer than they compute")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around and lines.divides(nest.innermost):
-        with suppress(IllegalTransform, ScheduleError):
+        with suppress(UnfitError, IllegalTransform, ScheduleError):
             first, second = map(nest.name, nest.band[:2])
             tiled = jammed.in_tiles(made, (first, second), TILE, steps)
             return tiled, (
@@ -265,13 +270,17 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return made, f"{said}{steps} iterations of {outer} run at once"
 
 
-def is_quicker(s: Schedule, before: Schedule) -> bool:
-    """Whether a schedule is expected to take less time than another one, or to leave a thread less."""
+def _has_floats(loop: affine.For) -> bool:
+    """Whether a loop stores floats, of which one waits for another."""
+    return any(isinstance(op, affine.Store) and isinstance(op.value.type, FloatType) for op in walk(loop))
+
+
+def _gain(s: Schedule, before: Schedule) -> float:
+    """How many times faster a schedule is expected to be than another one; 0 where data decides that."""
     try:
-        now, then = instructions(s), instructions(before)
+        return instructions(before) / max(1.0, instructions(s))
     except UncountedError:
-        return False
-    return now <= NO_SLOWER * then
+        return 0.0
 
 
 # Statements one after the other ---------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from copy import copy
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
-from affdsl.ir.types import FloatType
+from affdsl.ir.types import ComplexType, FloatType
 from affdsl.optimize.nests import Nest
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.parallelism import of_loop
@@ -32,7 +32,7 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
     ops = [op for op in walk(loop) if op is not loop]
     if found is None or found.verdict == "parallel":
         raise UnfitError  # the compiler of C may make vectors of it
-    if any(isinstance(v.type, FloatType) for op in ops for v in (*op.defines(), *op.reads())):
+    if any(isinstance(v.type, FloatType | ComplexType) for op in ops for v in (*op.defines(), *op.reads())):
         raise UnfitError
     work = sum(isinstance(op, Lanewise | affine.Load | affine.Store) for op in ops)
     if work > MOST_OPERATIONS:

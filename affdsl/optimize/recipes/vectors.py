@@ -104,6 +104,10 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             return _with_sums(s, name, lanes, options), "; ".join(
                 [*said, f"{name} sums up and runs on vectors of {lanes}"]
             )
+    if outer and _updates_under_conditions(nest, outer[-1]):
+        raise UnfitError(
+            f"each iteration of {outer[-1]} waits for what lanes of the one before it have stored under masks"
+        )
     try:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
@@ -122,6 +126,13 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if spliced(s, name, options):
         said.append("each element of a row is loaded once")
     return s, "; ".join(said)
+
+
+def _updates_under_conditions(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest update the same row where conditions in it hold."""
+    loop, read = _around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
+    conditional = [a for a in nest.accesses if a.kind == "write" and a.op not in nest.innermost.body]
+    return any(a.buffer in read and _is_still(nest, a, loop) for a in conditional)
 
 
 def updates_by_data(loop: affine.For) -> bool:
@@ -205,8 +216,9 @@ def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
     if not nest.innermost.results:
         with suppress(IllegalTransform, ScheduleError):
             made.scalar_replace(name)
-    loop = next(op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
-    if not loop.results or not all_count(loop):
+    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
+    loop = next(loops, None)  # none where it runs once
+    if loop is None or not loop.results or not all_count(loop):
         return 0
     types = [a.buffer.type.element for a in nest.accesses if a.buffer.rank and a.kind == "read"]
     bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
