@@ -45,6 +45,8 @@ class Carried:
     choice: Choice | None = None
 
 
+NOTHING: Mapping[int, Value] = {}
+
 FEW = 4
 """So many lanes are combined one after the other; more of them by halves first."""
 
@@ -111,12 +113,16 @@ def wide_loop(
     units: Sequence[tuple[int, int]] = (),
     may_alias: MayAlias,
     may_idle: bool = False,
+    going_on: Mapping[int, Value] = NOTHING,
+    is_last: bool = True,
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
     ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
-    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs.
+    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs. What is combined in
+    any order starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined
+    with what the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
@@ -136,14 +142,18 @@ def wide_loop(
         elif each.way == "all":
             found = narrow_sum(loop, k, width)
             lanes = width if found is None else width // found.ratio
-            start = _start(at, loop.carried[k], each.kind, lanes)
-            before.append(start)
-            inits[k] = start.result
-            carried[k], results[k] = (Value(start.result.type, v.hint) for v in (carried[k], results[k]))
-            halves, last = _halved(results[k], _of_kind(each.kind))
-            once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
-            total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
-            after += [with_fields(op, location=loop.location) for op in (*halves, total)]
+            if k in going_on:
+                inits[k] = going_on[k]
+            else:
+                start = _start(at, loop.carried[k], each.kind, lanes)
+                before.append(start)
+                inits[k] = start.result
+            carried[k], results[k] = (Value(inits[k].type, v.hint) for v in (carried[k], results[k]))
+            if is_last:
+                halves, last = _halved(results[k], _of_kind(each.kind))
+                once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
+                total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
+                after += [with_fields(op, location=loop.location) for op in (*halves, total)]
             if found is None:
                 at.define(loop.carried[k], carried[k])
             else:
@@ -186,6 +196,12 @@ def wide_loop(
         results=tuple(results), written=None,
     )  # fmt: skip
     return (*before, made, *after)
+
+
+def left_in_lanes(ops: Sequence[Op], how: Sequence[Carried]) -> dict[int, Value]:
+    """What the loop that `wide_loop` has made leaves in lanes, by its number, if that was not the last one."""
+    wide = next(op for op in ops if isinstance(op, affine.For))
+    return {k: wide.results[k] for k, each in enumerate(how) if each.way == "all"}
 
 
 def _best_lane(at: Lanes, choice: Choice, lanes: Value, result: Value) -> list[Op]:
