@@ -205,8 +205,14 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         return made, notes
     before = {row.names[0] for row in s.loops()}
     small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
+    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache"]
+    with suppress(UnfitError):
+        return sweeps.take_untiled(made, small, options), [
+            *notes,
+            f"{small} ({row.location}): its sweeps are one, row by row",
+        ]
     made, others = _with_vectors(made, small, options)
-    return made, [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache", *others]
+    return made, [*notes, *others]
 
 
 def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
