@@ -15,7 +15,7 @@ def waiting_briefly() -> Iterator[None]:
     """Where gcc's OpenMP library is loaded in the block, its threads wait briefly, unless the user has chosen.
 
     By itself it lets them wait busily for some milliseconds, and where another process has one of the cores, the thread
-    that all wait for stands still meanwhile (decision 55). It reads the variable once, when it is loaded, so the
+    that all wait for stands still meanwhile (decision 57). It reads the variable once, when it is loaded, so the
     environment is as it was behind the block.
     """
     if any(name in os.environ for name in CHOSEN):
