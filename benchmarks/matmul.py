@@ -4,7 +4,8 @@
     python -m benchmarks.matmul --sizes 512,512,512 1000,700,300 --threads 1 --compilers gcc --repeats 15
     python -m benchmarks.matmul --by-hand
 
-Calls of both take turns, and the ratio is the median over pairs: above 1 ours is faster. Both rows are of the loops as
+Calls of both take turns, and the ratio is the median over pairs: above 1 ours is faster. With more than one thread each
+turn begins when the threads of the other side sleep, with a call that is not timed. Both rows are of the loops as
 they are written: `contract` may make a product and a sum one operation, as the library does; `strict` may not.
 `--by-hand` takes the schedule of `examples.packed_matmul` instead. `first` is the median time from the start of a
 process with an empty cache to the first result in f32: it imports, defines the kernel, optimizes it, compiles it and
@@ -19,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from shutil import which
 from statistics import geometric_mean, median
 
@@ -30,6 +32,8 @@ from examples.packed_matmul import scheduled
 SIZES = ("512,512,512", "1024,1024,1024", "2048,2048,2048", "1000,700,300", "4096,64,512", "96,3000,1200")
 SECONDS = 3.0
 """How long the pairs of one size run at least."""
+REST = 0.15
+"""Seconds after which threads sleep: those of NumPy's library wait busily for 0.1 s, on the cores of ours."""
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Who is told how many threads there are."""
 FIRST = """
@@ -126,17 +130,23 @@ def compare(fast: af.Kernel, a: np.ndarray, b: np.ndarray, c: np.ndarray, repeat
     mine, other = [], []
     began = time.perf_counter()
     while len(mine) < repeats or time.perf_counter() - began < SECONDS:
-        start = time.perf_counter()
-        fast(a, b, c)
-        middle = time.perf_counter()
-        np.matmul(a, b, out=theirs)
-        mine.append(middle - start)
-        other.append(time.perf_counter() - middle)
+        mine.append(timed(lambda: fast(a, b, c)))
+        other.append(timed(lambda: np.matmul(a, b, out=theirs)))
     ratio = median(y / x for x, y in zip(mine, other, strict=True))
     speed = 2e-9 * a.size * b.shape[1] / median(mine)
     shape = f"{a.shape[0]} x {b.shape[1]} x {a.shape[1]}"
     print(f"    {shape}: {ratio:.2f} of NumPy ({speed:.0f} GFLOP/s, {len(mine)} pairs)", flush=True)
     return ratio
+
+
+def timed(call: Callable[[], object]) -> float:
+    """Seconds of a call; on several threads, of one after which nothing else runs, and before which another one ran."""
+    if os.environ.get(LIBRARIES[0]) != "1":
+        time.sleep(REST)
+        call()
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-RECIPES = ("sweeps", "across", "straight", "products", "outer", "vectors")
+RECIPES = ("chains", "joined", "sweeps", "across", "straight", "products", "outer", "vectors")
 """The recipes that can be left out, in the order in which they are tried."""
 
 
@@ -38,6 +38,10 @@ class Choices:
         How many rows run at once that have an array in common.
     outer_vectors
         How many vectors of a loop around others run at once.
+    searched
+        How many iterations a strip has whose searches are made before what they find is used.
+    band_rows
+        How many rows of its result a band of a chain of nests makes.
     jammed_steps, recurrences
         How many time steps of a recurrence run at once, and how many recurrences along rows.
 
@@ -65,6 +69,8 @@ class Choices:
     strip_vectors: int = 4
     shared_rows: int = 4
     outer_vectors: int = 4
+    searched: int = 512
+    band_rows: int = 32
     jammed_steps: int = 4
     recurrences: int = 8
 

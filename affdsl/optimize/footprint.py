@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.expr import Affine
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
@@ -43,23 +43,21 @@ def larger_than(s: Schedule, root: str, cache: int) -> Condition | None:
 
 
 def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
-    """That the size which says how often a loop runs is so large that it runs more often than `count` times.
+    """That sizes, and loops around, are such that a loop runs more often than `count` times.
 
-    None if its bounds are other than numbers and one size.
+    None if its bounds are other than sums of them and numbers, or if nothing is asked.
     """
-    loop = next(op for op in walk(s.function) if isinstance(op, affine.For) and _is_called(s, op, root))
-    if len(loop.lower) != 1 or len(loop.upper) != 1 or not loop.lower[0].is_constant or loop.step != 1:
+    loop = next((op for op in walk(s.function) if isinstance(op, affine.For) and _is_called(s, op, root)), None)
+    if loop is None or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
         return None
-    (upper,) = loop.upper
-    values = [*upper.values()]
-    if len(values) != 1 or not values[0].hint.isidentifier():
-        return None
-    more = upper - Affine.of(values[0])
-    if not more.is_constant:
-        return None
-    found = symbols(values[0].hint)
-    assert isinstance(found, Index)
-    return _at_least(found, count + 1 + loop.lower[0].constant - more.constant)
+    names = {row.iv: row.names[0] for row in s.loops()}
+    total: Index | int = 0
+    for value, factor in (trips := loop.upper[0] - loop.lower[0]).terms:
+        name = names.get(value, value.hint) if isinstance(value, Value) else ""
+        if not name.isidentifier():
+            return None
+        total = symbols(name) * factor + total
+    return _at_least(total, count + 1 - trips.constant) if isinstance(total, Index) else None
 
 
 def _is_called(s: Schedule, loop: affine.For, name: str) -> bool:

@@ -239,11 +239,12 @@ def has_complex_numbers(nest: Nest) -> bool:
 def require_quick_numbers(nest: Nest) -> None:
     """Raise UnfitError where functions of the C library make complex numbers: they, and no sums, take the time."""
     ops = [*walk(nest.innermost)]
-    if any(isinstance(op, complex_.ComplexOp) for op in ops) and any(map(_is_library_call, ops)):
+    if any(isinstance(op, complex_.ComplexOp) for op in ops) and any(map(is_library_call, ops)):
         raise UnfitError("its functions of the C library take longer than one addition waits for another")
 
 
-def _is_library_call(op: Op) -> bool:
+def is_library_call(op: Op) -> bool:
+    """Whether a function of the C library computes the result of an operation."""
     match op:
         case complex_.Unary(kind=kind):
             return kind not in ("neg", "conj")
@@ -272,12 +273,15 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
         elif isinstance(op, vector.Extract):
             cost += 1
         elif isinstance(op, (Lanewise, *_WHOLE)) and lanes > 1:
-            work, cost = work + lanes, cost + 1
+            weight = WHOLE_NUMBERS if getattr(op, "kind", "") in ("fptosi", "fptoui") else 1
+            work, cost = work + weight * lanes, cost + weight
         elif isinstance(op, affine.Load | affine.Store | memref.Load | memref.Store | Lanewise) and not _is_index(op):
             work, cost = work + 1, cost + 1
     return work < LEAST_GAIN * cost
 
 
+WHOLE_NUMBERS = 4
+"""How many operations a float becomes an integer by, which asks whether it fits: one by one, or in all lanes."""
 LEAST_GAIN = 1.75
 """How many times faster a loop on vectors should be by the number of its operations."""
 _WHOLE = (affine.VectorLoad, affine.VectorStore, vector.Load, vector.Store, vector.MaskedLoad, vector.MaskedStore)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from itertools import combinations
 
 from affdsl.codegen.targets.target import Target
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, arith
+from affdsl.ir.dialects.func import Func
+from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
+from affdsl.ir.traverse import walk
 from affdsl.kernel import Kernel
 from affdsl.lang.source import problem
+from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
 from affdsl.optimize.options import Options, available_threads, targets
@@ -28,9 +33,11 @@ from affdsl.optimize.recipes import (
     pivot,
     product,
     rows,
+    scheduled,
     short,
     strips,
     sweeps,
+    unrolled,
     vectors,
 )
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -45,6 +52,12 @@ from affdsl.schedule.spelling import literal
 
 Recipe = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 Notes = list[str]
+_Whole = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
+
+SECOND_BLOCK = 4
+"""Of the second of several blocks there should be so large a share: the fourth part."""
+LEAST_VECTORS = 2
+"""How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
 
 def optimize(
@@ -80,39 +93,68 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     notes: Notes = []
+    known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
                 s.approximate(name)
-    with suppress(UnfitError):
-        s, chained = chains.take(s, options)
-        notes.append(f"a chain of nests: {chained}")
-        finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
-    with suppress(UnfitError):
-        s, said = joined.take(s, options)
-        notes += said
+    left_out = options.choices.left_out
+    if "chains" not in left_out:
+        with suppress(UnfitError):
+            s, chained = chains.take(s, options)
+            notes.append(f"a chain of nests: {chained}")
+            finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
+    if "joined" not in left_out:
+        with suppress(UnfitError):
+            s, said = joined.take(s, options)
+            notes += said
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
         for recipe in (_with_sweeps, _with_across, _with_straight, _with_products, _with_outer, _with_vectors):
-            if recipe.__name__.removeprefix("_with_") in options.choices.left_out:
+            if recipe.__name__.removeprefix("_with_") in left_out:
                 continue
-            s, said = recipe(s, root, options)
+            s, said = _unless_small(recipe, s, root, options)
             notes += said
             if said:
                 stencils |= {place} if recipe is _with_sweeps and not vectors.has_long_vectors(options) else set()
                 break
         else:
             notes += _as_written(s, root)
+    small = versions.as_written(s, known)
     if options.threads > 1:
-        notes += _in_parallel(s)
-    for row in [row for row in s.loops() if row.depth == 0 and row.location not in stencils]:
-        for verb in _rounding(options):
-            with suppress(IllegalTransform):  # there may be no such operation in a loop
-                getattr(s, verb)(row.names[0])
+        notes += _in_parallel(s, small)
+    roots = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
+    rest = [row for row in roots if row.location not in stencils]
+    kinds = _kinds_in(s.function, {row.iv for row in rest})
+    for row in rest:
+        for verb, kind in _rounding(options):
+            if kind in kinds[row.iv]:
+                with suppress(IllegalTransform):  # there may be no such operation that can be another
+                    getattr(s, verb)(row.names[0])
     return s, notes
+
+
+def _unless_small(recipe: _Whole, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after a recipe, where sizes are large enough for it; smaller ones run the loops as they were.
+
+    Sweeps and products have versions of their own.
+    """
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        if recipe in (_with_sweeps, _with_products) or len(names_in(s, root)) == 1:
+            raise UnfitError
+        condition = versions.on_average(s, names_in(s, root), LEAST_VECTORS * versions.lanes_in(s, root, options))
+        versions.in_other(both := copy(s), root, condition)
+    except UnfitError:
+        return recipe(s, root, options)
+    made, notes = recipe(both, root, options)
+    if len(made.steps) == len(both.steps):
+        return s, notes
+    large = versions.chosen_by(made, root, len(s.steps))
+    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
 
 
 def _as_written(s: Schedule, root: str) -> Notes:
@@ -130,12 +172,21 @@ def _has_vectors(s: Schedule, root: str) -> bool:
     return any(nest.has_vectors for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
-def _rounding(options: Options) -> Iterator[str]:
-    """The steps that round in another way, of those that are allowed and that pay."""
+def _rounding(options: Options) -> Iterator[tuple[str, str]]:
+    """The steps that round in another way, of those that are allowed and that pay, with what they need in a loop."""
     if options.reciprocal:
-        yield "reciprocal"
+        yield "reciprocal", "divf"
     if options.contract and options.target.has_fma:
-        yield "contract"
+        yield "contract", "mulf"
+
+
+def _kinds_in(function: Func, counters: set[Value]) -> dict[Value, set[str]]:
+    """The kinds of operations on two numbers in loops, by a counter of each."""
+    return {
+        iv: {op.kind for op in walk(loop) if isinstance(op, arith.Binary)}
+        for loop in walk(function)
+        for iv in counters.intersection(loop.binds())
+    }
 
 
 def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -154,8 +205,14 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
         return made, notes
     before = {row.names[0] for row in s.loops()}
     small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
+    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache"]
+    with suppress(UnfitError):
+        return sweeps.take_untiled(made, small, options), [
+            *notes,
+            f"{small} ({row.location}): its sweeps are one, row by row",
+        ]
     made, others = _with_vectors(made, small, options)
-    return made, [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache", *others]
+    return made, [*notes, *others]
 
 
 def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -219,21 +276,37 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     if not notes:
         return s, []
     for name in rest:
-        apart, said = _first(apart, name, (vectors.take,), options)
+        root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
+        apart, said = _unless_small(partial(_innermost, name), apart, root, options)
         notes += said
     return apart, notes
 
 
+def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with an innermost loop of a nest on vectors."""
+    return _first(s, name, (vectors.take,), options)
+
+
 def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     """The schedule with a loop in blocks; no notes where these are no products."""
-    apart = copy(s)
-    for name in reversed(names_in(s, root)):
+    row = next(row for row in s.loops() if row.names[0] == root)
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    rows = options.choices.block_rows
+    sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
+    apart, said = copy(s), list[str]()
+    with suppress(UnfitError):
+        versions.in_other(apart, root, sizes)
+        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
+    for name in reversed(inside):
         with suppress(IllegalTransform, ScheduleError):
             apart.demote(name)
     try:
-        return blocked.take(apart, root, options)
+        made, notes = blocked.take(apart, root, options)
     except UnfitError:
         return s, []
+    return made, [*said, *notes]
 
 
 def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
@@ -256,13 +329,22 @@ def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, 
     """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
     row = next(row for row in s.loops() if row.names[0] == root)
     try:
-        s, names = short.take(s, root)
+        straight, names = short.take(s, root)
     except UnfitError:
         return s, []
-    made, notes = _with_outer(s, root, options)
+    made, notes = _with_outer(straight, root, options)
     if not notes:
-        made, notes = _with_vectors(s, root, options)
+        made, notes = _with_vectors(straight, root, options)
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
     return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    inside = names_in(s, root)
+    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
 
 
 def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
@@ -315,9 +397,17 @@ def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, N
             notes += said
             done.update(covered)
             continue
-        book = (lines.take_carried, strips.take_early, vectors.take, lines.take, strips.take, jammed.take)
+        early = (lines.take_carried, strips.take_early, vectors.take)
+        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
         s, said = _first(s, name, book, options)
         notes += said
+    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = scheduled.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
     return s, notes
 
 
@@ -350,19 +440,23 @@ def _first(s: Schedule, name: str, recipes: tuple[Recipe, ...], options: Options
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)
         with suppress(IllegalTransform, ScheduleError):
             kept.scalar_replace(name)
-            return kept, [f"{nest.place}: one iteration after the other, variables in registers; {'; '.join(why)}"]
-    return s, [f"{nest.place}: as it was; {'; '.join(why)}"]
+            s, said = kept, "one iteration after the other, variables in registers"
+    with suppress(UnfitError):
+        s, several = unrolled.take(s, nest)
+        said = f"one iteration after the other, {several}"
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
-def _in_parallel(s: Schedule) -> Iterator[str]:
-    """Run outermost loops in parallel that hold others, where that is legal."""
+def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
+    """Run outermost loops in parallel that hold others, where that is legal, but for those of small sizes."""
     for row in list(s.loops()):
         inside = [each for each in s.loops() if each.names[0] in names_in(s, row.names[0])]
-        if row.depth or len(inside) < 2 or any(each.is_parallel for each in inside):
+        if row.depth or row.names[0] in small or len(inside) < 2 or any(each.is_parallel for each in inside):
             continue
         try:
             _require_none_in_the_way(s, row)

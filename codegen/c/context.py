@@ -10,6 +10,7 @@ from functools import cached_property
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.buffers import Buffer, Buffers, Heap
+from affdsl.codegen.c.counts import counts
 from affdsl.codegen.c.dots import dots
 from affdsl.codegen.c.expressions import Code
 from affdsl.codegen.c.lines import Lines
@@ -78,9 +79,12 @@ class Context:
         self.lines = Lines(made.scope, self.ranges, unit.uncalled, unit.origins)
         self.dots = dots(plan.func) if unit.has_vector_types else {}
         """The operations that are dot products of narrow integers."""
+        self.counts = counts(plan.func) if unit.has_vector_types else {}
+        """The sums that are how many lanes of a mask are set."""
         self.powers = powers(plan.func) if unit.has_vector_types else {}
         """The products that are those with powers of 2."""
         reads: dict[Op, tuple[Value, ...]] = {op: (op.acc, dot.left, dot.right) for op, dot in self.dots.items()}
+        reads.update((op, (mask, *op.acc)) for op, mask in self.counts.items())
         reads.update((op, (power.factor, power.exponent)) for op, power in self.powers.items())
         self.live = liveness(plan.func, plan.is_checked, reads)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)

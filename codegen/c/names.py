@@ -74,7 +74,8 @@ LIBRARY = frozenset(
 """More functions of the C library and builtins of compilers: a function of ours must not be called like them."""
 
 _OURS = re.compile(
-    r"affdsl_\w*|[a-z]\w*_(i\d+|u64|f16|bf16|f32|f64)(x\d+)?|new_buffer|new_aligned|odd_fma|checked_(add|mul)"
+    r"affdsl_\w*|([a-z]\w*|ALL|MULTIPLY_ADD|CHOOSE|CLOSE_TO_MIDDLE)_(i\d+|u64|f16|bf16|f32|f64)(x\d+)?|"
+    r"new_buffer|new_aligned|odd_fma|checked_(add|mul)"
 )
 
 

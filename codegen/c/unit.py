@@ -9,7 +9,14 @@ from affdsl.codegen.c.expressions import Code, functions_of
 from affdsl.codegen.c.helpers import Helper, helper
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
-from affdsl.codegen.c.vector_helpers import GUARDED, INLINED, LANE_TYPES, vector_helper, vector_helper_name
+from affdsl.codegen.c.vector_helpers import (
+    GUARDED,
+    INLINED,
+    LANE_TYPES,
+    called_by,
+    vector_helper,
+    vector_helper_name,
+)
 
 _ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
 
@@ -52,8 +59,14 @@ class Unit:
 
     def vector_helper(self, stem: str, element: str, lanes: int) -> str:
         """Define a helper on vectors; returns its name."""
+        self._calls[vector_helper_name(stem, element, lanes)] += 1
+        return self._define_on_vectors(stem, element, lanes)
+
+    def _define_on_vectors(self, stem: str, element: str, lanes: int) -> str:
+        for needed in called_by(stem, element, lanes):
+            self._define_on_vectors(*needed)
+            self.vector_type(f"u{needed[1][1:]}", f"uint{needed[1][1:]}_t", needed[2])
         name = vector_helper_name(stem, element, lanes)
-        self._calls[name] += 1
         self._vector_helpers.add(name)
         self._helpers.setdefault(name, vector_helper(stem, element, lanes))
         self.vector_type(element, LANE_TYPES[element], lanes)

@@ -10,13 +10,16 @@ from collections.abc import Mapping
 from functools import cache
 
 from affdsl.codegen.c.helpers import Helper
+from affdsl.codegen.c.in_doubles import MACROS, NEAR, called, macro
 from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512, AVX512VNNI
+from affdsl.codegen.targets.in_doubles import KINDS, one_by_one
 from affdsl.codegen.targets.neon import NEON
 from affdsl.codegen.targets.portable import LOAD, STORE
 from affdsl.codegen.targets.rvv import RVV
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
+from affdsl.codegen.targets.target import Row
 from affdsl.errors import InternalError
 
 TARGETS = (AVX512VNNI, AVX512, AVX2, SSE42, SVE, NEON, RVV)
@@ -39,6 +42,7 @@ INLINED = """\
 _CHOICE = "return (V)((*mask & (M)*a) | (~*mask & (M)*b));"
 _CHOSEN = "const M mask = *a {} *b;\nreturn (V)((mask & (M)*a) | (~mask & (M)*b));"
 _ANY = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        return true;\nreturn false;"
+_COUNT = "int found = 0;\nfor (int k = 0; k < N; ++k)\n    found -= (int)(*mask)[k];\nreturn found;"
 _FMA = "V found;\nfor (int k = 0; k < N; ++k)\n    found[k] = FUSED((*a)[k], (*b)[k], (*c)[k]);\nreturn found;"
 _FIRST = "const T end = (T)(count < 0 ? 0 : count < N ? count : N);\nreturn (V){NUMBERS} < (V){ENDS};"
 # Numbers that are equal have the same bits, or are two zeros, see `affdsl.codegen.c.helpers`.
@@ -77,10 +81,16 @@ _SCALED = (
 )
 """In two steps: neither power of 2 is too large or too small. U is the type of masks without a sign."""
 
+IN_DOUBLES = {kind: ("V", "const V *a", one_by_one(kind)) for kind in KINDS}
+"""Functions of floats that are computed in doubles, and rounded once."""
+_NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items()}
+
 _PORTABLE = (
     _WIDER
     | _TRUNCATED
     | _DOTS
+    | IN_DOUBLES
+    | _NEAR
     | {
         "scaled": ("V", "const V *a, const M *n", _SCALED),
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
@@ -93,6 +103,7 @@ _PORTABLE = (
             "const M *mask",
             _ANY,
         ),
+        "count": ("int", "const M *mask", _COUNT),
         "first": ("V", "int64_t count", _FIRST),
         "fma": ("V", "const V *a, const V *b, const V *c", _FMA),
         "lesser": ("V", "const V *a, const V *b", _CHOSEN.format("<")),
@@ -112,15 +123,15 @@ _PORTABLE = (
 """What each gives, its parameters, and its portable body."""
 
 _SHUFFLE = """\
-#if defined(__clang__)
+#{0}if defined(__clang__)
 #define NAME(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){__VA_ARGS__})
+#define NAME(a, b, ...) __builtin_shuffle(a, b, (M){{__VA_ARGS__}})
 #endif"""
-"""Lanes by number, which must be constants."""
+"""Lanes by number, which must be constants: any of two vectors (shuffle), or such as follow each other (spliced)."""
 
 EXTREMES = ("maximumf", "minimumf", "maxnumf", "minnumf")
-_HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)}
+_HEADERS = {"fma": ("math.h",), "any": ("stdbool.h",)} | dict.fromkeys((*IN_DOUBLES, *_NEAR), ("math.h",))
 LANE_TYPES = {"f32": "float", "f64": "double", **{f"i{bits}": f"int{bits}_t" for bits in (8, 16, 32, 64)}}
 
 
@@ -129,15 +140,45 @@ def vector_helper_name(stem: str, element: str, lanes: int) -> str:
     return f"{stem}_{element}x{lanes}"
 
 
+def has_row(stem: str, element: str, lanes: int) -> bool:
+    """Whether some instruction set has more than the portable form of a helper."""
+    return any((stem, element, lanes) in target.rows for target in TARGETS)
+
+
+def called_by(stem: str, element: str, lanes: int) -> tuple[Row, ...]:
+    """The helpers on vectors that a helper calls."""
+    if stem in IN_DOUBLES and has_row(stem, element, lanes):
+        near = (f"near_{stem}", "f64", lanes // 2)
+        return (near,) if KINDS[stem].is_exact else (("CLOSE_TO_MIDDLE", "f64", lanes // 2), near)
+    if stem in _NEAR:
+        return tuple((macro, element, lanes) for macro in called(stem.removeprefix("near_")))
+    return ()
+
+
+def _where_called(near: str, lanes: int) -> str:
+    """The condition under which a function on doubles is called by the one on floats."""
+    row = near.removeprefix("near_"), "f32", 2 * lanes
+    conditions = [target.condition for target in TARGETS if row in target.rows]
+    return " || ".join(f"({each})" if "&&" in each and len(conditions) > 1 else each for each in conditions)
+
+
 @cache
 def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     """A helper on vectors of so many lanes of a type."""
-    if stem == "shuffle":
-        return Helper(_instantiated(_SHUFFLE, stem, element, lanes), headers=("stdint.h",))
+    if stem in MACROS:
+        return Helper(macro(stem, lanes))
+    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
+    if stem in ("shuffle", "spliced"):
+        texts = [
+            f"#{'el' * (k > 0)}if {target.condition}\n#define NAME(a, b, first, ...) {row}\n"
+            for k, (target, row) in enumerate(rows)
+        ]
+        text = "".join([*texts, _SHUFFLE.format("el" * bool(rows))])
+        headers = dict.fromkeys(target.header for target, _ in rows)
+        return Helper(_instantiated(text, stem, element, lanes), headers=("stdint.h", *headers))
     if stem not in _PORTABLE:
         raise InternalError(f"no C helper on vectors is called {stem!r}")
     result, parameters, portable = _PORTABLE[stem]
-    rows = [(target, target.rows[row]) for target in TARGETS if (row := (stem, element, lanes)) in target.rows]
     body = _indented(portable)
     if rows:
         texts = [f"#{'el' * (k > 0)}if {target.condition}\n{_indented(row)}" for k, (target, row) in enumerate(rows)]
@@ -145,9 +186,11 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     name = vector_helper_name(stem, element, lanes)
     head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"
     text = _instantiated(f"{head}\n{{\n{body}\n}}", stem, element, lanes)
-    return Helper(
-        text, headers=("stdint.h", *_HEADERS.get(stem, ()), *dict.fromkeys(target.header for target, _ in rows))
-    )
+    if stem in _NEAR:
+        text = f"#if {_where_called(stem, lanes)}\n{text}\n#endif"
+    needs = tuple(vector_helper_name(*row) for row in called_by(stem, element, lanes))
+    of_rows = dict.fromkeys(target.header for target, _ in rows)
+    return Helper(text, needs, ("stdint.h", *_HEADERS.get(stem, ()), *of_rows))
 
 
 def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
@@ -163,6 +206,8 @@ def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
+    if stem in _NEAR:
+        words |= {macro: vector_helper_name(macro, element, lanes) for macro in MACROS}
     return "".join(words.get(word, word) for word in _words(text))
 
 

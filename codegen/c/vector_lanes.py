@@ -149,7 +149,10 @@ def shuffle(c: Context, op: vector.Shuffle) -> None:
     ):
         left, right = (whole(c, v) for v in (op.left, op.right))
         order = [number(max(row, 0)) for row in op.mask]
-        keep_vector(c, op.result, on_vectors(c, "shuffle", lane_type(op.result), shape[0], left, right, *order))
+        first, lanes = op.mask[0], shape[0]
+        follows = 0 <= first < lanes and op.mask == tuple(range(first, first + lanes))
+        stem = "spliced" if follows else "shuffle"
+        keep_vector(c, op.result, on_vectors(c, stem, lane_type(op.result), lanes, left, right, *order))
         return
     rows = (vector_type(op.left).shape or (1,))[0]
     nothing = tables.headers_of(tables.literal(0, lane_type(op.result)), c.unit)

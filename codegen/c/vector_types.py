@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
+from math import copysign, prod
 
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, call, cast, choose, code, infix, negate, number
@@ -11,7 +11,7 @@ from affdsl.codegen.c.masks import NARROWEST, is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from affdsl.codegen.c.types import suffix, value_type, width
-from affdsl.codegen.c.vector_helpers import EXTREMES
+from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, has_row
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.arith import ROUNDING
@@ -31,8 +31,17 @@ _DIVISIONS = ("divsi", "divui", "floordivsi")
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
+HALVED = 8
+"""From so many lanes on, integers are made narrow by halves."""
+NARROW = 16
+"""Integers of at most so many bits are made of floats by way of such of 32 bits."""
 _EXTREMES = {"maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}
 """The helpers that choose between two integers."""
+_BESIDE_NUMBERS = {
+    "maximumf": ("greater", -1.0, True), "minimumf": ("lesser", 1.0, True),
+    "maxnumf": ("greater", 1.0, False), "minnumf": ("lesser", -1.0, False),
+}  # fmt: skip
+"""How they choose between a float and a number, the sign of a zero that this may be, and whether NaN is the result."""
 _KINDS = (*(suffix(kind) for kind in _ELEMENTS), *(f"u{bits}" for bits in (8, 16, 32, 64)))
 NAMES = tuple(f"{kind}x{lanes}{end}" for kind in _KINDS for lanes in LANES for end in ("", "_at"))
 """What vector types are called, which nothing else in a file may be."""
@@ -103,8 +112,7 @@ def mask_of(c: Context, mask: Value, bits: int) -> Code:
     shown = whole(c, mask)
     if c.masks.get(mask, NARROWEST) == bits:
         return shown
-    assert isinstance(mask.type, VectorType)
-    return converted(_named(c, IntegerType(bits), prod(mask.type.shape)), shown)
+    return converted(_named(c, IntegerType(bits), prod(_vector(mask).shape)), shown)
 
 
 def converted(type: str, shown: Code) -> Code:
@@ -163,6 +171,9 @@ def computed(c: Context, op: Op) -> Code | None:
             return fused(c, op)
         case math.Unary(kind="absf"):
             return _helped(c, "absf", op.result, op.operand)
+        case math.Unary(kind=kind) if kind in IN_DOUBLES:
+            row = kind, suffix(lane_kind(c, op.result)), prod(_vector(op.result).shape)
+            return _helped(c, kind, op.result, op.operand) if has_row(*row) else None
     return None
 
 
@@ -191,13 +202,45 @@ def _binary(c: Context, op: arith.Binary) -> Code | None:
     if kind in _DIVISIONS:
         return _divided(c, op)
     if kind in EXTREMES and isinstance(element, FloatType):
-        return _helped(c, kind, op.result, op.left, op.right)
+        return _beside_number(c, op) or _helped(c, kind, op.result, op.left, op.right)
     if kind in _EXTREMES and op.left is op.right:
         return whole(c, op.left)
     if kind in _EXTREMES:
         _integers(c, f"u{width(element)}", lanes)
         return _helped(c, _EXTREMES[kind], op.result, op.left, op.right)
     return None
+
+
+def _beside_number(c: Context, op: arith.Binary) -> Code | None:
+    """The smaller or larger one of a float and a known number, by fewer instructions than of any two floats.
+
+    Of two numbers that are equal, or where one is NaN, `lesser` and `greater` give the second one.
+    """
+    stem, sign, nan_wins = _BESIDE_NUMBERS[op.kind]
+    for x, known in ((op.left, op.right), (op.right, op.left)):
+        number_ = _known_float(c, known)
+        if number_ is None or number_ != number_:
+            continue
+        if number_ or copysign(1.0, number_) == sign:
+            return _helped(c, stem, op.result, *((known, x) if nan_wins else (x, known)))
+        if nan_wins:  # the zero that wins: x > 0 ? x : 0, and x where it is no number
+            shown, lanes = whole(c, x), prod(_vector(op.result).shape)
+            found = _helped(c, stem, op.result, x, known)
+            chosen = c.lines.keep("", c.values.temporary, type_name(c, op.result), found)
+            none = Mask(infix("!=", shown, shown))
+            return on_vectors(c, "choose", lane_kind(c, op.result), lanes, none, x, code(f"&{chosen}", UNARY, chosen))
+    return None
+
+
+def _known_float(c: Context, value: Value) -> float | None:
+    """The number that all lanes of a vector are; None where they differ, or nobody knows."""
+    maker = c.definitions.get(value)
+    if isinstance(maker, vector.Broadcast):
+        maker = c.definitions.get(maker.source)
+    found = maker.value if isinstance(maker, arith.Constant) else None
+    numbers = {found} if not isinstance(found, tuple) else {*found}
+    single = numbers.pop() if len(numbers) == 1 else None
+    return float(single) if isinstance(single, float) else None
 
 
 def _scaled(c: Context, op: arith.Binary, power: Power) -> Code:
@@ -326,8 +369,10 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
     """A conversion of all lanes that is what C's conversion of a number is."""
     source, target, name = lane_kind(c, op.operand), lane_kind(c, op.result), type_name(c, op.result)
     size = width_of(source)
-    if is_mask(op.operand) or is_mask(op.result):
+    if is_mask(op.result):
         return None
+    if is_mask(op.operand):
+        return _numbers_of(c, op)
     shown = whole(c, op.operand)
     if op.kind == "bitcast":
         return cast(name, shown)
@@ -336,12 +381,14 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
         shown = cast(c.unit.vector_type(f"u{bits}", f"uint{bits}_t", prod(_vector(op.result).shape)), shown)
     elif op.kind == "fptosi" and (size, width_of(target)) in ((32, 32), (64, 32), (64, 64)):
         return _helped(c, f"trunc_f{size}", op.result, op.operand)
+    elif op.kind in ("fptosi", "fptoui") and width_of(target) <= NARROW:
+        return _saturated(c, op)
     elif op.kind in ("fptosi", "fptoui") or (op.kind == "truncf" and op.rounding != ROUNDING[0]):
         return None
     if source == target:
         return shown
     if isinstance(source, IntegerType) and isinstance(target, IntegerType) and source.width < target.width:
-        return _widened(c, op, shown, "u" if op.kind == "extui" else "i", target)
+        return _widened(c, op, shown, "u" if op.kind in ("extui", "index_castui") else "i", target)
     if isinstance(source, IntegerType) and isinstance(target, FloatType) and source.width <= 16:
         wide = IntegerType(32)  # gcc 12 converts narrow integers to floats one by one
         shown = _widened(c, op, shown, "u" if op.kind == "uitofp" else "i", wide)
@@ -351,7 +398,53 @@ def _cast(c: Context, op: arith.Cast) -> Code | None:
         kind = suffix(source)
         type = c.unit.vector_type(kind, value_type(source), prod(_vector(op.result).shape))
         return call(_helper(c, f"from_{kind}", op.result), _address_of(c, type, shown))
+    if isinstance(source, IntegerType) and isinstance(target, IntegerType):
+        return _shortened(c, shown, source.width, target.width, prod(_vector(op.result).shape))
     return converted(name, shown)
+
+
+def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
+    """A mask as numbers that are 1, or -1 with a sign, or 0: gcc 12 takes (t[0] != 0) + (t[1] != 0) for t[0] + t[1]."""
+    target = lane_kind(c, op.result)
+    bits, lanes = width_of(target), prod(_vector(op.result).shape)
+    if op.kind not in ("extui", "extsi", "uitofp", "sitofp"):
+        return None
+    shown = mask_of(c, op.operand, bits)
+    if op.kind in ("extui", "uitofp"):
+        shown = infix("&", shown, call(c.unit.vector_helper("all", f"i{bits}", lanes), number(1)))
+    return converted(type_name(c, op.result), shown) if isinstance(target, FloatType) else shown
+
+
+def _shortened(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:
+    """Integers with fewer bits: gcc 12 has instructions for half of them, and else takes one lane after the other."""
+    while bits > wanted:
+        bits = bits // 2 if lanes >= HALVED else wanted
+        shown = converted(_named(c, IntegerType(bits), lanes), shown)
+    return shown
+
+
+def _saturated(c: Context, op: arith.Cast) -> Code:
+    """Floats as narrow integers, by way of wider ones: the nearest there is, and 0 for NaN."""
+    source, lanes, wide = lane_kind(c, op.operand), prod(_vector(op.result).shape), IntegerType(32)
+    bits, size = width(lane_kind(c, op.result)), width_of(source)
+    if op.kind == "fptoui":  # of NaN and 0, 0 is the greater one
+        shown = _between(c, ("greater", "lesser"), source, whole(c, op.operand), (0, (1 << bits) - 1), lanes)
+        return _shortened(c, converted(_named(c, wide, lanes), shown), wide.width, bits, lanes)
+    _integers(c, "u32", lanes)
+    shown = on_vectors(c, f"trunc_f{size}", wide, lanes, op.operand)
+    shown = _between(c, ("maxs", "mins"), wide, shown, (-1 << bits - 1, (1 << bits - 1) - 1), lanes)
+    return _shortened(c, shown, wide.width, bits, lanes)
+
+
+def _between(
+    c: Context, stems: tuple[str, str], kind: ScalarType, shown: Code, ends: tuple[int, int], lanes: int
+) -> Code:
+    """Each lane, or the nearer one of two numbers where it lies outside of them."""
+    type = _named(c, kind, lanes)
+    for stem, end in zip(stems, ends, strict=True):
+        edge = call(c.unit.vector_helper("all", suffix(kind), lanes), number(end))
+        shown = call(c.unit.vector_helper(stem, suffix(kind), lanes), *(_address_of(c, type, v) for v in (shown, edge)))
+    return shown
 
 
 def _widened(c: Context, op: arith.Cast, shown: Code, sign: str, target: IntegerType) -> Code:

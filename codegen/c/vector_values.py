@@ -7,7 +7,7 @@ from math import prod
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import Code, infix, number
+from affdsl.codegen.c.expressions import Code, cast, infix, number
 from affdsl.codegen.c.lanes import (
     MOST_LISTED,
     Place,
@@ -64,6 +64,9 @@ def constant_mask(c: Context, op: vector.ConstantMask) -> None:
 def reduction(c: Context, op: vector.Reduction) -> None:
     """All lanes combined."""
     kind, lanes = lane_type(op.source), prod(vector_type(op.source).shape)
+    if (mask := c.counts.get(op)) is not None:
+        _count(c, op, mask)
+        return
     if op.combine == "or" and not op.acc and is_native_mask(c, op.source) and op.source not in c.values.splats:
         c.values.codes[op.result] = on_vectors(c, "any", lane_kind(c, op.source), lanes, op.source)
         return
@@ -84,6 +87,21 @@ def reduction(c: Context, op: vector.Reduction) -> None:
         )
         assign(c, name, combined, kind)
         c.lines.close()
+
+
+def _count(c: Context, op: vector.Reduction, mask: Value) -> None:
+    """How many lanes of a mask are set, and what there was before."""
+    kind, lanes = lane_type(op.result), vector_type(mask).shape[0]
+    if is_native_mask(c, mask):
+        found = cast(value_type(kind), on_vectors(c, "count", lane_kind(c, mask), lanes, mask))
+    else:
+        name = c.lines.declare("", "count", value_type(kind), number(0), const=False)
+        (lane,) = open_lanes(c, (lanes,))
+        one = tables.convert("extui", lane_type(mask), kind, flat_lane(c, mask, lane), c.unit)
+        assign(c, name, tables.binary("addi", kind, Code(name), one, c.unit), kind)
+        close_lanes(c, (lane,))
+        found = Code(name)
+    c.values.define(op.result, tables.binary("addi", kind, c.values.of(op.acc[0]), found, c.unit) if op.acc else found)
 
 
 def _totals(c: Context, result: Value, acc: Value) -> str:

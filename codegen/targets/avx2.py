@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     any_lane,
+    counting,
     dots,
     extremes,
     float_extremes,
@@ -51,6 +53,8 @@ AVX2 = Target(
         **dict(extremes(256)),
         **dict(any_lane(128)),
         **dict(any_lane(256)),
+        **dict(counting(128)),
+        **dict(counting(256)),
         **dict(float_extremes(128)),
         **dict(float_extremes(256)),
         **dict(integer_extremes(128)),
@@ -60,6 +64,7 @@ AVX2 = Target(
         **dict(widening(256)),
         **dict(truncating(128)),
         **dict(truncating(256)),
+        **dict(in_doubles(256)),
     },
     flags=("-mavx2", "-mfma"),
     machine="__x86_64__",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 from affdsl.codegen.targets.x86 import (
     dots,
@@ -14,6 +15,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    spliced,
     truncating,
     widening,
 )
@@ -33,6 +35,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
             mask = f"{mm}_movepi{lane}_mask((__m{bits}i)*mask)"
             if element[0] == "i":
                 yield ("any", element, lanes), f"return {mask} != 0;"
+                yield ("count", element, lanes), f"return __builtin_popcountll({mask});"
             pointer = "" if element in ("f32", "f64") else "(const void *)"
             yield (
                 ("masked_load", element, lanes),
@@ -88,6 +91,7 @@ AVX512 = Target(
         **dict(integer_extremes(256, most=64)),
         **dict(integer_extremes(512, most=64)),
         **dict(loaded(512)),
+        **dict(spliced(512)),
         **dict(dots(512)),
         **dict(dots(256)),
         **dict(widening(512)),
@@ -95,6 +99,7 @@ AVX512 = Target(
         **dict(truncating(128)),
         **dict(truncating(256)),
         **dict(truncating(512)),
+        **dict(in_doubles(512)),
     },
     flags=(
         *("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"),

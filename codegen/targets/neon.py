@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.codegen.targets.in_doubles import in_doubles_of_arm
 from affdsl.codegen.targets.portable import all_or_each
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
 
@@ -15,6 +16,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
         store = "vst1q_u8((uint8_t *)(void *)at, (uint8x16_t)*value);"
         yield from all_or_each(element, 128 // bits, are_set, load, store)
     yield from _widening()
+    yield from in_doubles_of_arm()
 
 
 def _widening() -> Iterator[tuple[Row, str]]:

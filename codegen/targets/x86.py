@@ -36,6 +36,7 @@ def truncating(width: int) -> Iterator[tuple[Row, str]]:
         found = f"{mm}_mask_mov_epi32({mm}_cvttps_epi32(x), {large}, {mm}_set1_epi32(INT32_MAX))"
         body = f"const {kind} top = {mm}_set1_ps(0x1p31f);\nreturn (V){mm}_maskz_mov_epi32({is_number}, {found});"
         yield ("trunc_f32", "i32", width // 32), first + body
+        yield ("trunc_f64", "i64", width // 64), _long_integers(mm)
         least = f"{mm}_maskz_min_pd({mm}_cmp_pd_mask(y, y, _CMP_ORD_Q), y, {mm}_set1_pd(INT32_MAX))"
     else:
         top = f"{mm}_set1_ps(0x1p31f)"
@@ -49,6 +50,14 @@ def truncating(width: int) -> Iterator[tuple[Row, str]]:
             ("trunc_f64", "i32", width // 64),
             f"const {kind}d y = ({kind}d)*a;\nreturn (V){mm}_cvttpd_epi32({least});",
         )
+
+
+def _long_integers(mm: str) -> str:
+    """Doubles as integers of 64 bits, as AVX-512 has them."""
+    large, is_number = (f"{mm}_cmp_pd_mask(y, {other}" for other in ("top, _CMP_GE_OQ)", "y, _CMP_ORD_Q)"))
+    found = f"{mm}_mask_mov_epi64({mm}_cvttpd_epi64(y), {large}, {mm}_set1_epi64(INT64_MAX))"
+    first = f"const __m512d y = (__m512d)*a, top = {mm}_set1_pd(0x1p63);\n"
+    return f"{first}return (V){mm}_maskz_mov_epi64({is_number}, {found});"
 
 
 def _compared(mm: str, end: str, a: str, b: str, how: str) -> str:
@@ -72,6 +81,14 @@ def any_lane(width: int) -> Iterator[tuple[Row, str]]:
     for element, bits in LANE_BITS.items():
         if element[0] == "i":
             yield ("any", element, width // bits), f"return {register(width)}_movemask_epi8((__m{width}i)*mask) != 0;"
+
+
+def counting(width: int) -> Iterator[tuple[Row, str]]:
+    """How many lanes of a mask are set: one bit is gathered of each byte, or of each wider lane."""
+    ends = {"i8": ("epi8", "i"), "i32": ("ps", ""), "i64": ("pd", "d")}
+    for element, (end, kind) in ends.items():
+        bits = f"{register(width)}_movemask_{end}((__m{width}{kind})*mask)"
+        yield ("count", element, width // LANE_BITS[element]), f"return __builtin_popcount((unsigned){bits});"
 
 
 def integer_extremes(width: int, most: int = 32) -> Iterator[tuple[Row, str]]:
@@ -134,6 +151,15 @@ def loaded(width: int) -> Iterator[tuple[Row, str]]:
     for element, lane in LANE_BITS.items():
         load = 'V found;\n__builtin_memcpy(&found, at, sizeof found);\n__asm__("" : "+v"(found));\nreturn found;'
         yield ("loaded", element, width // lane), load
+
+
+def spliced(width: int) -> Iterator[tuple[Row, str]]:
+    """Lanes of two vectors that follow each other, the first of which is known: no register holds their numbers."""
+    mm = register(width)
+    for element, lane in LANE_BITS.items():
+        if lane in (32, 64):
+            operands = f"(__m{width}i)(b), (__m{width}i)(a)"
+            yield ("spliced", element, width // lane), f"((V){mm}_alignr_epi{lane}({operands}, first))"
 
 
 def dots(width: int) -> Iterator[tuple[Row, str]]:

@@ -42,9 +42,11 @@ if TYPE_CHECKING:
     Dim: TypeAlias = isl.dim_type
     Ast: TypeAlias = isl.AstNode
     AstExpr: TypeAlias = isl.AstExpr
+    Orders: TypeAlias = isl.ScheduleNode
 else:
     isl = _Later()
     Set, Map, Dim, Ast, AstExpr = map(_Later, ("Set", "Map", "dim_type", "AstNode", "AstExpr"))
+    Orders = _Later("ScheduleNode")
 """What other modules need to say of isl."""
 
 Answer = TypeVar("Answer")
@@ -215,8 +217,11 @@ def ast_of(points: Set) -> Ast:
     return isl.AstBuild.from_context(isl.Set.universe(points.get_space().params())).node_from_schedule_map(order)
 
 
-def kind_of(part: Ast | AstExpr) -> str:
-    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ..."""
+def kind_of(part: Ast | AstExpr | Orders) -> str:
+    """What a part of such loops is: "for", "if", "block", "user"; "int", "id"; or an operation: "add", "max", ...
+
+    A part of what `scheduled` gives is a "band", "filter", "sequence", "set" or "leaf".
+    """
     kind: object = part.get_type()
     if isinstance(part, isl.AstExpr) and kind == isl.ast_expr_type.op:
         kind = part.get_op_type()
@@ -269,6 +274,76 @@ def closure(kinds: int, steps: Iterable[tuple[int, Map, int]]) -> dict[tuple[int
                 pairs = paths.extract_map(space)
                 if not pairs.is_empty():
                     found[start, end] = pairs.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+    return found
+
+
+def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], largest: int) -> Orders:
+    """What isl's scheduler finds for statements, numbered from 0, by their iterations and pairs that keep their order.
+
+    Iterations of the two of a pair are near each other, and in one iteration of an outer loop, where that can be. No
+    coefficient and no constant of an order is larger than `largest`. Raises isl's errors: see `spending`.
+    """
+    context = _context()
+    context.set_schedule_max_coefficient(largest)
+    context.set_schedule_max_constant_term(largest)
+    context.set_schedule_maximize_coincidence(1)
+    named = [each.set_tuple_name(f"k{k}") for k, each in enumerate(domains)]
+    everywhere = isl.UnionSet.from_set(named[0])
+    for each in named[1:]:
+        everywhere = everywhere.union(isl.UnionSet.from_set(each))
+    order = isl.UnionMap.empty(everywhere.get_space())
+    for start, part, end in pairs:
+        known = part.set_tuple_name(isl.dim_type.in_, f"k{start}").set_tuple_name(isl.dim_type.out, f"k{end}")
+        order = order.union(isl.UnionMap.from_map(known))
+    asked = isl.ScheduleConstraints.on_domain(everywhere).set_validity(order)
+    return asked.set_coincidence(order).set_proximity(order).compute_schedule().get_root()
+
+
+def statements_of(filter: Orders) -> list[int]:
+    """The numbers of the statements of one part of what `scheduled` gives."""
+    found: list[int] = []
+    filter.filter_get_filter().foreach_set(lambda each: found.append(int(each.get_tuple_name()[1:])))
+    return sorted(found)
+
+
+def rows_of(band: Orders, dims: Sequence[Sequence[Value]], params: Sequence[Value]) -> list[dict[int, Affine | None]]:
+    """The expressions by which a band orders statements, outermost first, of each over its own dimensions.
+
+    None is one that is not affine, or has other parameters.
+    """
+    named = {name_of(value): value for value in params}
+    found: list[dict[int, Affine | None]] = []
+    partial = band.band_get_partial_schedule()
+    for k in range(partial.dim(isl.dim_type.set)):
+        row: dict[int, Affine | None] = {}
+        for part in _parts(partial.get_union_pw_aff(k)):
+            number = int(part.get_tuple_id(isl.dim_type.in_).get_name()[1:])
+            row[number] = _plain(part, dims[number], named)
+        found.append(row)
+    return found
+
+
+def _parts(of: isl.UnionPwAff) -> list[isl.PwAff]:
+    found: list[isl.PwAff] = []
+    of.foreach_pw_aff(found.append)
+    return found
+
+
+def _plain(of: isl.PwAff, dims: Sequence[Value], named: dict[str, Value]) -> Affine | None:
+    """A function of one piece, without divisions, over dimensions and parameters; None if it is none."""
+    pieces = of.coalesce().get_pieces()
+    if len(pieces) != 1 or pieces[0][1].dim(isl.dim_type.div):
+        return None
+    aff = pieces[0][1]
+    found = Affine.of(aff.get_constant_val().to_python())
+    for k, value in enumerate(dims):
+        found += value * aff.get_coefficient_val(isl.dim_type.in_, k).to_python()
+    for k in range(aff.dim(isl.dim_type.param)):
+        factor = aff.get_coefficient_val(isl.dim_type.param, k).to_python()
+        name = aff.get_dim_name(isl.dim_type.param, k)
+        if factor and (name is None or name not in named):
+            return None
+        found += named[name] * factor if factor and name else 0
     return found
 
 

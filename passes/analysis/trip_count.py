@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
+from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
@@ -89,8 +90,8 @@ class TripCount:
         return f"max(0, {text})" if self.may_be_negative else text
 
 
-def trip_counts(function: func.Func) -> dict[Value, TripCount]:
-    """The trip count of each loop of a function, by its induction variable.
+def trip_counts(function: func.Func, inside: Op | None = None) -> dict[Value, TripCount]:
+    """The trip count of each loop of a function, or of those inside of one operation, by its induction variable.
 
     >>> from affdsl.mlir.readers import parse
     >>> module = parse('''
@@ -107,7 +108,7 @@ def trip_counts(function: func.Func) -> dict[Value, TripCount]:
     """
     accesses = Accesses(function)
     found = {}
-    for op in walk(function):
+    for op in walk(inside or function):
         if isinstance(op, affine.For | scf.For):
             found[op.iv] = trip_count(op, op.iv, accesses)
         elif isinstance(op, affine.Parallel | scf.Parallel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from affdsl.ir.core import Op
@@ -158,10 +159,62 @@ class _Clash:
         return some_point(self.points.intersect(set_of(far, self.dims)))
 
 
+def least_size(function: func.Func, buffer: Value, dim: int, *, module: func.Module | None = None) -> int | None:
+    """The least size to which `fold` may fold a dimension of a buffer; None where none is less than what it has.
+
+    Raises
+    ------
+    IllegalTransform
+        As `fold` does where no size is legal.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {
+    ...   %t = memref.alloc() : memref<9xf32>
+    ...   affine.for %i = 0 to 9 {
+    ...     %a = affine.load %A[%i] : memref<9xf32>
+    ...     affine.store %a, %t[%i] : memref<9xf32>
+    ...     %b = affine.load %t[%i] : memref<9xf32>
+    ...     affine.store %b, %B[%i] : memref<9xf32>
+    ...   }
+    ...   return
+    ... }''').functions[0]
+    >>> least_size(f, f.body[0].result, 0)
+    1
+    """
+    what = f"fold dimension {dim} of {name(buffer)}"
+    made = own_allocation(function, buffer, dim, what)
+    with warnings.catch_warnings(), _known(made, what):
+        warnings.simplefilter("ignore", AnalysisWarning)
+        clashes = _distances(function, made, dim, what, module)
+        with spending(BUDGET):
+            return _least([d for _, d in clashes], made, dim)
+
+
 def _require_kept(
     function: func.Func, made: memref.Allocation, dim: int, size: int, what: str, module: func.Module | None
 ) -> None:
     """Raise IllegalTransform unless each read still finds what was stored for it."""
+    with _known(made, what):
+        clashes = _distances(function, made, dim, what, module)
+        with spending(BUDGET):
+            wrong = next(((each, d) for each, d in clashes if not _fits(d, size)), None)
+            if wrong is not None:
+                raise _refused(*wrong, made, size, what, _least([d for _, d in clashes], made, dim))
+
+
+@contextmanager
+def _known(made: memref.Allocation, what: str) -> Iterator[None]:
+    """Refuse what is to be done where something is not known that it takes."""
+    try:
+        yield
+    except UnknownError as error:
+        raise refusal(made, what, f"what is needed at the same time is not known: {error}") from error
+
+
+def _distances(
+    function: func.Func, made: memref.Allocation, dim: int, what: str, module: func.Module | None
+) -> list[tuple[_Clash, Set]]:
+    """The clashes of a buffer, and how far apart their elements lie. Raises IllegalTransform where no size is legal."""
     dependences = Dependences(function, module)
     buffer = dependences.accesses.storage.buffer(made.result)
     if buffer.is_returned or buffer.escapes:
@@ -171,14 +224,7 @@ def _require_kept(
         parallel = (each for each in access.domain.loops[buffer.loops :] if not isinstance(each, affine.For | scf.For))
         if (loop := next(parallel, None)) is not None:
             raise refusal(loop, what, f"iterations that may run at the same time use {name(made.result)}")
-    try:
-        clashes = [(each, each.distances()) for each in _clashes(Flow(dependences), accesses, dim, what)]
-        with spending(BUDGET):
-            wrong = next(((each, d) for each, d in clashes if not _fits(d, size)), None)
-            if wrong is not None:
-                raise _refused(*wrong, made, size, what, _least([d for _, d in clashes], made, dim))
-    except UnknownError as error:
-        raise refusal(made, what, f"what is needed at the same time is not known: {error}") from error
+    return [(each, each.distances()) for each in _clashes(Flow(dependences), accesses, dim, what)]
 
 
 def _clashes(flow: Flow, accesses: list[Access], dim: int, what: str) -> Iterator[_Clash]:
@@ -214,7 +260,7 @@ def _multiples(size: int) -> Set:
 def _least(distances: list[Set], made: memref.Allocation, dim: int) -> int | None:
     """The least size that is legal, of those that are tried; None if none is, or none is smaller than the buffer."""
     most = [end for each in distances for end in ends(each, 0)]
-    enough = max(abs(end) for end in most if end is not None) + 1 if None not in most else None
+    enough = max((abs(end) for end in most if end is not None), default=0) + 1 if None not in most else None
     tried = [*range(1, MOST_SIZES + 1), *([enough] if enough is not None and enough > MOST_SIZES else [])]
     found = next((size for size in tried if all(_fits(each, size) for each in distances)), None)
     assert isinstance(made.result.type, MemRefType)

@@ -84,12 +84,17 @@ def settled(function: Func, before: Func) -> Settled:
             return ()
         if len(lower) == 1 and _runs(lower[0], upper, context) and _excluded(lower, upper, op.step + 1, context):
             gone[op.iv] = "runs once"
-            return _once(op, lower[0], values)
+            once = _once(op, lower[0], values)
+            copies = {inner for each in once for inner in walk(each)}
+            inside.update(copies)
+            entered.update(copies)
+            return once
         return None if lower == op.lower and upper == op.upper else _with_bounds(op, lower, upper)
 
     around: set[Op] = set()
     _find_around(changed, inside, around)
-    return Settled(renamed(rewrite_within(function, rule, {*around, *inside}), values), gone)
+    entered = {*around, *inside}
+    return Settled(renamed(rewrite_within(function, rule, entered), values), gone)
 
 
 def _find_around(block: Iterable[Op], some: Collection[Op], found: set[Op]) -> bool:

@@ -49,7 +49,8 @@ def test_a_schedule_reaches_the_loops_of_kernels_that_are_called():
 def test_the_optimizer_says_something_about_each_loop_of_kernels_that_are_called():
     fast = both.optimize("avx2", threads=1)
     said = [line.partition(": ")[2] for line in fast.explain().splitlines()[1:]]
-    assert said == ["as it was; its iterations run in parallel, as it is written", "j#2 runs on vectors of 4"]
+    small = "the loops as written, unless M + N >= 16"
+    assert said == ["as it was; its iterations run in parallel, as it is written", small, "j#2 runs on vectors of 4"]
     replayed = {}
     exec(str(fast.schedule), replayed)
     assert replayed["fast"].kernel().mlir() == fast.mlir()

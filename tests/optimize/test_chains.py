@@ -130,3 +130,23 @@ def test_nests_that_sum_up_are_no_chain():
     centred.interpret(x, wanted)
     fast(x, found)
     assert wanted.tobytes() == found.tobytes()
+
+
+def test_a_loop_over_rows_that_runs_once_where_others_join_it_is_no_chain():
+    @af.kernel
+    def f(A: af.i64[9], B: af.i64[9]):
+        C = af.alloc(af.i64[10, 11])
+        with af.for_(10) as i, af.for_(8) as j:
+            C[i, j] = af.cast(i + 2 * j - 1, af.i64) + B[j]
+        with af.for_(1, 5) as i, af.for_(8) as j:
+            A[i] = B[j + 1] * af.cast(j, af.i64)
+            C[j, i] = C[i, j]
+            B[i] = af.cast(i, af.i64)
+        with af.for_(10) as i, af.for_(6) as j:
+            A[j] = C[i, j]
+
+    given = [np.arange(9), np.arange(9) + 3]
+    wanted, found = [each.copy() for each in given], [each.copy() for each in given]
+    f(*wanted)
+    f.optimize("avx512", threads=1)(*found)
+    np.testing.assert_array_equal(found, wanted)

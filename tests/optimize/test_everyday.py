@@ -197,13 +197,98 @@ def bases(text: af.u8[N], counts: af.i64[2]):
 
 def test_integers_are_counted_in_lanes_whatever_is_allowed():
     fast = bases.optimize("avx512", threads=1)
-    assert "i sums up in 32 lanes" in fast.explain()
+    assert "i sums up in 64 lanes" in fast.explain()
+    assert "count_i8x64" in fast.c()
     main = fast.mlir().partition("affine.for")[2].partition("affine.for")[0]
     assert main.count("vector_load") == 1  # not once more, with a mask, under the second condition
     fast = bases.optimize("avx2", threads=1)
     for n in (0, 1, 16, 77):
         text = np.random.default_rng(n).choice(np.array([65, 67, 71, 84], "u1"), n)
         same_to_the_bit(bases, fast, (text, np.zeros(2, "i8")))
+
+
+@af.kernel
+def words(text: af.u8[N], counts: af.i32[64]):
+    with af.for_(N - 2) as i:
+        code = af.var(af.i32(0))
+        with af.for_(3) as k:
+            code.set(code * 4 + af.i32(text[i + k]))
+        counts[code] += 1
+
+
+def test_what_chooses_elements_to_update_runs_on_vectors_before_the_updates():
+    fast = words.optimize("avx512", threads=1)
+    assert (
+        "in strips of 512 iterations, for each of which i_2 runs on vectors of 16, and then the rest" in fast.explain()
+    )
+    text = np.random.default_rng(0).integers(0, 4, 99).astype("u1")
+    same_to_the_bit(words, words.optimize("avx2", threads=1), (text, np.zeros(64, "i4")))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("edit distances", "data decides which way an iteration goes, which is guessed wrong more often for several"),
+        ("numbers below", "each iteration of i waits for what lanes of the one before it have stored under masks"),
+    ],
+)
+def test_what_conditions_of_data_update_does_not_run_at_once(name, said):
+    loop = next(each for each in LOOPS if each.name == name)
+    fast = loop.kernel.optimize("avx512", threads=1)
+    assert said in fast.explain()
+    given = loop.arguments(np.random.default_rng(0), SIZE)
+    same_to_the_bit(loop.kernel, fast, given)
+
+
+def test_what_is_looked_up_by_floats_runs_on_vectors_since_these_become_integers_at_once():
+    loop = next(each for each in LOOPS if each.name == "tone curve")
+    fast = loop.kernel.optimize("avx512", threads=1)
+    assert "i runs on vectors of 32" in fast.explain()
+    same_to_the_bit(loop.kernel, fast, loop.arguments(np.random.default_rng(0), 77))
+
+
+def test_straight_code_of_short_loops_stays_where_nothing_else_comes_of_it():
+    loop = next(each for each in LOOPS if each.name == "solve many of four")
+    assert "inside of it as straight code" in loop.kernel.optimize("avx512", threads=1).explain()
+
+
+@af.kernel
+def tally(x: af.u8[N], counts: af.i32[256]):
+    with af.for_(N) as i:
+        counts[x[i]] += 1
+
+
+def test_updates_that_data_chooses_are_straight_code_and_not_lanes():
+    fast = tally.optimize("avx2", threads=1)
+    assert "one iteration after the other, 4 of them as straight code; data decides which elements" in fast.explain()
+    for n in (0, 1, 4, 31):
+        x = np.random.default_rng(n).integers(0, 3, n).astype("u1")
+        same_to_the_bit(tally, fast, (x, np.zeros(256, "i4")))
+
+
+@af.kernel
+def halves(x: af.f64[N], y: af.f64[N]):
+    with af.for_(1, N) as i:
+        y[i] = 0.5 * y[i - 1] + x[i]
+
+
+def test_sums_of_floats_are_no_straight_code_since_they_wait_all_the_same():
+    assert "straight code" not in halves.optimize("avx2", threads=1).explain()
+
+
+@af.kernel
+def mapped(x: af.u8[M, N, 3], table: af.u8[256], out: af.u8[M, N, 3]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(3) as c:
+        out[i, j, c] = table[x[i, j, c]]
+
+
+def test_bytes_are_indices_without_a_sign_in_lanes_too():
+    fast = mapped.optimize("avx512", threads=1)
+    rng = np.random.default_rng(0)
+    x, table = rng.integers(0, 256, (3, 70, 3)).astype("u1"), rng.integers(0, 256, 256).astype("u1")
+    wide = af.Schedule(mapped).vectorize("c", 16, tail="masked").kernel()
+    for kernel in (fast, wide):
+        same_to_the_bit(mapped, kernel, (x, table, np.zeros((3, 70, 3), "u1")))
 
 
 @af.kernel

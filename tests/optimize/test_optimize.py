@@ -1,12 +1,16 @@
 """What `optimize()` makes does the same as the loops as written, says what it did, and replays."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import affdsl as af
 from affdsl.optimize.footprint import larger_than
+from affdsl.optimize.options import Options, targets
+from affdsl.optimize.recipes import sweeps
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.spelling import literal
 from benchmarks.polybench.suite import SUITE, named
 from tests.effort import TRIES_ALL, some
@@ -69,7 +73,7 @@ def test_the_schedule_replays():
     fast = row_sums.optimize(threads=2)
     s = af.Schedule(row_sums)
     for step in fast.schedule.steps:
-        exec(f"s.{step}", {"s": s})
+        exec(f"s.{step}", {"s": s, "M": M, "N": N})
     assert s.kernel().mlir() == fast.mlir()
     assert str(fast.schedule).startswith("import affdsl as af")
     assert row_sums.schedule is None
@@ -133,8 +137,44 @@ def test_what_fits_into_a_cache_is_not_tiled_in_time():
         assert "j_2 runs on vectors" in here.explain()
 
 
+def test_sweeps_that_fit_into_a_cache_are_one_row_by_row():
+    """In one pass a time step, where no rows are shared; to the bit what three passes leave, also without any rows."""
+    fdtd = named("fdtd-2d")
+    on_one = Options(targets()["avx512"])
+    made = sweeps.take_untiled(af.Schedule(fdtd.kernel), "t", on_one)
+    verbs = [step.call.verb for step in made.steps]
+    assert verbs[:2] == ["fuse", "fuse"]
+    assert verbs.count("vectorize") == 4
+    assert "tile" not in verbs
+    fast = made.kernel()
+    for steps, rows, columns in ((3, 1, 1), (2, 2, 9), (3, 7, 1), (4, 12, 29)):
+        wanted, found = (fdtd.arrays({"TMAX": steps, "NX": rows, "NY": columns}) for _ in range(2))
+        fdtd.kernel(*wanted.values())
+        fast(*found.values())
+        for name in fdtd.live_out:
+            np.testing.assert_array_equal(found[name], wanted[name])
+    for threads, name, reason in ((1, "jacobi-2d", "load the same rows"), (2, "fdtd-2d", "no two sweeps over rows")):
+        with pytest.raises(UnfitError, match=reason):
+            sweeps.take_untiled(af.Schedule(named(name).kernel), "t", replace(on_one, threads=threads))
+
+
 def test_factorizations_and_triangles_are_products_in_blocks():
     for name, least in (("cholesky", 1), ("symm", 2)):
         fast = named(name).kernel.optimize("avx2", threads=1)
         assert fast.explain().count("a product of matrices") >= least, name
         assert 'strip_mine("' in str(fast.schedule), name
+
+
+def test_a_nest_behind_sweeps_without_iterations_is_not_theirs():
+    @af.kernel
+    def f(A: af.i64[N], C: af.i64[14]):
+        with af.for_(2, 0) as i, af.for_(0) as j, af.for_(4) as k:
+            A[j + 2] = af.min(A[k], af.cast(i, af.i64))
+        with af.for_(11) as i:
+            A[i] = C[i]
+
+    fast = f.optimize("native", threads=3)
+    found = np.zeros(14, np.int64)
+    fast(found, np.arange(14))
+    assert found.tolist() == [*range(11), 0, 0, 0]
+    assert "i#2 runs on vectors" in fast.explain() or "i_2 runs on vectors" in fast.explain()

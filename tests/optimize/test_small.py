@@ -71,3 +71,65 @@ def test_a_triangle_of_one_block_has_no_blocks():
         symmetric(*wanted)
         fast(*found)
         assert wanted[2].tobytes() == found[2].tobytes(), f"{m} x {n}"
+
+
+K = af.symbols("K")
+
+
+@af.kernel
+def multiply(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
+    """A product of matrices; the innermost loop sums up."""
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@af.kernel
+def multiply_rows(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
+    """The same; the innermost loop runs along rows."""
+    with af.for_(M) as i, af.for_(K) as k, af.for_(N) as j:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@pytest.mark.parametrize("kernel", [multiply, multiply_rows])
+def test_products_choose_by_the_sizes_of_the_call(kernel):
+    fast = kernel.optimize("avx2", threads=1)
+    rows = 5 if kernel is multiply_rows else 1
+    large = "(M >= 5) & (N >= 48) & (K >= 9)" if rows > 1 else "(N >= 48) & (K >= 9)"
+    assert f"where {large}; smaller ones stay where they are, on vectors of j_2, 4 rows at once" in fast.explain()
+    assert str(fast.schedule).count("specialize(") == 2
+    random = np.random.default_rng(0)
+    shapes = {(m, n, 7) for m in (0, 1, 3, 4, 5) for n in (0, 1, 3, 4, 5)}
+    shapes |= {(5, n, k) for n in (47, 48) for k in (0, 1, 2, 8, 9)} | {(m, 49, 9) for m in (0, 1, 4, 5)}
+    for m, n, k in shapes:
+        given = random.uniform(-1, 1, (m, k)), random.uniform(-1, 1, (k, n)), random.uniform(-1, 1, (m, n))
+        wanted, found = [tuple(each.copy() for each in given) for _ in range(2)]
+        kernel(*wanted)
+        fast(*found)
+        assert wanted[2].tobytes() == found[2].tobytes(), f"{m} x {n} x {k}"
+
+
+def test_a_version_for_small_sizes_is_a_step_that_replays():
+    fast = multiply.optimize("avx2", threads=1)
+    s = af.Schedule(multiply)
+    for step in fast.schedule.steps:
+        exec(f"s.{step}", {"s": s, "M": M, "N": N, "K": K})
+    assert s.kernel().mlir() == fast.mlir()
+
+
+def test_nests_smaller_than_two_vectors_are_as_they_were():
+    @af.kernel
+    def add_up(A: af.f64[M, N], x: af.f64[M]):
+        with af.for_(M) as i, af.for_(N) as j:
+            x[i] += A[i, j]
+
+    fast = add_up.optimize("avx2", threads=2)
+    said = fast.explain()
+    assert "the loops as written, unless M + N >= 16" in said
+    assert "i_else" not in said, "no threads are woken for small sizes"
+    random = np.random.default_rng(0)
+    for m, n in ((0, 0), (1, 0), (0, 15), (0, 16), (7, 8), (8, 8), (9, 8), (15, 0), (1, 15), (12, 5)):
+        a, wanted = random.uniform(-1, 1, (m, n)), random.uniform(-1, 1, m)
+        found = wanted.copy()
+        add_up(a, wanted)
+        fast(a, found)
+        assert wanted.tobytes() == found.tobytes(), f"{m} x {n}"

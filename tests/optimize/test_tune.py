@@ -18,6 +18,7 @@ from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, targets
 from affdsl.optimize.remembered import KIND, Outcome, key_of, recall, remember
 from affdsl.optimize.trial import growing, trial
+from benchmarks.fusion import CHAINS
 from tests.effort import TRIES_ALL
 from tests.test_progress import Terminal
 
@@ -277,6 +278,13 @@ def test_an_interrupt_while_the_machine_is_measured_loses_nothing(clock, monkeyp
     assert "sums = 16, 1 ms a call" in said
     assert "timed now, and remembered for other processes" in said
     assert "at best on this machine" not in said
+
+
+@pytest.mark.parametrize("name", ["blur", "unsharp"])
+def test_a_chain_as_it_was_has_no_steps(name):
+    options = Options(targets()["avx2"], choices=AS_IT_WAS)
+    made, _ = chosen(af.Schedule(CHAINS[name].kernel), options)
+    assert made.steps == ()
 
 
 def test_what_the_compiler_refuses_is_left_out(clock):

@@ -126,13 +126,11 @@ def in_lanes(
             lanes[:n] = step(lanes[:n], a[k : k + n], b[k : k + n])
         return _from_lanes(combine, start, lanes) if first < end else start
 
-    if tail == "folded":
+    if tail in ("folded", "masked"):
         return grouped(start, 0, len(a))
     whole = len(a) // width * width
     total = grouped(start, 0, whole)
-    if tail == "scalar":
-        return [total, *in_order(step, total, a[whole:], b[whole:])][-1]
-    return grouped(total, whole, len(a))
+    return [total, *in_order(step, total, a[whole:], b[whole:])][-1]
 
 
 def _from_lanes(combine: Callable[[Lanes, Lanes], Lanes], start: Lanes, lanes: Lanes) -> Lanes:

@@ -23,18 +23,15 @@ from affdsl.schedule.fusing import fusing_steps
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-ROWS = 32
-"""How many rows of the result a band has. What two bands need of a stage both compute, so that few rows cost more; of
-many rows, what lies between the stages does not stay in the second cache."""
-
 
 def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     """The schedule with the last nest of a chain in bands of rows, each of which computes what it reads; and why.
 
         for i, j: t[i, j] = P(A, i, j);  for k, m: B[k, m] = C(t[k - 1, m], t[k, m], t[k + 1, m])
 
-    Bands have arrays of their own, and may run at the same time. In a band each stage runs several rows at once.
-    Raises UnfitError.
+    Bands have arrays of their own, and may run at the same time. In a band each stage runs several rows at once. What
+    two bands need of a stage both compute, so that bands of few rows cost more; of many rows, what lies between the
+    stages does not stay in the second cache. Raises UnfitError.
 
     References
     ----------
@@ -48,10 +45,10 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
     last = roots_of(made)[-1]
     before = {row.names[0] for row in made.loops()}
     try:
-        made.strip_mine(last, ROWS)
+        made.strip_mine(last, options.choices.band_rows)
         band = next((name for name in roots_of(made) if name not in before), None)
         if band is None:
-            raise UnfitError(f"its last nest has at most {ROWS} rows")
+            raise UnfitError(f"its last nest has at most {options.choices.band_rows} rows")
         for array in reversed(arrays):
             made.compute_at(array, band)
         if roots_of(made) != [band]:
@@ -63,7 +60,8 @@ def take(s: Schedule, options: Options) -> tuple[Schedule, str]:
             made.privatize(array, band)
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(str(error).splitlines()[0]) from None
-    said = f"it runs in bands of {ROWS} rows, each of which computes what it reads of {', '.join(arrays)}"
+    what = f"each of which computes what it reads of {', '.join(arrays)}"
+    said = f"it runs in bands of {options.choices.band_rows} rows, {what}"
     if rows > 1:
         for name in _stages(made, band):
             with suppress(IllegalTransform, ScheduleError):

@@ -169,7 +169,8 @@ def _moves(bounds: tuple[Affine, ...], values: set[Value]) -> bool:
 def _long(s: Schedule, strip: str) -> Iterator[tuple[str, ...]]:
     """The loops of blocks that grow with sizes and hold several things, each with those between it and the blocks."""
     names = {row.iv: row.names[0] for row in s.loops()}
-    counts = trip_counts(s.function)
+    around = _loops(s)[strip]
+    counts = trip_counts(s.function, around)
 
     def search(op: Op, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         if not isinstance(op, affine.For):
@@ -180,5 +181,5 @@ def _long(s: Schedule, strip: str) -> Iterator[tuple[str, ...]]:
         elif len(op.body) == 1:
             yield from search(op.body[0], here)
 
-    for op in _loops(s)[strip].body:
+    for op in around.body:
         yield from search(op, ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 
-from affdsl.optimize.nests import Nest, nests
+from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
@@ -60,22 +60,39 @@ def _in_tiles(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]
         try:
             if skew:
                 made.skew(time, space, skew)
-            made.tile((time, space), (choices.sweep_steps, choices.sweep_rows), grid=True, separate=True)
-            outer, inner = _tiles(made)
-            made.skew(outer, inner, 1).interchange(outer, inner).parallel(outer)
-            for row in [row for row in made.loops() if row.depth == 2]:
-                made.unroll_jam(row.names[0], choices.jammed_steps)
+            made = in_tiles(made, (time, space), (choices.sweep_steps, choices.sweep_rows), choices.jammed_steps)
         except (IllegalTransform, ScheduleError):
             continue
-        for each in nests(made):
-            with suppress(IllegalTransform, ScheduleError):
-                made.scalar_replace(each.name(each.innermost))
         by = f", each {skew} rows behind the one before it" if skew else ""
         return made, (
             f"tiled in time; tiles that do not wait for each other run on threads, and in them {choices.jammed_steps} "
             f"iterations of {time} run at once{by}"
         )
     raise UnfitError("no skew makes it legal to tile its time steps")
+
+
+def in_tiles(s: Schedule, loops: tuple[str, str], sizes: tuple[int, int], steps: int) -> Schedule:
+    """The schedule with tiles of two loops on threads, and in them some iterations of the first one at once.
+
+    Tiles of one diagonal do not wait for each other. Raises UnfitError, and as steps do.
+    """
+    made = copy(s).tile(loops, sizes, grid=True, separate=True)
+    outer, inner = _tiles(made)
+    made.skew(outer, inner, 1).interchange(outer, inner).parallel(outer)
+    inside = names_in(made, inner)
+    rows = [row.names[0] for row in made.loops() if row.depth == 2 and row.names[0] in inside]
+    if not rows:  # each of them ran once
+        raise UnfitError
+    made.unroll_jam(rows[0], steps)
+    for name in rows[1:]:  # of tiles that are not whole, which may start at the largest of several numbers
+        with suppress(IllegalTransform, ScheduleError):
+            made.unroll_jam(name, steps)
+    inside = names_in(made, inner)
+    for name in [each.name(each.innermost) for each in nests(made)]:
+        if name in inside:
+            with suppress(IllegalTransform, ScheduleError):
+                made.scalar_replace(name)
+    return made
 
 
 def _tiles(s: Schedule) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     said = f"a recurrence: {lanes} iterations of {outer} run at once, in lanes"
     if not any(map(_gathered, _called(wide, outer))):
         wide, said = several(wide, outer, [nest], options, said)
-    elif options.target.registers >= ROOMY and any(map(_divides, _called(wide, outer))):
+    elif options.target.registers >= ROOMY and any(map(divides, _called(wide, outer))):
         with suppress(IllegalTransform, ScheduleError):
             wide.unroll_jam(outer, VECTORS)
             said = f"a recurrence: {VECTORS * lanes} iterations of {outer} run at once, in lanes"
@@ -94,7 +94,7 @@ def _called(s: Schedule, name: str) -> list[affine.For]:
     return [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
 
 
-def _divides(loop: Op) -> bool:
+def divides(loop: Op) -> bool:
     """Whether something in a loop takes so long that another vector of lines can be computed meanwhile."""
     return any(_weight(op) == SLOW for op in walk(loop))
 

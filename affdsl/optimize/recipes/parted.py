@@ -15,9 +15,6 @@ from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
-STRIP = 512
-"""How many iterations hand on what they have made at once: it stays in the nearest cache."""
-
 
 def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """The schedule with a loop in strips: first the loops inside of it for a whole strip, on vectors, then the rest.
@@ -25,7 +22,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         for i: { b = 0; for k: if f(i, k) < f(i, b): b = k;  count[b] += 1 }
 
     Each iteration looks for something by itself, and what it does with it may be of another's as well: data decides.
-    What is found is kept for the strip. Raises UnfitError.
+    What is found is kept for the strip, in the nearest cache. Raises UnfitError.
 
     References
     ----------
@@ -39,7 +36,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     found = _held(made, root)
     lanes = min(lanes_of(nest, options) for nest in found)
     try:
-        made.strip_mine(root, STRIP)
+        made.strip_mine(root, options.choices.searched)
         for name in names_in(made, root)[1:]:
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(name)
@@ -56,7 +53,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     except (IllegalTransform, ScheduleError) as error:
         raise UnfitError(in_one_line(error)) from None
     said = f"{', '.join(busy)} runs on vectors of {lanes}"
-    return made, f"in strips of {STRIP} iterations, for each of which {said}, and then the rest"
+    return made, f"in strips of {options.choices.searched} iterations, for each of which {said}, and then the rest"
 
 
 def _on_vectors(s: Schedule, name: str, lanes: int, options: Options) -> None:
@@ -86,8 +83,8 @@ def _held(s: Schedule, root: str) -> list[Nest]:
 
 
 def _last(loop: affine.For) -> int:
-    """Where the last loop inside of another one stands."""
-    return max(k for k, op in enumerate(loop.body) if isinstance(op, affine.For))
+    """Where the last loop inside of another one stands; -1 if none is left: they run once."""
+    return max((k for k, op in enumerate(loop.body) if isinstance(op, affine.For)), default=-1)
 
 
 def _waits_at_the_end(loop: affine.For) -> bool:

@@ -12,7 +12,7 @@ from affdsl.ir.types import FloatType, IntegerType
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import shared
+from affdsl.optimize.recipes import shared, unpacked
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
@@ -42,6 +42,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     lanes = options.target.lanes(bits)
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
+    small = unpacked.with_small(s, nest, (found.i, found.j, found.k), bits, options)
     nest, found = _with_factors(s, nest, found)
     rows, vectors = register_tile(options.choices, options.target, contract=options.contract)
     if found.starts_late:
@@ -85,9 +86,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
         except (IllegalTransform, ScheduleError):  # where it multiplies with what it makes, or has one chunk
             cut = None
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
+    unpacked.finish(s, small, options)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
     threads = f"; threads share its {'batch' if is_batch else cut}" if cut or is_batch else ""
-    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}"
+    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}{small.said}"
 
 
 def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:

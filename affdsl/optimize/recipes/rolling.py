@@ -13,8 +13,9 @@ from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.legality.proposals import Step
+from affdsl.passes.transforms.fold import least_size
 from affdsl.schedule.fusing import fusing_steps
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -124,6 +125,8 @@ def is_row_by_row(s: Schedule) -> bool:
 
 def _run_late(s: Schedule, first: str, second: str) -> None:
     """Run a loop as a part of one before it, late by as little as is legal. Raises UnfitError."""
+    if first not in roots_of(s):
+        raise UnfitError("a loop over rows runs once, and its body stands in its place")
     for shift in range(MOST_ROWS + 1):
         with suppress(IllegalTransform):
             s.fuse(first, second, shift=shift)
@@ -177,16 +180,15 @@ def _keep_rows(s: Schedule, main: str, rows: int) -> list[str]:
 
 
 def _rows_read_again(s: Schedule, array: str) -> int:
-    """How many rows of an array are kept at least: as a refusal to keep one row says. Raises UnfitError."""
+    """How many rows of an array are kept at least. Raises UnfitError."""
+    buffer = _allocation(s, array).result
     try:
-        copy(s).fold(array, 0, 1)
+        rows = least_size(s.function, buffer, 0, module=s.module)
     except IllegalTransform as refusal:
-        steps = [step for proposal in refusal.candidates for step in proposal.steps]
-        rows = next((step.arguments[-1] for step in steps if step.verb == "fold"), None)
-        if isinstance(rows, int) and rows <= MOST_ROWS:
-            return rows
-        raise UnfitError(f"more than {MOST_ROWS} rows of {array} are read again") from None
-    return 1
+        raise UnfitError(in_one_line(refusal)) from None
+    if rows is None or rows > MOST_ROWS:
+        raise UnfitError(f"more than {MOST_ROWS} rows of {array} are read again")
+    return rows
 
 
 def on_vectors(s: Schedule, options: Options) -> Schedule:
@@ -208,9 +210,14 @@ def _tail_of(nest: Nest, options: Options) -> Literal["masked", "scalar", "folde
 
 def set_apart(s: Schedule, array: str) -> None:
     """Let rows of an array begin an odd number of cache lines apart."""
-    made = next(op.result for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)
+    made = _allocation(s, array).result
     assert isinstance(made.type, MemRefType)
     element = made.type.element
     if isinstance(element, FloatType | IntegerType) and element.width <= LINE:
         line = LINE // element.width
         s.pad(array, made.type.rank - 1, 2 * line, line)
+
+
+def _allocation(s: Schedule, array: str) -> memref.Allocation:
+    """What makes an array of the kernel."""
+    return next(op for op in s.function.body if isinstance(op, memref.Allocation) and op.result.hint == array)

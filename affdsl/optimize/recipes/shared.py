@@ -21,7 +21,7 @@ CHUNKS = 4
 COLUMNS = 128
 """How many columns a chunk has: rows of as many numbers are read fast, and there are enough chunks of them."""
 ROWS = 16
-"""How many rows a chunk has at least."""
+"""How many rows a chunk has: so few that chunks are many, and enough to read a panel of B for."""
 MOST_ACCESSES = 80
 """Of how many accesses it is asked which iterations wait for others: what is unrolled would take long."""
 Tile = tuple[int, int, int]
@@ -65,9 +65,7 @@ def tile_of(
         return (tile[0], _whole(COLUMNS, least[1]), tile[2]), "columns"
     if many is not None and (many <= least[0] or (many <= tile[0] and nest.around)):  # threads would wake for little
         return tile, None
-    most = tile[0] // 2 if many is None else min(tile[0] // 2, many // wanted)
-    if nest.around:  # what is done again and again is mostly small
-        most = least[0]
+    most = least[0] if nest.around else ROWS  # what is done again and again is mostly small
     return (_whole(most, least[0]), tile[1], tile[2]), "rows"
 
 

@@ -54,10 +54,12 @@ def _has_short(s: Schedule, root: str) -> bool:
 def _short(s: Schedule, root: str) -> Iterator[tuple[str, float]]:
     """The short loops inside of another one, and how many operations straight code of each has."""
     names = {row.iv: row.names[0] for row in s.loops()}
-    inside = set(names_in(s, root)[1:])
-    most = {iv: count.high for iv, count in trip_counts(s.function).items()}
-    for op in walk(s.function):
-        if isinstance(op, affine.For) and names[op.iv] in inside and 1 < (most[op.iv] or 0) <= MOST_ITERATIONS:
+    around = next((op for op in walk(s.function) if isinstance(op, affine.For) and names[op.iv] == root), None)
+    if around is None:
+        return
+    most = {iv: count.high for iv, count in trip_counts(s.function, around).items()}
+    for op in walk(around):
+        if isinstance(op, affine.For) and op is not around and 1 < (most[op.iv] or 0) <= MOST_ITERATIONS:
             yield names[op.iv], _operations(op, most)
 
 

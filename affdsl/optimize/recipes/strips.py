@@ -7,13 +7,18 @@ from copy import copy
 from dataclasses import replace
 
 from affdsl.ir.dialects import affine
+from affdsl.optimize.footprint import longer_than
 from affdsl.optimize.nests import Nest, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.blocked import in_blocks
 from affdsl.optimize.recipes.product import is_tied
 from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.versions import longest
 from affdsl.schedule.schedule import Schedule
+
+LEAST = 64
+"""How many iterations a loop has for which strips of it pay."""
 
 
 def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
@@ -38,7 +43,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError  # what waits for what among several loops takes long to find out, and seldom helps
     in_lanes = _has_rows_in_lanes(nest, options)
     size = vectors.rows_at_once(options) if in_lanes else options.choices.strip_vectors * lanes_of(nest, options)
-    made, strip = in_blocks(copy(s), root, (), size, options.choices)
+    both = copy(s)
+    with suppress(UnfitError):
+        longest(both, root, None if nest.around[:-1] else longer_than(both, root, LEAST - 1))
+    made, strip = in_blocks(both, root, (), size, options.choices)
     inside = names_in(made, strip)
     at_once: list[str] = []
     for name in [each.name(each.innermost) for each in nests_of(made, inside)]:

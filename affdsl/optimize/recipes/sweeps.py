@@ -40,12 +40,7 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
         raise UnfitError("it is no sweep over planes in time")
     if any(_moves(nest, time, depth) for nest in nests(s)):
         raise UnfitError(f"what it stores moves with {root}")
-    made = copy(s)
-    names = {row.iv: row.names[0] for row in s.loops()}
-    bands = [[names[op.iv] for op in _band(sweep)[: min(depth - 1, 2)]] for sweep in sweeps if _depth(sweep) == depth]
-    inner, *others = bands
-    for other in others:
-        made = _fused(made, inner, other)
+    made, inner = _as_one(s, sweeps, min(depth - 1, 2))
     with suppress(IllegalTransform, ScheduleError):
         made.make_perfect(root, inner[0])
     at_once = options.choices.shared_rows if len(inner) == 1 and _spans_rows(s, sweeps) else 1
@@ -55,10 +50,41 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
     if at_once > 1:
         with suppress(IllegalTransform, ScheduleError):
             tiled = copy(tiled).unroll_jam(inner[0], at_once)
-    inside = names_in(tiled, _outermost(tiled, root))
-    for name in [nest.name(nest.innermost) for nest in nests(tiled) if nest.name(nest.innermost) in inside]:
-        tiled = _on_vectors(tiled, name, options)
-    return tiled
+    return _rows_on_vectors(tiled, _outermost(tiled, root), options)
+
+
+def take_untiled(s: Schedule, root: str, options: Options) -> Schedule:
+    """The schedule with the sweeps of a loop over time as one, row by row, each while the nearest cache has its rows.
+
+    It pays where they lie in a cache behind that one, and no sweep loads rows that several iterations of it share.
+    Raises UnfitError.
+    """
+    sweeps = [op for op in _loop(s, root).body if isinstance(op, affine.For)]
+    if options.threads > 1 or sum(_depth(op) == 2 for op in sweeps) < 2 or max(map(_depth, sweeps)) > 2:
+        raise UnfitError("there are no two sweeps over rows for one thread")
+    if _spans_rows(s, sweeps):
+        raise UnfitError("several iterations of a sweep load the same rows")
+    made, _ = _as_one(s, sweeps, 1)
+    return _rows_on_vectors(made, root, options)
+
+
+def _as_one(s: Schedule, sweeps: list[affine.For], dimensions: int) -> tuple[Schedule, list[str]]:
+    """The schedule with the deepest sweeps as one in their outer dimensions, and its loops. Raises UnfitError."""
+    names = {row.iv: row.names[0] for row in s.loops()}
+    deepest = [op for op in sweeps if _depth(op) == max(map(_depth, sweeps))]
+    first, *others = ([names[op.iv] for op in _band(sweep)[:dimensions]] for sweep in deepest)
+    made = copy(s)
+    for other in others:
+        made = _fused(made, first, other)
+    return made, first
+
+
+def _rows_on_vectors(s: Schedule, root: str, options: Options) -> Schedule:
+    """The schedule with vectors of the innermost loops inside of one. Raises UnfitError."""
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        s = _on_vectors(s, name, options)
+    return s
 
 
 def _on_vectors(s: Schedule, name: str, options: Options) -> Schedule:
@@ -98,13 +124,13 @@ def _spans_rows(s: Schedule, sweeps: list[affine.For]) -> bool:
 
 
 def _outermost(s: Schedule, name: str) -> str:
-    """The outermost loop around one."""
+    """The outermost loop around one. Raises UnfitError if it is gone."""
     found = name
     for row in s.loops():
         found = row.names[0] if row.depth == 0 else found
         if name in row.names:
-            break
-    return found
+            return found
+    raise UnfitError(f"{name} has no iterations in tiles")
 
 
 def _tiled(s: Schedule, root: str, inner: list[str], choices: Choices, *, separate: bool) -> Schedule:

@@ -11,7 +11,8 @@ from typing import Literal
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects import complex as complex_
-from affdsl.ir.types import IntegerType
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, IntegerType, VectorType
 from affdsl.optimize.nests import (
     Nest,
     has_complex_numbers,
@@ -28,6 +29,8 @@ from affdsl.optimize.recipes import shared
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -86,6 +89,8 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         return s, "; ".join([*said, done])
     if said and has_complex_numbers(nest):
         return s, f"{name} runs innermost, on vectors of complex numbers that the compiler of C makes"
+    if updates_by_data(loop):
+        raise UnfitError("data decides which elements it updates: one lane would wait for the other")
     lanes = lanes_of(nest, options)
     if not outer and any(isinstance(op, memref.Load) for op in loop.body):
         lanes *= LOOKING_UP
@@ -99,6 +104,10 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             return _with_sums(s, name, lanes, options), "; ".join(
                 [*said, f"{name} sums up and runs on vectors of {lanes}"]
             )
+    if outer and _updates_under_conditions(nest, outer[-1]):
+        raise UnfitError(
+            f"each iteration of {outer[-1]} waits for what lanes of the one before it have stored under masks"
+        )
     try:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError):
@@ -119,14 +128,31 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     return s, "; ".join(said)
 
 
+def _updates_under_conditions(nest: Nest, outer: str) -> bool:
+    """Whether all iterations of a loop around a nest update the same row where conditions in it hold."""
+    loop, read = _around(nest, outer), {a.buffer for a in nest.accesses if a.kind == "read"}
+    conditional = [a for a in nest.accesses if a.kind == "write" and a.op not in nest.innermost.body]
+    return any(a.buffer in read and _is_still(nest, a, loop) for a in conditional)
+
+
+def updates_by_data(loop: affine.For) -> bool:
+    """Whether a loop loads, and stores, elements of an array that data chooses."""
+    ops = [*walk(loop)]
+    stored = {op.memref for op in ops if isinstance(op, memref.Store)}
+    return any(isinstance(op, memref.Load) and op.memref in stored for op in ops)
+
+
 def has_long_vectors(options: Options) -> bool:
     """Whether a vector is as long as a line of the cache; stencils whose vectors are not spliced wait for loads."""
     return options.target.width >= LINE
 
 
 def spliced(s: Schedule, name: str, options: Options) -> bool:
-    """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines."""
-    if not has_long_vectors(options):
+    """Whether vectors of a loop that overlap come from others by a shuffle now, where each may lie in two lines.
+
+    Those that are shorter seldom do, and shuffles of few bytes are made of one after the other.
+    """
+    if not has_long_vectors(options) or _has_short_vectors(s, name):
         return False
     with suppress(IllegalTransform, ScheduleError):
         s.splice(name)
@@ -134,18 +160,28 @@ def spliced(s: Schedule, name: str, options: Options) -> bool:
     return False
 
 
+def _has_short_vectors(s: Schedule, name: str) -> bool:
+    """Whether a loop loads vectors that are shorter than a line of the cache."""
+    ivs = {row.iv for row in s.loops() if row.names[0] == name}
+    found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
+    loads = [op for loop in found for op in walk(loop) if isinstance(op, affine.VectorLoad)]
+    types = [op.result.type for op in loads if isinstance(op.result.type, VectorType)]
+    return any(8 * (width_of(type) or LINE) < LINE for type in types)
+
+
 def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[Schedule, str]:
     """The schedule with the sums of a loop made in lanes where they may be, and else several of them at once."""
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     matrices = _matrices(nest, outer[-1]) if outer else 0
+    counting = _lanes_to_count(s, nest, options)
     if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
-            return _rows_in_lanes(s, outer[-1], name, lanes_of(nest, options), options)
+            return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
     if options.reassociate or _sums_integers(nest, loop):
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
-        made, lanes = copy(s), vectors * lanes_of(nest, options)
+        made, lanes = copy(s), counting or vectors * lanes_of(nest, options)
         tail = "scalar" if is_turned else tail_of(options)  # by a mask, they would be loaded lane after lane
         with suppress(IllegalTransform, ScheduleError):
             if not loop.results:
@@ -172,6 +208,21 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
             s.scalar_replace(name)
         return s, f"{sums} iterations of {each} run at once, as each sum is made in the order of the text"
     raise UnfitError(f"its sums are made in the order of the text, one by one: {why}")
+
+
+def _lanes_to_count(s: Schedule, nest: Nest, options: Options) -> int:
+    """How many lanes of what is compared a register has, where all sums of a nest only count; 0 for other sums."""
+    made, name = copy(s), nest.name(nest.innermost)
+    if not nest.innermost.results:
+        with suppress(IllegalTransform, ScheduleError):
+            made.scalar_replace(name)
+    loops = (op for op in walk(made.function) if isinstance(op, affine.For) and op.iv is nest.innermost.iv)
+    loop = next(loops, None)  # none where it runs once
+    if loop is None or not loop.results or not all_count(loop):
+        return 0
+    types = [a.buffer.type.element for a in nest.accesses if a.buffer.rank and a.kind == "read"]
+    bits = [type.width for type in types if isinstance(type, FloatType | IntegerType)]
+    return options.target.lanes(max(bits)) if bits else 0
 
 
 def _sums_integers(nest: Nest, loop: affine.For) -> bool:

@@ -6,11 +6,11 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import math
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
+from affdsl.ir.formats import FORMATS
 from affdsl.ir.traverse import rewrite, walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
-from affdsl.passes.transforms.approximate.formats import FORMATS
 from affdsl.passes.transforms.approximate.functions import FUNCTIONS
 from affdsl.passes.transforms.approximate.maker import Maker
 from affdsl.passes.transforms.loops.nests import loop_of_any_kind

@@ -9,11 +9,11 @@ from struct import pack, unpack
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.expr import Value
+from affdsl.ir.formats import Format
 from affdsl.ir.location import Location
 from affdsl.ir.numeric import rounder
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.types import I1, IntegerType, ScalarType, Type, VectorType
-from affdsl.passes.transforms.approximate.formats import Format
 
 
 class Maker:

@@ -23,7 +23,8 @@ from affdsl.passes.transforms.loops.groups import require_groups, rests_of, spli
 from affdsl.passes.transforms.loops.nests import instead, loop_of, replaced
 from affdsl.passes.transforms.scalar_replace.variables import without_own_variables
 from affdsl.passes.transforms.vectorize.branches import without_branches
-from affdsl.passes.transforms.vectorize.carried import chain_of, in_a_row, ways, wide_loop
+from affdsl.passes.transforms.vectorize.carried import NOTHING, chain_of, in_a_row, left_in_lanes, ways, wide_loop
+from affdsl.passes.transforms.vectorize.counted import counts
 from affdsl.passes.transforms.vectorize.counters import without_counters
 from affdsl.passes.transforms.vectorize.crossings import crossings, split_at
 from affdsl.passes.transforms.vectorize.loads import MayAlias, loaded_once
@@ -83,7 +84,7 @@ def vectorize(
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
         halves of the lanes are combined while these are more than 4 and an even number; then what the loop started
         with and those that are left, the first one first. Iterations that are left over follow one by one or, if
-        "masked", by the same rule.
+        "masked", are the last ones of the first lanes.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 
@@ -164,8 +165,13 @@ def _of_loop(function: Func, iv: Value, width: int, tail: Tail, module: Module |
         module = module if module is None else instead(module, before, function)
     dependences = Dependences(function, module)
     plain = loaded_once(loop, _aliasing(dependences))
-    if any(each.way == "row" for each in ways(loop, dependences, reassociate=reassociate)):
+    how = ways(loop, dependences, reassociate=reassociate)
+    if any(each.way == "row" for each in how):
         plain = without_counters(without_branches(plain))
+    elif any(each.kind == "addi" for each in how) and counts(
+        straight := without_branches(plain, everything=True), width
+    ):
+        plain = straight
     if plain is not loop:
         before, function, loop = function, replaced(function, loop, plain), plain
         module = module if module is None else instead(module, before, function)
@@ -209,13 +215,34 @@ def _vectorized(
                 may_idle=not trips.runs,
             )
         main = with_fields(reordered(loop, order), upper=whole, results=between)
-        found = [*wide_loop(main, width, how, what, masked=is_folded, units=order.units, may_alias=may_alias)]
+        goes_on = tail == "masked" and bool(rests)
+        found = [
+            *wide_loop(
+                main, width, how, what, masked=is_folded, units=order.units, may_alias=may_alias, is_last=not goes_on
+            )
+        ]
+        left = left_in_lanes(found, how) if goes_on else NOTHING
         for rest in rests:
             again = reordered(rest, order)
             if tail == "scalar":
                 found.append(rest)
             elif tail == "masked":
-                found += wide_loop(again, width, how, what, masked=True, units=order.units, may_alias=may_alias)
+                again = with_fields(
+                    again, inits=tuple(loop.inits[k] if k in left else v for k, v in enumerate(again.inits))
+                )
+                more = wide_loop(
+                    again,
+                    width,
+                    how,
+                    what,
+                    masked=True,
+                    units=order.units,
+                    may_alias=may_alias,
+                    going_on=left,
+                    is_last=rest is rests[-1],
+                )
+                left = left_in_lanes(more, how)
+                found += more
             else:
                 last = last_vector(again, width)
                 made = wide_loop(last, width, how, what, units=order.units, may_alias=may_alias)

@@ -21,15 +21,15 @@ _DIFFERENCES = ("subf", "subi")
 If = affine.If | scf.If
 
 
-def without_branches(loop: affine.For) -> affine.For:
+def without_branches(loop: affine.For, *, everything: bool = False) -> affine.For:
     """The loop where what it carries goes through no condition, as far as that can be.
 
         r = if c: t = s + x; yield t else: yield s   ->   r = s + select(c, x, 0)
 
-    Operations that read what is carried, cannot fail and touch nothing move out of the branches. It is the same object
-    where none do.
+    Operations that read what is carried, cannot fail and touch nothing move out of the branches, or `everything` that
+    such are made of. It is the same object where none do.
     """
-    moving = _Moving(_dependent(loop))
+    moving = _Moving(_dependent(loop), everything)
     body = moving.block(loop.body)
     return with_fields(loop, body=_needed(body)) if moving.has_moved else loop
 
@@ -59,6 +59,7 @@ class _Moving:
     """Takes operations on values that depend on what a loop carries out of conditions."""
 
     dependent: set[Value]
+    everything: bool
     has_moved: bool = False
 
     def block(self, block: Block) -> Block:
@@ -72,8 +73,8 @@ class _Moving:
         op = with_fields(op, then=self.block(op.then), orelse=self.block(op.orelse))
         if not op.results or not any(v in self.dependent for block in op.blocks() for v in _yields(block)):
             return [op]
-        is_dependent = isinstance(op, scf.If) and op.condition in self.dependent
-        branches = [self._branch(block, everything=is_dependent) for block in op.blocks()]
+        everything = self.everything or (isinstance(op, scf.If) and op.condition in self.dependent)
+        branches = [self._branch(block, everything=everything) for block in op.blocks()]
         if len(branches) != 2 or not all(isinstance(v.type, IntegerType | FloatType | IndexType) for v in op.results):
             return [op]
         then, orelse = branches

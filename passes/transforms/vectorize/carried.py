@@ -18,6 +18,7 @@ from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS
 from affdsl.passes.transforms.vectorize.branches import HAS_NEUTRAL, neutral_of
 from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, choices, lanes_of
+from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
@@ -43,6 +44,8 @@ class Carried:
     kind: str = ""
     choice: Choice | None = None
 
+
+NOTHING: Mapping[int, Value] = {}
 
 FEW = 4
 """So many lanes are combined one after the other; more of them by halves first."""
@@ -110,12 +113,16 @@ def wide_loop(
     units: Sequence[tuple[int, int]] = (),
     may_alias: MayAlias,
     may_idle: bool = False,
+    going_on: Mapping[int, Value] = NOTHING,
+    is_last: bool = True,
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
     ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
-    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs.
+    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs. What is combined in
+    any order starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined
+    with what the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
@@ -127,19 +134,26 @@ def wide_loop(
     before: list[Op] = []
     after: list[Op] = []
     narrow: dict[Op, tuple[Narrow, Value]] = {}
+    counts: dict[int, Count] = {}
     inits, carried, results = list(loop.inits), list(loop.carried), list(loop.results)
     for k, each in enumerate(how):
-        if each.way == "all":
+        if each.way == "all" and each.kind == "addi" and (count := count_of(loop, k, width)) is not None:
+            counts[k] = count
+        elif each.way == "all":
             found = narrow_sum(loop, k, width)
             lanes = width if found is None else width // found.ratio
-            start = _start(at, loop.carried[k], each.kind, lanes)
-            before.append(start)
-            inits[k] = start.result
-            carried[k], results[k] = (Value(start.result.type, v.hint) for v in (carried[k], results[k]))
-            halves, last = _halved(results[k], _of_kind(each.kind))
-            once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
-            total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
-            after += [with_fields(op, location=loop.location) for op in (*halves, total)]
+            if k in going_on:
+                inits[k] = going_on[k]
+            else:
+                start = _start(at, loop.carried[k], each.kind, lanes)
+                before.append(start)
+                inits[k] = start.result
+            carried[k], results[k] = (Value(inits[k].type, v.hint) for v in (carried[k], results[k]))
+            if is_last:
+                halves, last = _halved(results[k], _of_kind(each.kind))
+                once = () if each.kind in IDEMPOTENT else (loop.inits[k],)
+                total = vector.Reduction(loop.results[k], COMBINES[each.kind], last, once)
+                after += [with_fields(op, location=loop.location) for op in (*halves, total)]
             if found is None:
                 at.define(loop.carried[k], carried[k])
             else:
@@ -172,7 +186,7 @@ def wide_loop(
             at.mask = _mask(at)
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
-        yielded = _body(at, how, carried, units, narrow)
+        yielded = _body(at, how, carried, units, narrow, counts)
         for choice, when in zip(chosen, carried[len(how) :], strict=True):
             yielded.append(_latest(at, choice, when))
         if carried:
@@ -182,6 +196,12 @@ def wide_loop(
         results=tuple(results), written=None,
     )  # fmt: skip
     return (*before, made, *after)
+
+
+def left_in_lanes(ops: Sequence[Op], how: Sequence[Carried]) -> dict[int, Value]:
+    """What the loop that `wide_loop` has made leaves in lanes, by its number, if that was not the last one."""
+    wide = next(op for op in ops if isinstance(op, affine.For))
+    return {k: wide.results[k] for k, each in enumerate(how) if each.way == "all"}
 
 
 def _best_lane(at: Lanes, choice: Choice, lanes: Value, result: Value) -> list[Op]:
@@ -233,6 +253,7 @@ def _body(
     carried: Sequence[Value],
     units: Sequence[tuple[int, int]],
     narrow: Mapping[Op, tuple[Narrow, Value]],
+    counts: Mapping[int, Count],
 ) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
@@ -247,7 +268,10 @@ def _body(
     ends = _lane_after_lane(at, chain, row) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
+    counting = {op for count in counts.values() for op in count.ops}
     for op in loop.body:
+        if op in counting:
+            continue
         if op in started:
             one_by_one(at, started[op])
         elif op in narrow:
@@ -260,8 +284,10 @@ def _body(
         if row and not makers and not ends:
             ends = _lane_after_lane(at, chain, row)
     found: list[Value] = []
-    for each, old, new, value in zip(how, loop.carried, carried[: len(how)], yields, strict=True):
-        if each.way in ("all", "best", "any"):
+    for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
+        if k in counts:
+            found.append(counted(at, counts[k], new))
+        elif each.way in ("all", "best", "any"):
             made = at.vector(value)
             is_whole = at.mask is None or any(value in op.defines() for op in narrow)
             found.append(made if is_whole or at.mask is None else at.select(at.mask, made, new))

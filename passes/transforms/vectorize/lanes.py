@@ -49,6 +49,8 @@ class Lanes:
 
     def emit(self, op: Op) -> None:
         """Add an operation to the block that is being made."""
+        if op.written is not None and any(map(self.varies, op.mentions())):  # a map takes it, and no result needs it
+            op = with_fields(op, written=None)
         self._out.append(op)
 
     def varies(self, value: Value) -> bool:

@@ -37,6 +37,11 @@ def test_readable_names_stay():
         assert identifier(name) == name
 
 
+def test_functions_and_macros_of_ours_keep_their_names():
+    for name in ("add_i32", "near_exp_f64x8", "exp_f32x16", "ALL_f64x8", "MULTIPLY_ADD_f64x2"):
+        assert identifier(name) == f"{name}_"
+
+
 def test_comments_cannot_be_left():
     for text in (*HOSTILE, "*/*/", "**//", "/*/", "*\\\n/", "???/"):
         shown = comment(text)

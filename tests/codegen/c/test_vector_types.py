@@ -20,6 +20,7 @@ from tests.vectors.together import by_c
 FLAGS = (("-O1", "-fopenmp"), ("-O3", "-march=native"), ("-O2", "-mavx2", "-mno-avx512f"))
 FLOATS = "oeq ogt oge olt ole one ord ueq ugt uge ult ule une uno".split()
 INTEGERS = "eq ne slt sle sgt sge ult ule ugt uge".split()
+DTYPES = {"f32": np.dtype("f4"), "f64": np.dtype("f8")}
 EDGES = {
     "f": [0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 3.0, -2.0, 1e-40],
     "i": [0, 1, -1, 2, 5, -7, "low", "high"],
@@ -95,6 +96,7 @@ def test_comparisons_choices_and_extremes(element, lanes, tmp_path):
     ("i32", "f32", "sitofp uitofp bitcast"), ("i64", "f32", "sitofp uitofp"), ("i8", "f64", "sitofp uitofp"),
     ("i64", "f64", "sitofp uitofp bitcast"), ("f32", "f64", "extf"), ("f64", "f32", "truncf"),
     ("f32", "i32", "fptosi fptoui bitcast"), ("f64", "i16", "fptosi fptoui"),
+    ("f32", "i8", "fptosi fptoui"), ("f32", "i16", "fptosi fptoui"), ("f64", "i8", "fptosi fptoui"),
 ])  # fmt: skip
 def test_conversions(source, target, kinds, lanes, tmp_path):
     v, w = f"vector<{lanes}x{source}>", f"vector<{lanes}x{target}>"
@@ -110,6 +112,47 @@ def test_conversions(source, target, kinds, lanes, tmp_path):
       return
     }}"""
     assert_as_interpreted(text, [edges(source, lanes, 4), edges(target, size, 5)], tmp_path)
+
+
+@pytest.mark.parametrize("element", ["f32", "f64"])
+def test_extremes_beside_a_number(element, tmp_path):
+    """Zeros of both signs, and what is no number, as the two operands say in either order."""
+    v, n = f"vector<16x{element}>", len(EDGES["f"])
+    lines = [
+        f"%k = arith.constant dense<{number}> : {v}\n%r = arith.{kind} {operands} : {v}"
+        for number in ("0.0", "-0.0", "1.5", "-2.5", "0x7FC00000" if element == "f32" else "0x7FF8000000000000")
+        for kind in ("maximumf", "minimumf", "maxnumf", "minnumf")
+        for operands in ("%a, %k", "%k, %a")
+    ]
+    text = computing([line.replace("%k", f"%k{at}") for at, line in enumerate(lines)], element, 16)
+    a = np.resize(np.array(EDGES["f"], DTYPES[element]), 16)
+    assert n <= 16
+    assert_as_interpreted(text, [a, a, edges(element, 16 * len(lines), 3)], tmp_path)
+
+
+ADDED = """func.func @f(%A: memref<8xi8>, %B: memref<8xi8>, %N: memref<1xi8>, %F: memref<8xf32>) {
+  %a = affine.vector_load %A[0] : memref<8xi8>, vector<8xi8>
+  %b = affine.vector_load %B[0] : memref<8xi8>, vector<8xi8>
+  %m = arith.cmpi eq, %a, %b : vector<8xi8>
+  %true = arith.constant dense<true> : vector<8xi1>
+  %o = arith.xori %m, %true : vector<8xi1>
+  %e = arith.extui %o : vector<8xi1> to vector<8xi8>
+  %k = arith.constant dense<[1, 2, 3, 4, 5, 6, 7, 8]> : vector<8xi8>
+  %x = arith.muli %e, %k : vector<8xi8>
+  %n = vector.reduction <add>, %x : vector<8xi8> into i8
+  affine.store %n, %N[0] : memref<1xi8>
+  %s = arith.SIGNtofp %m : vector<8xi1> to vector<8xf32>
+  affine.vector_store %s, %F[0] : memref<8xf32>, vector<8xf32>
+  return
+}"""
+
+
+@pytest.mark.parametrize("sign", ["ui", "si"])
+@pytest.mark.parametrize("factor", ["%x", "%e"])
+def test_masks_as_numbers_are_added_up(sign, factor, tmp_path):
+    text = ADDED.replace("SIGN", sign).replace("<add>, %x", f"<add>, {factor}")
+    arrays = [np.array([1, 2, 3, 4, 5, 6, 7, 8], "i1"), np.array([1, 0, 3, 0, 5, 6, 7, 0], "i1")]
+    assert_as_interpreted(text, [*arrays, np.zeros(1, "i1"), np.ones(8, "f4")], tmp_path)
 
 
 MASKED = """func.func @f(%A: memref<{n}x{t}>, %B: memref<{n}x{t}>, %x: {t}, %from: index, %count: index) {{
@@ -177,6 +220,32 @@ def test_masks_of_several_widths_meet(tmp_path):
     for n in (0, 3, 8):
         arrays = [edges("f32", 32, 1), edges("f64", 32, 2), np.zeros(32, "i4"), n]
         check(parse(text), "f", arrays, tmp_path)
+
+
+def test_lanes_that_follow_each_other_are_spliced(tmp_path):
+    """From each lane of the first vector on; where they begin with the second one, or are any lanes, by number."""
+    orders = [list(range(first, first + 8)) for first in (0, 1, 7, 8)]
+    orders.append([*range(1, 8), 0])
+    lines = [f"%v{k} = affine.vector_load %A[{8 * k}] : memref<16xf64>, vector<8xf64>" for k in range(2)]
+    for k, order in enumerate(orders):
+        lines.append(f"%r{k} = vector.shuffle %v0, %v1 {order} : vector<8xf64>, vector<8xf64>")
+        lines.append(f"affine.vector_store %r{k}, %R[{k}, 0] : memref<5x8xf64>, vector<8xf64>")
+    text = "\n  ".join(["func.func @f(%A: memref<16xf64>, %R: memref<5x8xf64>) {", *lines, "return\n}"])
+    assert_as_interpreted(text, [np.arange(16.0), np.zeros((5, 8))], tmp_path)
+    source = emit(parse(text), "f").source
+    assert source.count("= spliced_f64x8(") == 3
+    assert source.count("= shuffle_f64x8(") == 2
+
+
+def test_a_lane_that_may_be_any_does_not_begin_a_row_of_lanes():
+    """Any lane is the first one in C, and those behind it are what they were."""
+    text = """func.func @f(%A: memref<8xf64>) {
+  %a = affine.vector_load %A[0] : memref<8xf64>, vector<8xf64>
+  %r = vector.shuffle %a, %a [-1, 0, 1, 2, 3, 4, 5, 6] : vector<8xf64>, vector<8xf64>
+  affine.vector_store %r, %A[0] : memref<8xf64>, vector<8xf64>
+  return
+}"""
+    assert "shuffle_f64x8(a, a, 0, 0, 1, 2, 3, 4, 5, 6)" in emit(parse(text), "f").source
 
 
 def test_c_reads_as_written_by_hand(golden):

@@ -10,9 +10,11 @@ import pytest
 from affdsl.codegen.c.vector_helpers import (
     EXTREMES,
     GUARDED,
+    IN_DOUBLES,
     INLINED,
     LANE_TYPES,
     TARGETS,
+    called_by,
     vector_helper,
     vector_helper_name,
 )
@@ -24,6 +26,24 @@ DTYPES = {"f32": np.float32, "f64": np.float64} | {f"i{bits}": np.dtype(f"i{bits
 ROWS = list(dict.fromkeys(row for target in TARGETS for row in target.rows))
 """Of each function that has a row anywhere, all machines compile and run what they have, be it the portable body."""
 TRIES = 8
+SPECIAL = (
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    1e-45,
+    -1e-40,
+    3e38,
+    -3e38,
+    88.72284,
+    88.7229,
+    -87.34,
+    -103.97,
+    np.inf,
+    -np.inf,
+    np.nan,
+)
+"""Where functions of floats have no result, one of another kind, or a plain one."""
 WHOLE = ("mins", "maxs", "minu", "maxu")
 """The smaller and the larger of two integers, with a sign and without."""
 
@@ -42,14 +62,19 @@ def body(stem, element, lanes):
     match stem.partition("_")[0]:
         case "loaded":
             return f"*found = {name}(at);"
+        case "spliced":
+            order = ", ".join(f"{lanes - 3 + k}" for k in range(lanes))
+            return f"*found = {name}(v, w, {order});"
         case "masked":
             return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
+        case _ if stem in IN_DOUBLES:
+            return f"*found = {name}(&v);"
         case _ if stem in ("lesser", "greater", *WHOLE, *EXTREMES):
             return f"*found = {name}(&v, &w);"
-        case "any":
-            return f"(*found)[0] = {name}(&m);"
+        case "any" | "count":
+            return f"(*found)[0] = ({LANE_TYPES[element]}){name}(&m);"
         case "scaled":
             return f"i{element[1:]}x{lanes} n;\n    __builtin_memcpy(&n, at, sizeof n);\n    *found = {name}(&v, &n);"
         case "dot":
@@ -61,12 +86,23 @@ def body(stem, element, lanes):
             raise AssertionError(f"how is {stem} called?")
 
 
+def with_called(stem, element, lanes):
+    """A function, behind those that it calls."""
+    return [
+        *(row for needed in called_by(stem, element, lanes) for row in with_called(*needed)),
+        (stem, element, lanes),
+    ]
+
+
 def text():
     """C with a function for each row, and an entry that calls the one whose number is the first size."""
-    types, parts = {}, []
+    types, parts, written = {}, [], set()
     for k, (stem, element, lanes) in enumerate(ROWS):
         narrow, count = sources(stem, element, lanes)
-        for kind, n in ((element, lanes), (f"i{element[1:]}", lanes), (f"u{element[1:]}", lanes), (narrow, count)):
+        functions = [row for row in with_called(stem, element, lanes) if row not in written]
+        written.update(functions)
+        sizes = {(kind, n) for _, kind, n in functions} | {(element, lanes)}
+        for kind, n in (*((f"{sign}{of[1:]}", n) for of, n in sizes for sign in "iu"), *sizes, (narrow, count)):
             type = LANE_TYPES.get(kind) or f"uint{kind[1:]}_t"
             types[kind, n] = f"typedef {type} {kind}x{n} __attribute__((vector_size({n} * sizeof({type}))));\n"
         vector, mask, type = f"{element}x{lanes}", f"i{element[1:]}x{lanes}", LANE_TYPES[element]
@@ -74,7 +110,7 @@ def text():
         takes += f"    {vector} *found = pointers[3];\n"
         takes += f"    const {vector} v = *(const {vector} *)pointers[2], w = *found;\n"
         unused = "".join(f"    (void){name};\n" for name in ("at", "m", "v", "w"))
-        parts.append(f"{vector_helper(stem, element, lanes).text}\n")
+        parts += [f"{vector_helper(*row).text}\n" for row in functions]
         called = body(stem, element, lanes)
         parts.append(f"static void row{k}(void *const *pointers)\n{{\n    {takes}{unused}    {called}\n}}\n")
     headers = "".join(f"#if {condition}\n#include <{name}>\n#endif\n" for name, condition in GUARDED.items())
@@ -126,6 +162,9 @@ def arguments(random, stem, element, lanes, n):
         full = np.iinfo(np.int32)
         at, given = (random.integers(full.min, full.max, count, dtype, endpoint=True) for count in (reached, lanes))
         at[: n % 2 * lanes], at[lanes : lanes + n % 2 * lanes] = (0x80808080 - 2**32, 0x80008000 - 2**32)
+    if stem in IN_DOUBLES:
+        given = np.where(random.random(lanes) < 0.5, random.choice(SPECIAL, lanes), random.uniform(-110, 100, lanes))
+        given = given.astype(dtype)
     if stem in WHOLE:
         full = np.iinfo(dtype)
         given, before = (random.integers(full.min, full.max, lanes, dtype, endpoint=True) for _ in "ab")

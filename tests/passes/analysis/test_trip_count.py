@@ -151,6 +151,21 @@ def test_tiles() -> None:
     assert (str(inner), inner.number) == ("32", 32)
 
 
+def test_those_inside_of_one_loop() -> None:
+    function = parse("""func.func @f(%n: index) {
+      affine.for %i = 0 to 3 { }
+      affine.for %j = 0 to %n {
+        affine.for %k = 0 to affine_map<(d) -> (d + 2)>(%j) { affine.for %l = 0 to 2 { } }
+      }
+      return
+    }""").functions[0]
+    inside = trip_counts(function, function.body[1])
+    assert [iv.hint for iv in inside] == ["j", "k", "l"]
+    assert {iv: str(count) for iv, count in inside.items()}.items() < {
+        iv: str(count) for iv, count in trip_counts(function).items()
+    }.items()
+
+
 def test_what_the_contract_and_conditions_say() -> None:
     found = counts("""
         func.func @f(%n: index, %m: index) {

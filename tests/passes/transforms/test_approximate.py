@@ -8,12 +8,12 @@ import pytest
 
 import affdsl as af
 from affdsl.ir.dialects import math
+from affdsl.ir.formats import F32, F64
 from affdsl.ir.traverse import walk
 from affdsl.mlir.readers import parse
 from affdsl.mlir.writers import print_op
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.approximate import approximate
-from affdsl.passes.transforms.approximate.formats import F32, F64
 from tests.effort import some
 from tests.three_ways import agree
 

@@ -13,7 +13,7 @@ from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms import fold as folding
-from affdsl.passes.transforms.fold import fold
+from affdsl.passes.transforms.fold import fold, least_size
 from tests.effort import some
 from tests.oracles import mlir_opt
 
@@ -60,6 +60,19 @@ def test_too_few_are_refused_with_what_would_be_lost_and_the_least_size():
         "    e.g. (i, j#2) = (2, 0) reads t[0, 0], and t[2, 0] is stored before (for N = 1, M = 1)",
         '    legal: s.fold("t", 0, 3)',
     ]
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_the_least_size_is_legal_and_none_below_it(dim):
+    (function,) = blur.module.functions
+    least = least_size(function, made_by(function), dim)
+    if dim == 1:
+        assert least is None, "all columns of a row are still needed"
+        return
+    fold(function, made_by(function), dim, least)
+    for size in range(1, least):
+        with pytest.raises(IllegalTransform, match="still needs"):
+            fold(function, made_by(function), dim, size)
 
 
 def test_a_dimension_that_is_needed_as_a_whole_is_refused_without_advice():
@@ -181,6 +194,7 @@ def test_random_programs_and_sizes(monkeypatch):
                     continue
                 verify(made)
                 accepted += 1
+                assert least_size(f, made_by(f), dim) <= size
                 assert ran(made) == ran(f), (seed, dim, size)
     monkeypatch.setattr(folding, "_require_kept", lambda *_: None)
     for f, dim, size in forced:

@@ -223,3 +223,22 @@ def test_conditions_that_the_loops_decide_are_gone():
         edges(wanted)
         tuned(found)
         assert np.array_equal(wanted, found)
+
+
+def test_what_is_inside_of_a_loop_that_runs_once_is_settled_too():
+    @af.kernel
+    def panels(A: af.f64[4, 16], B: af.f64[32, 64]):
+        with af.for_(0, 32, 8) as i, af.for_(i, i + 8) as r, af.for_(64) as j:
+            B[r, j] = A[j // 16, j % 16]
+
+    s = af.Schedule(panels).tile(("r", "j"), (8, 16), separate=True)
+    assert lines(s) == [
+        "i = 0 to 32 step 8",
+        "  j_tile = 0 to 64 step 16",
+        "    r = i to i + 8",
+        "      j = j_tile to j_tile + 16",
+    ]
+    assert "affine.load %A[%j_tile floordiv 16, %j - %j_tile]" in s.kernel().mlir()
+    values, copied = np.random.default_rng(0).random((4, 16)), np.zeros((32, 64))
+    s.kernel()(values, copied)
+    assert (copied == values.ravel()).all()

@@ -176,6 +176,30 @@ def test_a_sum_in_another_order_where_that_is_allowed(kind):
     assert b[0] == total, "the start and the lanes from the left, then what is left over"
 
 
+@pytest.mark.parametrize("upper", ["%n", "min affine_map<()[n] -> (n, n floordiv 2 + 3)>()[%n]"])
+def test_iterations_that_are_left_over_go_on_in_the_same_lanes(upper):
+    f = read(f"""%r = affine.for %i = 0 to {upper} iter_args(%t = %x) -> (f32) {{
+      %a = affine.load %A[%i] : memref<?xf32>
+      %u = arith.addf %t, %a : f32
+      affine.yield %u : f32
+    }}
+    affine.store %r, %B[0] : memref<?xf32>""")
+    made = vectorize(f, iv(f, "i"), 4, tail="masked", reassociate=True)
+    assert sum(isinstance(op, vector.Reduction) for op in walk(made)) == 1
+    for n in (0, 1, 4, 6, 7, 13):
+        numbers = np.random.default_rng(n).random(n + 1, np.float32)
+        end = n if upper == "%n" else min(n, n // 2 + 3)
+        lanes = np.full(4, -0.0, np.float32)
+        for k in range(end):
+            lanes[k % 4] += numbers[k]
+        total = np.float32(1e3)
+        for each in lanes:
+            total += each
+        b = np.zeros(1, np.float32)
+        run(made, numbers, b, np.zeros((0, 0), np.float32), n, np.float32(1e3))
+        assert b[0] == total, f"n = {n}"
+
+
 def test_numbers_that_go_from_lane_to_lane():
     f = read("""%r:2 = affine.for %i = 0 to %n iter_args(%t = %x, %last = %x) -> (f32, f32) {
       %a = affine.load %A[%i] : memref<?xf32>
@@ -713,3 +737,19 @@ def test_extremes_that_leave_out_nan_are_found_in_all_lanes(kind, tail):
         run(after, *found[1])
         np.testing.assert_array_equal(found[0][1], found[1][1])
         assert np.signbit(found[0][1][0]) == np.signbit(found[1][1][0])
+
+
+def test_a_map_that_names_what_differs_from_lane_to_lane_without_need_is_written_anew():
+    function = read(
+        """affine.for %i = 0 to 8 {
+      %j = affine.apply affine_map<(d0) -> (d0 - 2)>(%i)
+      %a = affine.load %A[(%j * 2 + 1) mod 2] : memref<?xf32>
+      affine.store %a, %B[%j + 2] : memref<?xf32>
+    }""",
+        "%A: memref<?xf32>, %B: memref<?xf32>",
+    )
+    made = vectorize(function, iv(function, "i"), 4)
+    verify(made)
+    arguments = list(given(made, 8))
+    run(made, *arguments)
+    np.testing.assert_array_equal(arguments[1][:8], np.full(8, arguments[0][1]))

@@ -1,0 +1,96 @@
+"""Versions of a loop, among which the sizes of a call choose: what large ones gain by, small ones may lose by."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.lang.indices import Condition, Index, symbols
+from affdsl.optimize.nests import lanes_of, names_in, nests
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+
+def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | None:
+    """That the sizes which say how often some loops run are at least so large, in the mean.
+
+        for i < M: for j < N: S(i, j)   ->   M + N >= 2 * least
+
+    None if no size of an array says so.
+    """
+    inside = {row.iv for row in s.loops() if row.names[0] in loops}
+    shapes = {v for shape in s.function.shapes or () for dim in shape or () for v in dim.values()}
+    found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in inside]
+    bounds = [bound for op in found for bound in (*op.lower, *op.upper)]
+    sizes = dict.fromkeys(v for bound in bounds for v in bound.values() if v in shapes)
+    if not sizes or not all(v.hint.isidentifier() for v in sizes):  # MLIR calls a size what a schedule cannot
+        return None
+    total: Index | int = 0
+    for v in sizes:
+        size = symbols(v.hint)
+        assert isinstance(size, Index)
+        total = size + total
+    large = total >= least * len(sizes)
+    assert isinstance(large, Condition)
+    return large
+
+
+def lanes_in(s: Schedule, root: str, options: Options) -> int:
+    """How many lanes the vectors have that loops of a nest can be on. Raises UnfitError where there are none."""
+    inside = names_in(s, root)
+    return max(lanes_of(nest, options) for nest in nests(s) if nest.name(nest.innermost) in inside)
+
+
+def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:
+    """Give a loop a copy that runs where a condition does not hold: what that is called, and the loops inside of it.
+
+    The schedule given is changed. Raises UnfitError where there is no condition, or a loop can have no versions, as one
+    that is parallel already.
+    """
+    if condition is None:
+        raise UnfitError(f"no size says how often {loop} runs")
+    before = {name for row in s.loops() for name in row.names}
+    try:
+        s.specialize(loop, condition)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(str(error)) from None
+    return [row.names[0] for row in s.loops() if row.names[0] not in before]
+
+
+def longest(s: Schedule, loop: str, condition: Condition | None) -> None:
+    """The same in place of the step before, if that gave the loop a version of the same kind for smaller sizes."""
+    last = s.steps[-1].call if s.steps else None
+    if condition is not None and last is not None and (last.verb, last.arguments[0]) == ("specialize", loop):
+        s.undo()
+    in_other(s, loop, condition)
+
+
+def chosen_by(s: Schedule, loop: str, since: int = 0) -> Condition | None:
+    """The condition of the last versions of a loop, among the steps since so many."""
+    found = (step.call.arguments for step in reversed(s.steps[since:]) if step.call.verb == "specialize")
+    return next((what for name, what in found if name == loop and isinstance(what, Condition)), None)
+
+
+def as_written(s: Schedule, known: AbstractSet[str]) -> set[str]:
+    """The copies of loops for other sizes that no step has changed, by name; `known` are the loops before all steps."""
+    found: set[str] = set()
+    for step in s.steps:
+        names = {name for row in step.loops for name in row.names}
+        if step.call.verb == "specialize":
+            found |= names - known
+        known = known | names
+    taken = {name for step in s.steps if step.call.verb != "specialize" for name in _named(step.call.arguments)}
+    return {root for root in found - taken if not taken.intersection(names_in(s, root))}
+
+
+def _named(arguments: Sequence[object]) -> Iterator[str]:
+    """The names among the arguments of a step."""
+    for each in arguments:
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, tuple):
+            yield from _named(each)

@@ -1,0 +1,109 @@
+"""Sums that count: lanes of a mask are counted at once, and the sum is the same."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from affdsl.ir.dialects import affine, vector
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.ir.verifier import verify
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from affdsl.passes.lowering.split_vectors import split_vectors
+from affdsl.passes.transforms.vectorize import vectorize
+from tests.three_ways import agree
+
+LOOP = """func.func @f(%A: memref<?xi8>, %r: memref<2xi64>, %n: index) {{
+  %x = affine.load %r[0] : memref<2xi64>
+  %k = arith.constant 2 : i8
+  %s = affine.for %i = 0 to %n iter_args(%t = %x) -> (i64) {{
+    %a = affine.load %A[%i] : memref<?xi8>
+    %c = arith.cmpi slt, %a, %k : i8
+    %one = arith.constant 1 : i64
+    %none = arith.constant 0 : i64
+    {body}
+  }}
+  affine.store %s, %r[1] : memref<2xi64>
+  return
+}}"""
+COUNTED = {
+    "chosen": """%p = arith.select %c, %one, %none : i64
+    %u = arith.addi %t, %p : i64
+    affine.yield %u : i64""",
+    "chosen the other way": """%p = arith.select %c, %none, %one : i64
+    %u = arith.addi %p, %t : i64
+    affine.yield %u : i64""",
+    "extended": """%p = arith.extui %c : i1 to i64
+    %u = arith.addi %t, %p : i64
+    affine.yield %u : i64""",
+    "branches": """%d = arith.cmpi sgt, %a, %k : i8
+    %u = scf.if %d -> (i64) {
+      scf.yield %t : i64
+    } else {
+      %v = scf.if %c -> (i64) {
+        %w = arith.addi %t, %one : i64
+        scf.yield %w : i64
+      } else {
+        scf.yield %t : i64
+      }
+      scf.yield %v : i64
+    }
+    affine.yield %u : i64""",
+    "both ways": """%d = arith.cmpi sgt, %a, %k : i8
+    %e = arith.xori %c, %d : i1
+    %v = arith.addi %t, %one : i64
+    %u = arith.select %e, %v, %t : i64
+    affine.yield %u : i64""",
+}
+OTHERS = {
+    "other numbers": ("arith.constant 1 : i64", "arith.constant 3 : i64"),
+    "what is read elsewhere": (
+        "affine.yield %u : i64",
+        "affine.store %u, %r[1] : memref<2xi64>\naffine.yield %u : i64",
+    ),
+}
+
+
+def given(n):
+    return [np.random.default_rng(n).integers(-4, 9, n, "i1"), np.array([2**63 - 5, 0]), n]
+
+
+def wide(text, width, tail):
+    module = parse(text)
+    function = module.functions[0]
+    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
+    made = parse(print_op(vectorize(function, iv, width, tail=tail, module=module)))
+    verify(made)
+    return module, made
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_the_sum_is_the_same_and_one_number(name):
+    for width, tail in itertools.product((8, 64), ("scalar", "masked")):
+        module, found = wide(LOOP.format(body=COUNTED[name]), width, tail)
+        assert f"vector<{width}xi64>" not in print_op(found)
+        for n in (0, 1, 9, 64, 100):
+            wanted = given(n)
+            run(module.functions[0], *wanted)
+            assert wanted[1][1] != 0 or n == 0
+            for shown in (found, split_vectors(found, 128)):
+                arrays = given(n)
+                run(shown.functions[0], *arrays)
+                assert arrays[1].tolist() == wanted[1].tolist()
+
+
+def test_it_runs_in_c_and_lowered(tmp_path):
+    _, found = wide(LOOP.format(body=COUNTED["branches"]), 16, "masked")
+    agree(print_op(found), tmp_path, *given(77))
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_sums_are_made_as_they_were(name):
+    module, found = wide(LOOP.format(body=COUNTED["chosen"]).replace(*OTHERS[name]), 8, "scalar")
+    assert not any(isinstance(op, vector.Reduction) and op.source.type.element.width == 8 for op in walk(found))
+    wanted, arrays = given(37), given(37)
+    run(module.functions[0], *wanted)
+    run(found.functions[0], *arrays)
+    assert arrays[1].tolist() == wanted[1].tolist()
