@@ -199,9 +199,13 @@ def wide_loop(
 
 
 def left_in_lanes(ops: Sequence[Op], how: Sequence[Carried]) -> dict[int, Value]:
-    """What the loop that `wide_loop` has made leaves in lanes, by its number, if that was not the last one."""
+    """What the loop that `wide_loop` has made leaves in lanes, by its number, if that was not the last one.
+
+    A count is one number in each of the loops, and goes on by itself.
+    """
     wide = next(op for op in ops if isinstance(op, affine.For))
-    return {k: wide.results[k] for k, each in enumerate(how) if each.way == "all"}
+    left = {k: wide.results[k] for k, each in enumerate(how) if each.way == "all"}
+    return {k: value for k, value in left.items() if isinstance(value.type, VectorType)}
 
 
 def _best_lane(at: Lanes, choice: Choice, lanes: Value, result: Value) -> list[Op]:

@@ -107,3 +107,33 @@ def test_other_sums_are_made_as_they_were(name):
     run(module.functions[0], *wanted)
     run(found.functions[0], *arrays)
     assert arrays[1].tolist() == wanted[1].tolist()
+
+
+def test_a_count_beside_a_sum_goes_on_where_iterations_are_left_over():
+    module = parse("""func.func @f(%A: memref<?xi8>, %r: memref<2xi64>, %n: index) {
+      %x = affine.load %r[0] : memref<2xi64>
+      %k = arith.constant 2 : i8
+      %s:2 = affine.for %i = 0 to min affine_map<()[n] -> (n, n floordiv 2 + 9)>()[%n]
+          iter_args(%t = %x, %m = %x) -> (i64, i64) {
+        %a = affine.load %A[%i] : memref<?xi8>
+        %c = arith.cmpi slt, %a, %k : i8
+        %p = arith.extui %c : i1 to i64
+        %u = arith.addi %t, %p : i64
+        %b = arith.extsi %a : i8 to i64
+        %v = arith.addi %m, %b : i64
+        affine.yield %u, %v : i64, i64
+      }
+      affine.store %s#0, %r[0] : memref<2xi64>
+      affine.store %s#1, %r[1] : memref<2xi64>
+      return
+    }""")
+    (function,) = module.functions
+    iv = next(op.iv for op in walk(function) if isinstance(op, affine.For))
+    made = vectorize(function, iv, 8, tail="masked", module=module)
+    verify(made)
+    for n in (0, 5, 8, 17, 18, 19, 40):
+        numbers = np.random.default_rng(n).integers(0, 5, n).astype(np.int8)
+        found = np.array([7, 0], np.int64)
+        run(made, numbers, found, n)
+        seen = numbers[: n // 2 + 9]
+        assert list(found) == [7 + np.count_nonzero(seen < 2), 7 + seen.sum(dtype=int)], f"n = {n}"
