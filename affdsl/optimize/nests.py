@@ -23,6 +23,7 @@ from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.passes.analysis.stride import Stride, strides, supposed
 from affdsl.schedule.alone import alone, way_to
+from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
 
 
@@ -176,11 +177,12 @@ def names_in(s: Schedule, root: str) -> list[str]:
 def made_inside(function: Func, loops: Container[Value]) -> list[tuple[str, list[Value]]]:
     """The buffers that are made inside of some loops, by name, with the counters of these, outermost first."""
     found: list[tuple[str, list[Value]]] = []
+    names = {v: name for name, v in arrays_of(function).items()}
 
     def search(op: Op, path: list[Value]) -> None:
         here = [*path, op.iv] if isinstance(op, affine.For) and op.iv in loops else path
-        if isinstance(op, memref.Allocation) and path and op.result.hint:
-            found.append((op.result.hint, path))
+        if isinstance(op, memref.Allocation) and path:
+            found.append((names[op.result], path))
         for block in op.blocks():
             for inner in block:
                 search(inner, here)

@@ -42,7 +42,10 @@ def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | No
 def lanes_in(s: Schedule, root: str, options: Options) -> int:
     """How many lanes the vectors have that loops of a nest can be on. Raises UnfitError where there are none."""
     inside = names_in(s, root)
-    return max(lanes_of(nest, options) for nest in nests(s) if nest.name(nest.innermost) in inside)
+    found = [lanes_of(nest, options) for nest in nests(s) if nest.name(nest.innermost) in inside]
+    if not found:
+        raise UnfitError("nothing in it touches memory")
+    return max(found)
 
 
 def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:

@@ -18,7 +18,7 @@ from tests.effort import TRIES_ALL
 K, M, N = af.symbols("K M N")
 ALL = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
 FEW = ("fir filter", "standardized columns", "tridiagonal systems", "julia set")
-SIZE = 19
+SIZE = 41
 
 
 @pytest.mark.parametrize("name", [each.name for each in LOOPS] if TRIES_ALL else FEW)
@@ -63,7 +63,7 @@ def same_to_the_bit(kernel: af.Kernel, fast: af.Kernel, arguments) -> None:
 def test_a_loop_around_sums_runs_on_vectors_where_it_runs_along_rows():
     fast = means.optimize("avx2", threads=1)
     assert "j runs on vectors of 4, around loops that go on one by one; 4 of them at once" in fast.explain()
-    assert "alloca" not in fast.mlir()
+    assert fast.mlir().count("alloca") == 1, "of the loops as written, for small sizes"
     for m, n in ((0, 3), (1, 1), (5, 3), (4, 16), (3, 37)):
         same_to_the_bit(means, fast, (np.random.default_rng(1).normal(size=(m, n)), np.zeros(n)))
 

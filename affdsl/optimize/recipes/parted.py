@@ -13,6 +13,7 @@ from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nes
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 
@@ -40,7 +41,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         for name in names_in(made, root)[1:]:
             with suppress(IllegalTransform, ScheduleError):
                 made.scalar_replace(name)
-        for buffer in _handed_on(_loop(made, root)):
+        for buffer in _handed_on(made, root):
             made.expand(buffer, root)
         known = {row.names[0] for row in made.loops()}
         made.distribute(root)
@@ -92,11 +93,11 @@ def _waits_at_the_end(loop: affine.For) -> bool:
     return any(isinstance(op, memref.Store) for op in _behind(loop))
 
 
-def _handed_on(loop: affine.For) -> Sequence[str]:
-    """The buffers that each iteration makes for itself and reads behind the loops that it holds, by name."""
-    own = {op.result: op.result.hint for op in loop.body if isinstance(op, memref.Allocation)}
+def _handed_on(s: Schedule, root: str) -> Sequence[str]:
+    """The buffers that each iteration of a loop makes for itself and reads behind the loops that it holds, by name."""
+    loop, names = _loop(s, root), {v: name for name, v in arrays_of(s.function).items()}
     read = {v for op in _behind(loop) if isinstance(op, affine.Load | memref.Load) for v in op.reads()}
-    return [hint for v, hint in own.items() if v in read and hint]
+    return [names[op.result] for op in loop.body if isinstance(op, memref.Allocation) and op.result in read]
 
 
 def _behind(loop: affine.For) -> Iterator[Op]:
