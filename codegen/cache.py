@@ -35,7 +35,6 @@ from numpy.typing import NDArray
 
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
-from affdsl.codegen.waiting import waiting_briefly
 
 FORMAT = "affdsl-cache-1"
 LIMIT = 512 << 20  # bytes in the folder, unless $AFFDSL_CACHE_LIMIT says otherwise
@@ -286,8 +285,7 @@ def load_image(image: bytes) -> ctypes.CDLL:
     """
     with _loadable(image) as path:
         try:
-            with waiting_briefly():
-                return ctypes.CDLL(path)
+            return ctypes.CDLL(path)
         except OSError as error:
             raise ToolchainError(
                 f"a compiled library cannot be loaded: {error}; "
