@@ -230,6 +230,11 @@ def is_injective(type: MemRefType) -> bool:
     return all(is_empty([*box, Constraint(dim(k) - dim(type.rank + k) - 1)]) is True for k in range(type.rank))
 
 
+def storage_of(function: func.Func, module: func.Module | None = None) -> Storage:
+    """The buffers of a function, for whoever asks nothing of its accesses."""
+    return Storage(function, Scope(function), Summaries(module), module)
+
+
 def _combined(index: Index, offsets: Mixed, strides: Mixed) -> Affine:
     offset = Affine.of(offsets[0]) if offsets else Affine()
     return sum((i * Affine.of(s) for i, s in zip(index, strides, strict=True)), offset)

@@ -14,9 +14,8 @@ from affdsl.ir.dialects import arith, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import map_blocks, walk
-from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.effects import effects
-from affdsl.passes.analysis.storage import Storage
+from affdsl.passes.analysis.storage import Storage, storage_of
 
 Place: TypeAlias = tuple[Value, tuple[Value, ...], Value]
 """A buffer, the indices of a first element, and a mask."""
@@ -50,7 +49,7 @@ def kept(function: Func, before: Func, module: Module | None = None) -> Func:
     old = {id(op) for op in walk(before)}
     if not any(isinstance(op, vector.MaskedStore) and id(op) not in old for op in walk(function)):
         return function
-    storage = Accesses(function, module).storage
+    storage = storage_of(function, module)
     return map_blocks(function, lambda block: _kept(block, old, storage))
 
 

@@ -10,9 +10,8 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import map_blocks, substitute, walk
-from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.effects import NONE, Effects, effects, may_do_anything
-from affdsl.passes.analysis.storage import Storage
+from affdsl.passes.analysis.storage import Storage, storage_of
 
 _NO_PART = frozenset({"location", "written"})
 
@@ -122,7 +121,7 @@ class _Sharing:
         if a is b:
             return True
         if self._storage is None:
-            self._storage = Accesses(*self._given).storage
+            self._storage = storage_of(*self._given)
         return self._storage.may_alias(self._storage.buffer(a), self._storage.buffer(b))
 
 

@@ -19,10 +19,10 @@ from affdsl.ir.dialects.func import Func, Module, Return
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import map_blocks, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType, NumberType, UnrankedMemRefType
-from affdsl.passes.analysis.access import Accesses
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.effects import effects, is_pure
 from affdsl.passes.analysis.graph import MemRefDependenceGraph
+from affdsl.passes.analysis.storage import storage_of
 from affdsl.passes.proof.claims import Answer
 from affdsl.passes.transforms.fuse.alike import Form, Memory, form_of
 from affdsl.passes.transforms.fuse.private import PrivateBuffer
@@ -246,7 +246,7 @@ def outline_of(function: Func, module: Module, *, with_reasons: bool = False) ->
             return None
         if effects(op).unknown:
             return None
-    storage = Accesses(function, module).storage
+    storage = storage_of(function, module)
     arguments = [b for b in storage.buffers if b.kind != "local"]
     return None if any(storage.others(b) for b in arguments) else Outline(module, with_reasons=with_reasons)
 
