@@ -19,7 +19,7 @@ Loop: TypeAlias = "affine.For | affine.Parallel | scf.For | scf.Parallel"
 AT_ONCE = 2
 """How many operations a core begins in a cycle, and how many vectors it loads or stores."""
 WAIT = 4
-"""After how many cycles the next sum of a chain begins."""
+"""After how many cycles the result of a sum or product of floats is there, and the next sum of a chain begins."""
 SLOW = 8
 """How many operations a quotient or a square root takes the time of."""
 FUNCTION = 40

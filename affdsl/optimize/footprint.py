@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
-from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType, IntegerType, MemRefType
 from affdsl.lang.indices import Condition, Index, symbols
-from affdsl.optimize.nests import names_in, nests
+from affdsl.optimize.nests import loop_called, names_in, nests
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.schedule import Schedule
@@ -47,7 +45,7 @@ def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
 
     None if its bounds are other than sums of them and numbers, or if nothing is asked.
     """
-    loop = next((op for op in walk(s.function) if isinstance(op, affine.For) and _is_called(s, op, root)), None)
+    loop = loop_called(s, root)
     if loop is None or len(loop.lower) != 1 or len(loop.upper) != 1 or loop.step != 1:
         return None
     names = {row.iv: row.names[0] for row in s.loops()}
@@ -58,10 +56,6 @@ def longer_than(s: Schedule, root: str, count: int) -> Condition | None:
             return None
         total = symbols(name) * factor + total
     return _at_least(total, count + 1 - trips.constant) if isinstance(total, Index) else None
-
-
-def _is_called(s: Schedule, loop: affine.For, name: str) -> bool:
-    return any(row.iv is loop.iv and name in row.names for row in s.loops())
 
 
 def _at_least(size: Index, least: int) -> Condition:

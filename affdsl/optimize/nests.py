@@ -174,6 +174,28 @@ def names_in(s: Schedule, root: str) -> list[str]:
     return found
 
 
+def loop_called(s: Schedule, name: str) -> affine.For | None:
+    """The loop of a name, if there is one with affine bounds: one that runs once is gone."""
+    iv = next((row.iv for row in s.loops() if name in row.names), None)
+    return next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
+
+
+def require_loop(s: Schedule, name: str) -> affine.For:
+    """The loop of a name. Raises UnfitError where it is gone, or its bounds are not affine."""
+    found = loop_called(s, name)
+    if found is None:
+        raise UnfitError(f"{name} is no loop with affine bounds")
+    return found
+
+
+def perfect_band(loop: affine.For) -> list[affine.For]:
+    """A loop with those inside of it that are all that the one around holds."""
+    match loop.body:
+        case (affine.For() as inner,):
+            return [loop, *perfect_band(inner)]
+    return [loop]
+
+
 def made_inside(function: Func, loops: Container[Value]) -> list[tuple[str, list[Value]]]:
     """The buffers that are made inside of some loops, by name, with the counters of these, outermost first."""
     found: list[tuple[str, list[Value]]] = []
@@ -263,9 +285,8 @@ def is_lane_by_lane(s: Schedule, name: str) -> bool:
     An operation on vectors does as much as one for each lane; numbers of one lane, and what puts them together or takes
     vectors apart, do as much as they cost. Indices cost nothing.
     """
-    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
-    loop = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
-    if loop is None:  # it runs once
+    loop = loop_called(s, name)
+    if loop is None:
         return False
     work = cost = 0
     for op in walk(loop):

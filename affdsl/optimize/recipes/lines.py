@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, vector
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
-from affdsl.optimize.nests import Nest, lanes_of, names_in
+from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.outer import several
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -90,8 +90,8 @@ def take_carried(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, s
 
 def _called(s: Schedule, name: str) -> list[affine.For]:
     """The loop of a name; none where it ran once."""
-    ivs = {row.iv for row in s.loops() if row.names[0] == name}
-    return [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
+    loop = loop_called(s, name)
+    return [] if loop is None else [loop]
 
 
 def divides(loop: Op) -> bool:

@@ -9,7 +9,7 @@ from copy import copy
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.schedule.loops import ScheduleError
@@ -31,7 +31,7 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     scalars that are expanded for it.
     """
     made = copy(s)
-    loop = _loop(made, root)
+    loop = require_loop(made, root)
     if not any(isinstance(op, affine.For) for op in loop.body) or not _waits_at_the_end(loop):
         raise UnfitError("nothing follows the loops inside of it")
     found = _held(made, root)
@@ -68,15 +68,6 @@ def _on_vectors(s: Schedule, name: str, lanes: int, options: Options) -> None:
             s.unroll_jam(name, 2)
 
 
-def _loop(s: Schedule, name: str) -> affine.For:
-    """A loop by its name. Raises UnfitError where it is none of affine bounds."""
-    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
-    found = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
-    if found is None:
-        raise UnfitError(f"{name} is no affine loop")
-    return found
-
-
 def _held(s: Schedule, root: str) -> list[Nest]:
     """The nests inside of a loop."""
     inside = names_in(s, root)
@@ -95,7 +86,7 @@ def _waits_at_the_end(loop: affine.For) -> bool:
 
 def _handed_on(s: Schedule, root: str) -> Sequence[str]:
     """The buffers that each iteration of a loop makes for itself and reads behind the loops that it holds, by name."""
-    loop, names = _loop(s, root), {v: name for name, v in arrays_of(s.function).items()}
+    loop, names = require_loop(s, root), {v: name for name, v in arrays_of(s.function).items()}
     read = {v for op in _behind(loop) if isinstance(op, affine.Load | memref.Load) for v in op.reads()}
     return [names[op.result] for op in loop.body if isinstance(op, memref.Allocation) and op.result in read]
 

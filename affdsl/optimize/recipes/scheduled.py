@@ -13,12 +13,20 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import calling
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
-from affdsl.optimize.chain import computing, waiting
 from affdsl.optimize.compared import instructions
-from affdsl.optimize.nests import Nest, is_library_call, is_recurrence, names_in, nests
+from affdsl.optimize.nests import (
+    Nest,
+    is_library_call,
+    is_recurrence,
+    names_in,
+    nests,
+    perfect_band,
+    require_loop,
+)
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import jammed, lines, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.waiting import cycles_computing, cycles_waiting
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.iterations import UncountedError
 from affdsl.passes.analysis.scheduler import Band, Parts, UnscheduledError, schedule_of
@@ -63,13 +71,13 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     """
     made = _prepared(copy(s), root)
     found = _asked(made, root)
-    if isinstance(found, Band) and not any(isinstance(op, affine.For) for op in _loop(s, root).body):
+    if isinstance(found, Band) and not any(isinstance(op, affine.For) for op in require_loop(s, root).body):
         raise UnfitError  # there is one order
     try:
-        if any(isinstance(op, scf.If) and op.orelse for op in walk(_loop(s, root))):
+        if any(isinstance(op, scf.If) and op.orelse for op in walk(require_loop(s, root))):
             raise UnfitError("data decides which way an iteration goes, which is guessed wrong more often for several")
         made, said = _apart(s, root, options) if isinstance(found, Parts) else _ordered(made, root, found, options)
-        waits = isinstance(found, Band) and _has_floats(_loop(s, root))
+        waits = isinstance(found, Band) and _has_floats(require_loop(s, root))
         if _gain(made, s) < (NO_SLOWER if waits else CLEARLY):
             raise UnfitError("that is not expected to be faster")
     except (UnfitError, IllegalTransform, ScheduleError) as error:
@@ -102,7 +110,7 @@ def _prepared(s: Schedule, root: str) -> Schedule:
     """The schedule with loops in steps of 1, and with what only an inner one uses in it; the one given is changed."""
     names = names_in(s, root)
     for name in names:
-        if _loop(s, name).step != 1:
+        if require_loop(s, name).step != 1:
             with suppress(IllegalTransform, ScheduleError):
                 s.normalize(name)
     for name in names[1:]:
@@ -113,20 +121,11 @@ def _prepared(s: Schedule, root: str) -> Schedule:
 
 def _asked(s: Schedule, root: str) -> Band | Parts:
     """What isl finds for a loop. Raises UnfitError."""
-    loop = _loop(s, root)
+    loop = require_loop(s, root)
     try:
         return schedule_of(Dependences(alone(way_to(s.function, {loop.iv})), s.module), loop)
     except UnscheduledError as why:
         raise UnfitError(str(why)) from None
-
-
-def _loop(s: Schedule, name: str) -> affine.For:
-    """A loop by its name. Raises UnfitError where it is none of affine bounds."""
-    iv = next((row.iv for row in s.loops() if row.names[0] == name), None)
-    found = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
-    if found is None:
-        raise UnfitError
-    return found
 
 
 def _nest(s: Schedule, root: str) -> Nest:
@@ -146,28 +145,20 @@ def _made_one(s: Schedule, root: str, band: Band) -> list[str]:
 
     Raises UnfitError where isl asks for something else, and as steps do.
     """
-    loop = _loop(s, root)
+    loop = require_loop(s, root)
     loops = [op for op in loop.body if isinstance(op, affine.For)]
     if len(loops) < len(loop.body) and loops:
         raise UnfitError(f"statements stand beside the loops in {root}, which are not moved into them")
     names = {row.iv: row.names[0] for row in s.loops()}
     said: list[str] = []
     for other in loops[1:]:
-        pairs = [*zip(_band(loops[0]), _band(other), strict=False)]
+        pairs = [*zip(perfect_band(loops[0]), perfect_band(other), strict=False)]
         shifts = [_shift(band, one, two) for one, two in pairs]
         for (one, two), shift in zip(pairs, shifts, strict=True):
             s.fuse(names[one.iv], names[two.iv], shift=shift, guarded=True)
         late = f", {' and '.join(map(str, shifts))} iterations later" if any(shifts) else ""
         said.append(f"{names[other.iv]} runs with {names[loops[0].iv]}{late}")
     return said
-
-
-def _band(loop: affine.For) -> list[affine.For]:
-    """A loop with those inside of it that are all that the one around holds."""
-    match loop.body:
-        case (affine.For() as inner,):
-            return [loop, *_band(inner)]
-    return [loop]
 
 
 def _shift(band: Band, first: affine.For, second: affine.For) -> int:
@@ -253,7 +244,7 @@ def _several(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             nest, said = _nest(made, names[0]), f"{nest.name(inner)} runs innermost; "
     if not is_recurrence(nest, nest.innermost):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait for none before them")
-    if _has_floats(nest.innermost) and waiting(nest.innermost) < LONGER * computing(nest.innermost):
+    if _has_floats(nest.innermost) and cycles_waiting(nest.innermost) < LONGER * cycles_computing(nest.innermost):
         raise UnfitError(f"iterations of {nest.name(nest.innermost)} wait no longer than they compute")
     outer, steps = nest.name(nest.band[-2]), options.choices.jammed_steps
     if options.threads > 1 and not nest.around and lines.divides(nest.innermost):

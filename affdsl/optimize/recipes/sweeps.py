@@ -6,9 +6,8 @@ from contextlib import suppress
 from copy import copy
 
 from affdsl.ir.dialects import affine
-from affdsl.ir.traverse import walk
 from affdsl.optimize.choices import Choices
-from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
+from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests, perfect_band, require_loop
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
 from affdsl.optimize.recipes.unfit import UnfitError
@@ -33,7 +32,7 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
     Wonnacott, "Achieving scalable locality with time skewing", IJPP 2002; Bondhugula et al., "A practical automatic
     polyhedral parallelizer and locality optimizer", PLDI 2008.
     """
-    time = _loop(s, root)
+    time = require_loop(s, root)
     sweeps = [op for op in time.body if isinstance(op, affine.For)]
     depth = max((_depth(op) for op in sweeps), default=0)
     if depth < 2 or time.results:
@@ -59,7 +58,7 @@ def take_untiled(s: Schedule, root: str, options: Options) -> Schedule:
     It pays where they lie in a cache behind that one, and no sweep loads rows that several iterations of it share.
     Raises UnfitError.
     """
-    sweeps = [op for op in _loop(s, root).body if isinstance(op, affine.For)]
+    sweeps = [op for op in require_loop(s, root).body if isinstance(op, affine.For)]
     if options.threads > 1 or sum(_depth(op) == 2 for op in sweeps) < 2 or max(map(_depth, sweeps)) > 2:
         raise UnfitError("there are no two sweeps over rows for one thread")
     if _spans_rows(s, sweeps):
@@ -72,7 +71,7 @@ def _as_one(s: Schedule, sweeps: list[affine.For], dimensions: int) -> tuple[Sch
     """The schedule with the deepest sweeps as one in their outer dimensions, and its loops. Raises UnfitError."""
     names = {row.iv: row.names[0] for row in s.loops()}
     deepest = [op for op in sweeps if _depth(op) == max(map(_depth, sweeps))]
-    first, *others = ([names[op.iv] for op in _band(sweep)[:dimensions]] for sweep in deepest)
+    first, *others = ([names[op.iv] for op in perfect_band(sweep)[:dimensions]] for sweep in deepest)
     made = copy(s)
     for other in others:
         made = _fused(made, first, other)
@@ -172,23 +171,6 @@ def _fused(s: Schedule, band: list[str], other: list[str]) -> Schedule:
         else:
             return made
     raise UnfitError(f"its sweeps cannot be made one: {why}")
-
-
-def _loop(s: Schedule, name: str) -> affine.For:
-    """The loop of a name. Raises UnfitError if it is no sequential loop with bounds that are known."""
-    iv = next(row.iv for row in s.loops() if row.names[0] == name)
-    found = next((op for op in walk(s.function) if isinstance(op, affine.For) and op.iv is iv), None)
-    if found is None:
-        raise UnfitError("it is no loop over time")
-    return found
-
-
-def _band(op: affine.For) -> list[affine.For]:
-    """A loop with those inside of it that are all that the one around holds."""
-    match op.body:
-        case (affine.For() as inner,):
-            return [op, *_band(inner)]
-    return [op]
 
 
 def _depth(op: affine.For) -> int:

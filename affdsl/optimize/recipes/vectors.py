@@ -20,6 +20,7 @@ from affdsl.optimize.nests import (
     is_lane_by_lane,
     is_recurrence,
     lanes_of,
+    loop_called,
     names_in,
     nests,
     require_quick_numbers,
@@ -162,9 +163,8 @@ def spliced(s: Schedule, name: str, options: Options) -> bool:
 
 def _has_short_vectors(s: Schedule, name: str) -> bool:
     """Whether a loop loads vectors that are shorter than a line of the cache."""
-    ivs = {row.iv for row in s.loops() if row.names[0] == name}
-    found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in ivs]
-    loads = [op for loop in found for op in walk(loop) if isinstance(op, affine.VectorLoad)]
+    loop = loop_called(s, name)
+    loads = [] if loop is None else [op for op in walk(loop) if isinstance(op, affine.VectorLoad)]
     types = [op.result.type for op in loads if isinstance(op.result.type, VectorType)]
     return any(8 * (width_of(type) or LINE) < LINE for type in types)
 

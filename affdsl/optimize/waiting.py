@@ -7,22 +7,17 @@ from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType
+from affdsl.optimize.computing import AT_ONCE, SLOW, WAIT
 
-ADDITION = 4
-"""How many cycles pass until the result of a sum or product of floats is there."""
 QUOTIENT = 13
-"""The same of a quotient or a square root."""
-AT_ONCE = 2
-"""How many operations a core begins in a cycle, and how many numbers it loads or stores."""
+"""How many cycles pass until the result of a quotient or a square root is there."""
 CHOICE = 8
 """How many operations the lesser of two floats is made of, as long as one of them may be no number."""
-SLOW = 8
-"""How many operations a quotient or a square root takes the time of, where nothing waits for it."""
 
 _CHOICES = frozenset(("minimumf", "maximumf", "minnumf", "maxnumf"))
 
 
-def waiting(loop: affine.For) -> int:
+def cycles_waiting(loop: affine.For) -> int:
     """The cycles from what an iteration leaves for the next one to what that leaves in turn; 0 if it leaves no floats.
 
     What it leaves is stored in an element of which the next iteration loads the one before.
@@ -37,7 +32,7 @@ def waiting(loop: affine.For) -> int:
     ...   }
     ...   return
     ... }''').functions
-    >>> waiting(f.body[0]), computing(f.body[0])
+    >>> cycles_waiting(f.body[0]), cycles_computing(f.body[0])
     (8, 1.0)
     """
     stores = [op for op in walk(loop) if isinstance(op, affine.Store) and isinstance(op.value.type, FloatType)]
@@ -74,7 +69,7 @@ def _cycle(loop: affine.For, store: affine.Store) -> int:
     return 0
 
 
-def computing(loop: affine.For) -> float:
+def cycles_computing(loop: affine.For) -> float:
     """The cycles that an iteration takes if it waits for nothing."""
     memory = others = 0
     for op in walk(loop):
@@ -89,7 +84,7 @@ def computing(loop: affine.For) -> float:
 def _latency(op: Op) -> int:
     if _is_slow(op):
         return QUOTIENT
-    return ADDITION if isinstance(op, arith.Binary | math.Fma) and getattr(op, "kind", "")[-1:] != "i" else 0
+    return WAIT if isinstance(op, arith.Binary | math.Fma) and getattr(op, "kind", "")[-1:] != "i" else 0
 
 
 def _is_slow(op: Op) -> bool:
