@@ -65,7 +65,10 @@ def in_other(s: Schedule, loop: str, condition: Condition | None) -> list[str]:
 
 
 def longest(s: Schedule, loop: str, condition: Condition | None) -> None:
-    """The same in place of the step before, if that gave the loop a version of the same kind for smaller sizes."""
+    """Give a loop the same copy as `in_other`; if the last step gave it one already, that step is taken back first.
+
+    So a condition of several recipes for the same loop is asked only once: the last one stands.
+    """
     last = s.steps[-1].call if s.steps else None
     if condition is not None and last is not None and (last.verb, last.arguments[0]) == ("specialize", loop):
         s.undo()

@@ -168,18 +168,18 @@ def least_size(function: func.Func, buffer: Value, dim: int, *, module: func.Mod
         As `fold` does where no size is legal.
 
     >>> from affdsl.mlir.readers import parse
-    >>> f = parse('''func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {
-    ...   %t = memref.alloc() : memref<9xf32>
-    ...   affine.for %i = 0 to 9 {
-    ...     %a = affine.load %A[%i] : memref<9xf32>
-    ...     affine.store %a, %t[%i] : memref<9xf32>
-    ...     %b = affine.load %t[%i] : memref<9xf32>
-    ...     affine.store %b, %B[%i] : memref<9xf32>
+    >>> rows = parse('''func.func @rows(%x: f64, %B: memref<8xf64>) {
+    ...   %t = memref.alloc() : memref<9xf64>
+    ...   affine.store %x, %t[0] : memref<9xf64>
+    ...   affine.for %i = 0 to 8 {
+    ...     affine.store %x, %t[%i + 1] : memref<9xf64>
+    ...     %old = affine.load %t[%i] : memref<9xf64>
+    ...     affine.store %old, %B[%i] : memref<8xf64>
     ...   }
     ...   return
     ... }''').functions[0]
-    >>> least_size(f, f.body[0].result, 0)
-    1
+    >>> least_size(rows, rows.body[0].result, 0)
+    2
     """
     what = f"fold dimension {dim} of {name(buffer)}"
     made = own_allocation(function, buffer, dim, what)

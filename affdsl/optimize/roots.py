@@ -1,0 +1,358 @@
+"""What recipes make of one outermost loop: each of them with the versions of sizes for which it does not pay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from copy import copy
+from functools import partial
+from itertools import combinations
+
+from affdsl.ir.dialects import affine
+from affdsl.optimize import versions
+from affdsl.optimize.footprint import larger_than, longer_than
+from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import (
+    across,
+    blocked,
+    jammed,
+    lines,
+    outer,
+    parted,
+    pivot,
+    product,
+    rows,
+    scheduled,
+    short,
+    strips,
+    sweeps,
+    unrolled,
+    vectors,
+)
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
+
+Notes = list[str]
+Recipe = Callable[[Schedule, str, Options], tuple[Schedule, Notes]]
+"""What is tried for a loop, by its name: no notes if it does not fit."""
+_OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
+
+SECOND_BLOCK = 4
+"""Of the second of several blocks there should be so large a share: the fourth part."""
+LEAST_VECTORS = 2
+"""How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
+
+
+def take(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after a recipe of `BOOK` for an outermost loop, and what that did; no notes if it does not fit.
+
+    Sizes that are too small to gain run the loop as it was. Sweeps and products have versions of their own.
+    """
+    recipe = BOOK[name]
+    if name in ("sweeps", "products"):
+        return recipe(s, root, options)
+    return _unless_small(recipe, s, root, options)
+
+
+def _unless_small(recipe: Recipe, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after a recipe, where sizes are large enough for it; smaller ones run the loops as they were."""
+    both = copy(s)
+    try:
+        _keep_for_small(both, root, options)
+    except UnfitError:
+        return recipe(s, root, options)
+    made, notes = recipe(both, root, options)
+    if len(made.steps) == len(both.steps):
+        return s, notes
+    row = next(row for row in s.loops() if row.names[0] == root)
+    large = versions.chosen_by(made, root, len(s.steps))
+    return made, [f"{root} ({row.location}): the loops as written, unless {literal(large)}", *notes]
+
+
+def _keep_for_small(s: Schedule, root: str, options: Options) -> None:
+    """Give a nest of loops a copy for small sizes; the schedule given is changed.
+
+    Raises UnfitError for a loop alone, and where no size says how large it is.
+    """
+    loops = names_in(s, root)
+    if len(loops) == 1:
+        raise UnfitError(f"{root} holds no other loop")
+    large = versions.on_average(s, loops, LEAST_VECTORS * versions.lanes_in(s, root, options))
+    versions.in_other(s, root, large)
+
+
+def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop over time tiled; no notes where it is none."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        sizes = larger_than(s, root, options.target.caches[1]) if len(options.target.caches) > 1 else None
+        both = s if sizes is None else copy(s).specialize(root, sizes)
+        made = sweeps.take(both, root, options)
+    except (UnfitError, IllegalTransform):  # a loop that is parallel already has no other versions
+        return s, []
+    is_shared = any(each.is_parallel for each in made.loops())
+    shared = "; tiles that do not wait for each other run on threads" if is_shared else ""
+    notes = [f"{root} ({row.location}): its sweeps are one, and tiled in time{shared}"]
+    if sizes is None:
+        return made, notes
+    before = {row.names[0] for row in s.loops()}
+    small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
+    notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache"]
+    with suppress(UnfitError):
+        return sweeps.take_untiled(made, small, options), [
+            *notes,
+            f"{small} ({row.location}): its sweeps are one, row by row",
+        ]
+    made, others = _with_vectors(made, small, options)
+    return made, [*notes, *others]
+
+
+def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with products inside of a loop.
+
+    Where those are triangles in blocks, and the loop around others can be on vectors, that is what one block runs on.
+    """
+    row = next(row for row in s.loops() if row.names[0] == root)
+    sizes = longer_than(s, root, options.choices.block_rows) if _has_triangles(s, root) else None
+    if sizes is not None:
+        with suppress(IllegalTransform):  # a loop that is parallel already has no other versions
+            both = copy(s).specialize(root, sizes)
+            before = {each.names[0] for each in s.loops()}
+            small = next(each.names[0] for each in both.loops() if each.depth == 0 and each.names[0] not in before)
+            both, others = _with_outer(both, small, options)
+            if others:
+                made, notes = _apart(both, root, options)
+                said = f"{root} ({row.location}): in blocks, where {literal(sizes)}"
+                return (made, [said, *notes, *others]) if notes else _with_blocks(s, root, options)
+    made, notes = _apart(s, root, options)
+    return (made, notes) if notes else _with_blocks(s, root, options)
+
+
+def _has_triangles(s: Schedule, root: str) -> bool:
+    """Whether of three loops the innermost has bounds that move with one around it, and no other loop has such."""
+    inside = names_in(s, root)
+    for nest in nests(s):
+        loops = [op for op in (*nest.around, *nest.band) if isinstance(op, affine.For)]
+        tied = [b for a, b in combinations(loops, 2) if product.is_tied(a, b)]
+        if nest.name(nest.innermost) in inside and len(loops) > 2 and tied == [nest.innermost]:
+            return True
+    return False
+
+
+def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """A schedule where the loops inside of a loop are taken apart, if there is a product among what is left."""
+    apart = copy(s)
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    _in_memory(apart, inside)
+    others = {row.iv for row in s.loops() if row.names[0] not in inside}
+    for name in reversed(inside):
+        with suppress(IllegalTransform, ScheduleError):
+            apart.distribute(name)
+    notes: Notes = []
+    rest: list[str] = []
+    for nest in nests(apart):
+        if not others.isdisjoint((*nest.around, *nest.band)[0].binds()):
+            continue
+        tried = copy(apart)
+        try:
+            notes.append(f"{nest.place}: {product.take(tried, nest, options)}")
+            apart = tried
+        except (UnfitError, IllegalTransform, ScheduleError):
+            try:
+                apart, said = blocked.take_triangle(apart, nest, options)
+                notes += said
+            except UnfitError:
+                rest.append(nest.name(nest.innermost))
+    if not notes:
+        return s, []
+    for name in rest:
+        root = next((nest.name(nest.band[0]) for nest in nests(apart) if nest.name(nest.innermost) == name), name)
+        apart, said = _unless_small(partial(_innermost, name), apart, root, options)
+        notes += said
+    return apart, notes
+
+
+def _innermost(name: str, s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with an innermost loop of a nest on vectors."""
+    return _first(s, name, (vectors.take,), options)
+
+
+def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop in blocks; no notes where these are no products."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    inside = names_in(s, root)
+    if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
+        return s, []
+    rows = options.choices.block_rows
+    sizes = longer_than(s, root, rows + rows // SECOND_BLOCK)
+    apart, said = copy(s), list[str]()
+    with suppress(UnfitError):
+        versions.in_other(apart, root, sizes)
+        said.append(f"{root} ({row.location}): the loops as written, unless {literal(sizes)}")
+    for name in reversed(inside):
+        with suppress(IllegalTransform, ScheduleError):
+            apart.demote(name)
+    try:
+        made, notes = blocked.take(apart, root, options)
+    except UnfitError:
+        return s, []
+    return made, [*said, *notes]
+
+
+def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
+    """Sums that loops carry kept in memory, and what each iteration has for itself kept for all of them."""
+    for name in reversed(loops):
+        with suppress(IllegalTransform, ScheduleError):
+            s.demote(name)
+    counters = {row.iv: row.names[0] for row in s.loops() if row.names[0] in loops}
+    for buffer, around in made_inside(s.function, counters):
+        for iv in reversed(around):
+            with suppress(IllegalTransform, ScheduleError):
+                s.expand(buffer, counters[iv])
+    for array, iv in used_again(s, counters):
+        with suppress(IllegalTransform, ScheduleError):
+            s.copy(array, counters[iv])
+            s.expand(str(dict(s.steps[-1].call.options)["name"]), counters[iv])
+
+
+def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with short loops as straight code, and what is around them on vectors; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        straight, names = short.take(s, root)
+    except UnfitError:
+        return s, []
+    made, notes = _with_outer(straight, root, options)
+    if not notes:
+        made, notes = _with_vectors(straight, root, options)
+    done = {step.call.verb for step in made.steps[len(straight.steps) :]}
+    if done <= {"scalar_replace", "unroll"} and any(map(vectors.updates_by_data, _loops_in(made, root))):
+        return s, []  # what chooses the elements may run on vectors by itself
+    return made, [f"{root} ({row.location}): {names} inside of it as straight code", *notes]
+
+
+def _loops_in(s: Schedule, root: str) -> Iterator[affine.For]:
+    """The innermost loops inside of a loop, or itself."""
+    inside = names_in(s, root)
+    yield from (nest.innermost for nest in nests(s) if nest.name(nest.innermost) in inside)
+
+
+def _with_across(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a copy of a table whose columns are rows, along which vectors run; no notes without such."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    try:
+        made, said = across.take(s, root, options)
+    except UnfitError:
+        return s, []
+    return made, [f"{root} ({row.location}): {said}"]
+
+
+def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with a loop around others on vectors; no notes where that does not pay."""
+    row = next(row for row in s.loops() if row.names[0] == root)
+    for recipe in (outer.take, parted.take):
+        with suppress(UnfitError):
+            made, said = recipe(s, root, options)
+            break
+    else:
+        return s, []
+    notes = [f"{root} ({row.location}): {said}"]
+    inside = names_in(s, root)
+    for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
+        made, others = _first(made, name, (vectors.take,), options)  # of those that stand beside the vectors
+        notes += others
+    return made, notes
+
+
+def _with_vectors(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with the loops inside of a loop on vectors, or jammed."""
+    notes: Notes = []
+    s = copy(s)
+    with suppress(UnfitError):
+        s, split = pivot.take(s, root, options)
+        notes.append(split)
+    for nest in nests(s):
+        if nest.name(nest.innermost) in names_in(s, root) and vectors.is_mixed(nest) and not options.reassociate:
+            with suppress(IllegalTransform, ScheduleError):
+                s.distribute(nest.name(nest.innermost))
+    inside, done = names_in(s, root), set[str]()
+    waiting = [nest for nest in nests(s) if nest.name(nest.innermost) in inside]
+    known = {nest.name(nest.innermost) for nest in nests(s)}
+    for nest in waiting:
+        name = now_called(s, nest, known)
+        if name in done:
+            continue
+        s, said, covered = _recurrences(s, name, options)
+        if said:
+            notes += said
+            done.update(covered)
+            continue
+        early = (lines.take_carried, strips.take_early, vectors.take)
+        book = (*early, lines.take, strips.take, jammed.take, scheduled.take)
+        s, said = _first(s, name, book, options)
+        notes += said
+    if all(": as it was;" in note for note in notes) and any(nest.name(nest.band[0]) != root for nest in waiting):
+        row = next(row for row in s.loops() if row.names[0] == root)
+        try:
+            s, ordered = scheduled.take_loop(s, root, options)
+            notes = [f"{root} ({row.location}): {ordered}"]
+        except UnfitError as why:
+            notes += [f"{root} ({row.location}): as it was; {why}"] * bool(str(why))
+    return s, notes
+
+
+def _recurrences(s: Schedule, name: str, options: Options) -> tuple[Schedule, Notes, Sequence[str]]:
+    """The schedule with several recurrences at once, in lanes or rows, what was done, and of which loops."""
+    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    if nest is None or nest.has_vectors or not rows.may_be_jammed(s, nest, options):
+        return s, [], ()
+    with suppress(UnfitError):
+        made, said = lines.take(s, nest, options)
+        return made, [f"{nest.place}: {said}"], ()
+    try:
+        made, loop = rows.take(s, nest, options)
+    except UnfitError:
+        return s, [], ()
+    said = f"{options.choices.recurrences} iterations of {loop} run at once, a recurrence each"
+    return made, [f"{nest.place}: {said}"], names_in(made, loop)
+
+
+def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Options) -> tuple[Schedule, Notes]:
+    """The schedule after the first recipe that fits an innermost loop, and what that did, or why none did."""
+    nest = next((nest for nest in nests(s) if nest.name(nest.innermost) == name), None)
+    if nest is None or nest.has_vectors:
+        return s, []
+    why: list[str] = []
+    for recipe in recipes:
+        try:
+            made, said = recipe(s, nest, options)
+        except UnfitError as error:
+            why += [str(error)] * (str(error) not in [*why, ""])
+        else:
+            return made, [f"{nest.place}: {said}"]
+    said = "as it was"
+    if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
+        kept = copy(s)
+        with suppress(IllegalTransform, ScheduleError):
+            kept.scalar_replace(name)
+            s, said = kept, "one iteration after the other, variables in registers"
+    with suppress(UnfitError):
+        s, several = unrolled.take(s, nest)
+        said = f"one iteration after the other, {several}"
+    return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
+
+
+BOOK: dict[str, Recipe] = {
+    "sweeps": _with_sweeps,
+    "across": _with_across,
+    "straight": _with_straight,
+    "products": _with_products,
+    "outer": _with_outer,
+    "vectors": _with_vectors,
+}
+"""The recipes for an outermost loop, by the names of `choices.RECIPES`, in the order in which they are tried."""
