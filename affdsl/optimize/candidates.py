@@ -22,7 +22,7 @@ VARIATIONS: tuple[Mapping[str, int], ...] = (
     {"product_terms": 256},
     {"product_terms": 256, "product_rows": 256},
     {"product_terms": 512, "product_rows": 64},
-    {"product_columns": 1024},
+    {"product_columns": 4096},
     {"register_rows": 12, "register_vectors": 2},
     {"register_rows": 6, "register_vectors": 4},
     {"register_rows": 4, "register_vectors": 3},

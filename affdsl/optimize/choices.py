@@ -20,7 +20,8 @@ class Choices:
         How many threads there are at most; 0 is as many as the caller has.
     product_rows, product_columns, product_terms
         The tile of a product: how many rows and columns of the result, and how many terms of each sum it adds. A panel
-        of B with so many terms stays in the nearest cache, or next to it.
+        of B with so many terms stays in the nearest cache, or next to it. Columns are those of numbers of 64 bits,
+        of narrower ones there are as many more: all panels of a tile stay in what one core has of the last cache.
     register_rows, register_vectors
         How many rows of the result are in registers, and how many vectors of each of them.
     lone_rows
@@ -54,7 +55,7 @@ class Choices:
     left_out: tuple[str, ...] = ()
     most_threads: int = 0
     product_rows: int = 128
-    product_columns: int = 4096
+    product_columns: int = 1536
     product_terms: int = 384
     register_rows: int = 8
     register_vectors: int = 2

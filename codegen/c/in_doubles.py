@@ -89,13 +89,13 @@ def _integer_nearest(factor: float, y: str = "*x") -> str:
     return f"const V rounder = ALL({F64.rounder!r}), turned = {product}, n = turned - rounder;\n"
 
 
-# e**x = 2**n e**r, where n is the integer nearest to x / ln(2), which the last bits of `turned` are.
 def _less_multiple(parts: Sequence[float], y: str = "*x") -> str:
     """r is y - n times the sum of some parts."""
     steps = [f"r = MULTIPLY_ADD(n, ALL({-part!r}), {y if k == 0 else 'r'});\n" for k, part in enumerate(parts)]
     return f"V {''.join(steps)}"
 
 
+# e**x = 2**n e**r, where n is the integer nearest to x / ln(2), which the last bits of `turned` are.
 _POWER = f"{_polynomial(F64.exp, 'r', 'power')}\npower = MULTIPLY_ADD(r * r, power, r)"
 _SCALED = f"{_POWER} + ALL(1.0);\nreturn (V)((U)power + ((U)turned << 52));"
 _EXP = f"{_integer_nearest(1 / log(2))}{_less_multiple(F64.ln2)}{_SCALED}"

@@ -29,6 +29,8 @@ Fresh: TypeAlias = Literal["error", "poison", "low", "high"]
 TICK, FILL = "affdsl.tick", "affdsl.fill"
 TOLERANCE = {"f64": 1e-9, "f32": 1e-3, "f16": 5e-2, "bf16": 2e-1}
 """How far floats may lie from each other, of the largest one of their array, where sums may be made in any order."""
+HUGE = {"f64": 2.0**512, "f32": 2.0**64, "f16": 2.0**8, "bf16": 2.0**64}
+"""From where on squares overflow: so large is a fused sum of what overflows as a product and a sum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,7 +234,7 @@ def _unequal(before: Array, after: Array, type: object, *, exact: bool) -> NDArr
         largest = float(np.max(np.abs(a), initial=1.0, where=np.isfinite(a)))
         with np.errstate(all="ignore"):
             same |= (a == b) | (np.abs(a - b) <= TOLERANCE[type.name] * largest)
-        same |= ~np.isfinite(a) & ~np.isfinite(b)  # a product that overflows by itself may not do so in a fused sum
+        same |= ~np.isfinite(a) & (~np.isfinite(b) | (np.abs(b) >= HUGE[type.name]))
     return np.asarray(~same)
 
 

@@ -67,10 +67,10 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     if len(order) > 1:
         s.permute(order)
     packed: list[str] = []
-    around = [name for name in (j_tile, i_tile) if name in left]
-    of_b, of_a = [*around, i][0], i
-    if cut == "columns":  # each chunk has its panels of B, and those of A are of all
-        of_b, of_a = [*around, i][1], of_b if i_tile not in left else i
+    of_b = i_tile if i_tile in left else i  # panels of B are of one tile of columns: they stay in a cache
+    of_a = i
+    if cut == "columns" and i_tile not in left:  # each chunk has its panels of B, and those of A are of all
+        of_a = next(name for name in (j_tile, i) if name in left)
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
@@ -78,7 +78,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
                 packed.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
-            if cut and loop == around[0]:
+            if loop == (i_tile if cut == "rows" else j_tile if cut == "columns" else None):  # all chunks need it
                 s.parallel(packing)
     if cut:
         try:
@@ -231,12 +231,12 @@ def tile_sizes(target: Target, size: int, rows: int, columns: int, choices: Choi
 
     >>> from affdsl.codegen.targets.avx2 import AVX2
     >>> tile_sizes(AVX2, 4, 6, 16, Choices())
-    (126, 4096, 384)
+    (126, 3072, 384)
     """
     second, last = (*target.caches[1:2], *target.caches[-1:]) if len(target.caches) > 1 else (1 << 20, 32 << 20)
     terms = choices.product_terms
     most_rows = min(choices.product_rows, second // 2 // (terms * size))
-    most_columns = min(choices.product_columns, last // 2 // (terms * size))
+    most_columns = min(choices.product_columns * 8 // size, last // 2 // (terms * size))
     return max(rows, most_rows // rows * rows), max(columns, most_columns // columns * columns), terms
 
 

@@ -64,7 +64,7 @@ def narrowed(x: af.f32[N], a: af.u8[N], b: af.i8[N], c: af.u16[N], d: af.i16[N],
         f[i] = af.cast(whole, af.u16)
 
 
-@pytest.mark.parametrize("name", ("avx512", "portable"))
+@pytest.mark.parametrize("name", ["avx512", "portable"])
 def test_narrow_integers_are_the_nearest_ones_of_floats_and_the_low_bits_of_integers(name, monkeypatch):
     monkeypatch.setenv("AFFDSL_CC", f"gcc{FLAGS[name]}")
     fast = af.Schedule(narrowed).vectorize("i", 16, tail="scalar").kernel()

@@ -106,3 +106,23 @@ def test_what_overflows_alone_may_not_do_so_in_one_operation():
         contracted(x, fused)
     assert np.isnan(plain[0])
     assert np.isinf(fused[0])
+
+
+def test_what_overflows_alone_may_be_finite_in_one_operation():
+    n = af.symbols("n")
+
+    @af.kernel
+    def nearly(x: af.f64[n], y: af.f64[n]):
+        with af.for_(n) as i:
+            large = x[i] * 1.4e154
+            y[i] = large * large - 1.6e308
+
+    contracted = af.Schedule(nearly).contract("i").kernel(validate=True)
+    x = np.ones(1)
+    plain, fused = np.zeros(1), np.zeros(1)
+    with np.errstate(all="ignore"):
+        nearly(x, plain)
+        contracted(x, fused)
+    assert np.isinf(plain[0])
+    assert np.isfinite(fused[0])
+    assert fused[0] > 2.0**512

@@ -9,11 +9,12 @@ import pytest
 from affdsl.ir.dialects import affine
 from affdsl.ir.interpreter import run
 from affdsl.ir.traverse import rewrite, with_fields
+from affdsl.ir.types import F64, MemRefType
 from affdsl.mlir.readers import parse
 from affdsl.passes.pipeline.language import parse_pipeline, run_pipeline
 from affdsl.passes.pipeline.manager import PassStep
 from affdsl.passes.pipeline.registry import Pass
-from affdsl.passes.validation import Validator, still_fails, validate
+from affdsl.passes.validation import Validator, outcome, still_fails, validate
 from affdsl.passes.validation.inputs import SIZES, sizes_for
 from affdsl.passes.validation.pipeline import ValidationError, require_same, run_validated
 from tests.effort import some
@@ -603,3 +604,11 @@ def test_what_is_made_of_rounding_errors_alone_says_nothing_where_orders_are_ope
     wrong = validate(before, parse(CANCELS.format(sum=BACKWARD, steady="%y")), reassociated=True)
     assert wrong.failure is not None
     assert "B[1] is " in wrong.failure.what
+
+
+@pytest.mark.parametrize(("found", "is_wrong"), [(1e300, False), (-math.inf, False), (math.nan, False), (1.0, True)])
+def test_what_overflows_may_be_large_where_rounding_is_open_and_nothing_else(found, is_wrong):
+    kind = MemRefType((1,), F64)
+    before, after = (outcome.Outcome((("y", kind, np.array([each])),), shared=(0,)) for each in (math.inf, found))
+    said = outcome.difference(before, after, exact=False)
+    assert said == (f"y[0] is {found} instead of inf" if is_wrong else None)
