@@ -66,6 +66,19 @@ _TRUNCATION = (
 )
 _TRUNCATED = {f"trunc_{kind}": ("V", "const S *a", _TRUNCATION) for kind in ("f32", "f64")}
 """Floats as integers, rounded to zero: the nearest one there is for those that are too large, and 0 for NaN."""
+_NARROW = (
+    "const W above = *a >= TOP, below = *a <= BOTTOM, inside = (*a < TOP) & (*a > BOTTOM);\n"
+    "const W wide = __builtin_convertvector((S)((W)*a & inside), W) | (above & END) | (below & START);\n"
+    "return SHORT;"
+)
+"""Floats as integers of 8 or 16 bits, by way of such of 32, of which W is the type of vectors."""
+_TRUNCATED |= {"truncu_f32": ("V", "const S *a", _NARROW)}
+_SHORTER = {f"short_{kind}": ("V", "const S *a", "const S wide = *a;\nreturn SHORT;") for kind in ("i16", "i32", "i64")}
+"""The low bits of integers; S is the type of a vector of them."""
+NARROW = 16
+"""Integers of at most so many bits are made of floats by way of such of 32 bits."""
+HALVED = 8
+"""From so many lanes on, integers are made narrow by halves: gcc 12 would else take one lane after the other."""
 _WIDER |= {"from_f32": ("V", "const S *a", "return __builtin_convertvector(*a, V);")}
 
 _ADDED = (
@@ -88,6 +101,7 @@ _NEAR = {f"near_{kind}": ("V", "const V *x", body) for kind, body in NEAR.items(
 _PORTABLE = (
     _WIDER
     | _TRUNCATED
+    | _SHORTER
     | _DOTS
     | IN_DOUBLES
     | _NEAR
@@ -179,6 +193,8 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     if stem not in _PORTABLE:
         raise InternalError(f"no C helper on vectors is called {stem!r}")
     result, parameters, portable = _PORTABLE[stem]
+    if stem == "trunc_f32" and int(element[1:]) <= NARROW:
+        portable = _NARROW
     body = _indented(portable)
     if rows:
         texts = [f"#{'el' * (k > 0)}if {target.condition}\n{_indented(row)}" for k, (target, row) in enumerate(rows)]
@@ -193,18 +209,38 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     return Helper(text, needs, ("stdint.h", *_HEADERS.get(stem, ()), *of_rows))
 
 
+def types_between(stem: str, element: str, lanes: int) -> tuple[str, ...]:
+    """The types of lanes that the portable body of a helper for narrow integers makes on the way, widest first."""
+    bits, wide = int(element[1:]), int(stem.partition("_")[2][1:])
+    halves = [f"i{each}" for each in (32, 16) if bits < each < wide and lanes >= HALVED]
+    return tuple(halves) if stem.startswith("short_") else ("i32", *halves)
+
+
+def _shortened(stem: str, element: str, lanes: int) -> str:
+    """Integers called `wide` with fewer bits."""
+    found = "wide"
+    for each in dict.fromkeys((*types_between(stem, element, lanes), element)):
+        if each != "i32" or stem.startswith("short_"):
+            found = f"__builtin_convertvector({found}, {each}x{lanes})"
+    return found
+
+
 def _instantiated(text: str, stem: str, element: str, lanes: int) -> str:
     bits, narrow = int(element[1:]), stem.partition("_")[2]
     ratio = bits // int(narrow[1:]) if stem in _DOTS else 1
     words = {
         "V": f"{element}x{lanes}", "M": f"i{bits}x{lanes}", "T": LANE_TYPES[element], "N": str(lanes),
         "MOST": f"INT{bits}_MAX", "LARGEST": f"INT{bits}_MAX", "LEAST": f"INT{bits}_MIN",
-        "TOP": f"0x1p{bits - 1}{'f' * (narrow == 'f32')}", "FUSED": "fmaf" if bits == 32 else "fma",
+        "FUSED": "fmaf" if bits == 32 else "fma",
         "NUMBERS": ", ".join(map(str, range(lanes))), "ENDS": ", ".join(["end"] * lanes),
         "COPIES": ", ".join("a" * lanes), "S": f"{narrow}x{ratio * lanes}", "R": str(ratio),
     }  # fmt: skip
     bias, fraction = (127, 23) if bits == 32 else (1023, 52)
     words |= {"U": f"u{bits}x{lanes}", "BIAS": str(bias), "FRACTION": str(fraction)}
+    if stem.startswith(("trunc", "short_")):
+        top, start = (bits, 0) if stem.startswith("truncu_") else (bits - 1, -1 << bits - 1)
+        words |= {"W": f"i32x{lanes}", "TOP": f"0x1p{top}{'f' * (narrow == 'f32')}", "BOTTOM": f"{start}.0f"}
+        words |= {"END": str((1 << top) - 1), "START": str(start), "SHORT": _shortened(stem, element, lanes)}
     words["NAME"] = vector_helper_name(stem, element, lanes)
     if stem in _NEAR:
         words |= {macro: vector_helper_name(macro, element, lanes) for macro in MACROS}

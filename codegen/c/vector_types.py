@@ -11,7 +11,7 @@ from affdsl.codegen.c.masks import NARROWEST, is_mask
 from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from affdsl.codegen.c.types import suffix, value_type, width
-from affdsl.codegen.c.vector_helpers import EXTREMES, IN_DOUBLES, has_row
+from affdsl.codegen.c.vector_helpers import EXTREMES, HALVED, IN_DOUBLES, NARROW, has_row, types_between
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.arith import ROUNDING
@@ -31,10 +31,6 @@ _DIVISIONS = ("divsi", "divui", "floordivsi")
 _WRAPPING = frozenset(("addi", "subi", "muli"))
 """What overflows as unsigned numbers do."""
 _BITS = frozenset(("andi", "ori", "xori"))
-HALVED = 8
-"""From so many lanes on, integers are made narrow by halves."""
-NARROW = 16
-"""Integers of at most so many bits are made of floats by way of such of 32 bits."""
 _EXTREMES = {"maxsi": "maxs", "minsi": "mins", "maxui": "maxu", "minui": "minu"}
 """The helpers that choose between two integers."""
 _BESIDE_NUMBERS = {
@@ -416,17 +412,30 @@ def _numbers_of(c: Context, op: arith.Cast) -> Code | None:
 
 
 def _shortened(c: Context, shown: Code, bits: int, wanted: int, lanes: int) -> Code:
-    """Integers with fewer bits: gcc 12 has instructions for half of them, and else takes one lane after the other."""
+    """Integers with fewer bits, by a function where a machine has an instruction for it."""
+    if has_row(f"short_i{bits}", f"i{wanted}", lanes):
+        return _by_way(c, f"short_i{bits}", IntegerType(bits), wanted, shown, lanes)
     while bits > wanted:
         bits = bits // 2 if lanes >= HALVED else wanted
         shown = converted(_named(c, IntegerType(bits), lanes), shown)
     return shown
 
 
+def _by_way(c: Context, stem: str, source: ScalarType, bits: int, shown: Code, lanes: int) -> Code:
+    """A function that makes narrow integers of what is wider, with the types that its portable form needs."""
+    element = f"i{bits}"
+    for kind in types_between(stem, element, lanes):
+        _integers(c, kind, lanes)
+    return call(c.unit.vector_helper(stem, element, lanes), _address_of(c, _named(c, source, lanes), shown))
+
+
 def _saturated(c: Context, op: arith.Cast) -> Code:
     """Floats as narrow integers, by way of wider ones: the nearest there is, and 0 for NaN."""
     source, lanes, wide = lane_kind(c, op.operand), prod(_vector(op.result).shape), IntegerType(32)
     bits, size = width(lane_kind(c, op.result)), width_of(source)
+    stem = f"{'truncu' if op.kind == 'fptoui' else 'trunc'}_{suffix(source)}"
+    if has_row(stem, f"i{bits}", lanes):
+        return _by_way(c, stem, source, bits, whole(c, op.operand), lanes)
     if op.kind == "fptoui":  # of NaN and 0, 0 is the greater one
         shown = _between(c, ("greater", "lesser"), source, whole(c, op.operand), (0, (1 << bits) - 1), lanes)
         return _shortened(c, converted(_named(c, wide, lanes), shown), wide.width, bits, lanes)

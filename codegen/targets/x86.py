@@ -52,6 +52,29 @@ def truncating(width: int) -> Iterator[tuple[Row, str]]:
         )
 
 
+def shortening(width: int) -> Iterator[tuple[Row, str]]:
+    """Integers that fill a register of AVX-512 with fewer bits: the low ones."""
+    for source in (16, 32, 64):
+        for target in (bits for bits in (8, 16, 32) if bits < source and width // source * bits >= 128):
+            row = (f"short_i{source}", f"i{target}", width // source)
+            yield row, f"return (V){register(width)}_cvtepi{source}_epi{target}((__m{width}i)*a);"
+
+
+def saturating(width: int) -> Iterator[tuple[Row, str]]:
+    """Floats that fill a register of AVX-512 as integers of 8 or 16 bits, the nearest there is, and 0 for NaN.
+
+    What is too large is the largest integer of 32 bits without a sign, and else the least one: it is chosen before.
+    """
+    mm, kind, lanes = register(width), f"__m{width}", width // 32
+    first = f"const {kind} x = ({kind})*a;\n"
+    for bits in (each for each in (8, 16) if lanes * each >= 128):
+        found = f"{mm}_maskz_cvttps_epu32({mm}_cmp_ps_mask(x, {mm}_setzero_ps(), _CMP_GE_OQ), x)"
+        yield ("truncu_f32", f"i{bits}", lanes), f"{first}return (V){mm}_cvtusepi32_epi{bits}({found});"
+        top, is_number = f"{mm}_set1_ps(INT{bits}_MAX)", f"{mm}_cmp_ps_mask(x, x, _CMP_ORD_Q)"
+        found = f"{mm}_maskz_cvttps_epi32({is_number}, {mm}_min_ps(x, {top}))"
+        yield ("trunc_f32", f"i{bits}", lanes), f"{first}return (V){mm}_cvtsepi32_epi{bits}({found});"
+
+
 def _long_integers(mm: str) -> str:
     """Doubles as integers of 64 bits, as AVX-512 has them."""
     large, is_number = (f"{mm}_cmp_pd_mask(y, {other}" for other in ("top, _CMP_GE_OQ)", "y, _CMP_ORD_Q)"))

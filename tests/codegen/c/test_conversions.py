@@ -50,3 +50,28 @@ def test_all_ends(name, monkeypatch):
         fast(x, found)
         np.testing.assert_array_equal(found, wanted, f"{source} as {target}: {x[found != wanted][:9]}")
         assert (np.signbit(found) == np.signbit(wanted))[found == found].all()
+
+
+@af.kernel
+def narrowed(x: af.f32[N], a: af.u8[N], b: af.i8[N], c: af.u16[N], d: af.i16[N], e: af.i8[N], f: af.u16[N]):
+    with af.for_(N) as i:
+        a[i] = af.cast(x[i], af.u8)
+        b[i] = af.cast(x[i], af.i8)
+        c[i] = af.cast(x[i], af.u16)
+        d[i] = af.cast(x[i], af.i16)
+        whole = af.cast(x[i], af.i32)
+        e[i] = af.cast(whole, af.i8)
+        f[i] = af.cast(whole, af.u16)
+
+
+@pytest.mark.parametrize("name", ["avx512", "portable"])
+def test_narrow_integers_are_the_nearest_ones_of_floats_and_the_low_bits_of_integers(name, monkeypatch):
+    monkeypatch.setenv("AFFDSL_CC", f"gcc{FLAGS[name]}")
+    fast = af.Schedule(narrowed).vectorize("i", 16, tail="scalar").kernel()
+    assert all(helper in fast.c() for helper in ("truncu_f32_i8x16", "trunc_f32_i16x16", "short_i32_i8x16"))
+    x = np.resize(np.concatenate([numbers("f32"), np.arange(-140, 270, 0.7, np.float32)]), 16 * 48)
+    wanted, found = ([np.zeros(len(x), kind) for kind in ("u1", "i1", "u2", "i2", "i1", "u2")] for _ in range(2))
+    narrowed.interpret(x, *wanted)
+    fast(x, *found)
+    for mine, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(mine, theirs)

@@ -15,6 +15,7 @@ from affdsl.codegen.c.vector_helpers import (
     LANE_TYPES,
     TARGETS,
     called_by,
+    types_between,
     vector_helper,
     vector_helper_name,
 )
@@ -47,10 +48,13 @@ SPECIAL = (
 WHOLE = ("mins", "maxs", "minu", "maxu")
 """The smaller and the larger of two integers, with a sign and without."""
 
+CONVERSIONS = ("from_", "trunc_", "truncu_", "short_", "dot_")
+"""Functions of a vector of other numbers, by the type of which they are called."""
+
 
 def sources(stem, element, lanes):
     """The type of lanes that a function takes where it gives others, and their number."""
-    narrow = stem.partition("_")[2] if stem.startswith(("from_", "trunc_", "dot_")) else element
+    narrow = stem.partition("_")[2] if stem.startswith(CONVERSIONS) else element
     return narrow, lanes * 32 // int(narrow[1:]) if stem.startswith("dot_") else lanes
 
 
@@ -80,7 +84,7 @@ def body(stem, element, lanes):
         case "dot":
             taken = f"{source} a, b;\n    __builtin_memcpy(&a, at, sizeof a);\n"
             return f"{taken}    __builtin_memcpy(&b, at + {lanes}, sizeof b);\n    *found = {name}(&v, &a, &b);"
-        case "from" | "trunc":
+        case "from" | "trunc" | "truncu" | "short":
             return f"*found = {name}((const {source} *)(const void *)at);"
         case _:
             raise AssertionError(f"how is {stem} called?")
@@ -102,6 +106,8 @@ def text():
         functions = [row for row in with_called(stem, element, lanes) if row not in written]
         written.update(functions)
         sizes = {(kind, n) for _, kind, n in functions} | {(element, lanes)}
+        if stem.startswith(("trunc", "short_")):
+            sizes |= {(kind, lanes) for kind in types_between(stem, element, lanes)}
         for kind, n in (*((f"{sign}{of[1:]}", n) for of, n in sizes for sign in "iu"), *sizes, (narrow, count)):
             type = LANE_TYPES.get(kind) or f"uint{kind[1:]}_t"
             types[kind, n] = f"typedef {type} {kind}x{n} __attribute__((vector_size({n} * sizeof({type}))));\n"
@@ -146,13 +152,17 @@ def arguments(random, stem, element, lanes, n):
     if n == 0:
         mask[:] = -1
     reached = max((np.flatnonzero(mask)[-1] + 1 if mask.any() else 0), 1)
-    if stem.startswith("from_"):
-        reached = lanes * int(stem[6:]) // int(element[1:])  # so many bytes, and not one more
+    if stem.startswith(("from_", "short_")):
+        bits = int(stem.partition("_")[2][1:])
+        reached = lanes * bits // int(element[1:])  # so many bytes, and not one more
     reached = {"loaded": lanes, "scaled": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
-    if stem.startswith("trunc_"):
-        floats = np.dtype(DTYPES[stem[6:]])
+    if stem.startswith("short_"):
+        at = random.integers(0, 256, at.nbytes, "u1").view(dtype)
+    if stem.startswith("trunc"):
+        floats = np.dtype(DTYPES[stem.partition("_")[2]])
         special = [0.0, -0.5, 0.9, -7.9, 127.5, 2e9, -3e9, 1e19, -1e19, np.inf, -np.inf, np.nan]
+        special += [-0.0, 255.99, 256.0, -128.9, -129.0, 32767.6, 32768.0, -32768.9, -32769.0, 65535.9, 65536.0, 7e4]
         at = random.choice(special, lanes).astype(floats)
     if stem == "scaled":
         most = 130 if element == "f32" else 1026
@@ -233,6 +243,6 @@ def test_the_page_names_all_instruction_sets_and_operations():
         assert all(macro in row or f"`{macro.strip('_')[6:]}`" in row for macro in target.macros)
         assert f"| {target.width}{', ' if target.width > 128 else ' |'}" in row
         assert f"| {target.registers} |" in row
-    kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in ("from_", "dot_", "trunc_")}
+    kinds = {stem.partition("_")[0]: f"{stem.partition('_')[0]}_*" for stem in CONVERSIONS}
     for stem in {kinds.get(stem.partition("_")[0], stem) for target in TARGETS for stem, _, _ in target.rows}:
         assert f"`{stem}`" in page
