@@ -280,6 +280,15 @@ def test_updates_that_data_chooses_are_straight_code_and_not_lanes():
         same_to_the_bit(tally, fast, (x, np.zeros(256, "i4")))
 
 
+def test_two_rows_run_at_once_where_each_is_added_to_the_one_before_it():
+    integral = loop_of("integral of a picture").kernel
+    fast = integral.optimize("avx2", threads=1)
+    assert "2 iterations of i at once, and 2 of j as straight code" in fast.explain()
+    for m, n in ((0, 40), (40, 0), (1, 33), (33, 7), (30, 4)):
+        image = np.random.default_rng(m).integers(0, 256, (m, n)).astype("u1")
+        same_to_the_bit(integral, fast, (image, np.random.default_rng(n).integers(0, 9, (m + 1, n + 1))))
+
+
 @af.kernel
 def halves(x: af.f64[N], y: af.f64[N]):
     with af.for_(1, N) as i:
