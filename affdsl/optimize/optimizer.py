@@ -18,7 +18,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize import roots, versions
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import chains, joined, vectors
+from affdsl.optimize.recipes import chains, joined, shared, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
 from affdsl.optimize.tuning import tuned
@@ -162,7 +162,9 @@ def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
             s.parallel(row.names[0])
             yield f"{row.names[0]} ({row.location}): its iterations run on threads"
         except (IllegalTransform, ScheduleError) as error:
-            yield f"{row.names[0]} ({row.location}): on one thread; {in_one_line(error)}"
+            within = shared.inside_of(s, row.names[0])
+            said = f"threads share {' and '.join(within)} inside of it" if within else "on one thread"
+            yield f"{row.names[0]} ({row.location}): {said}; {in_one_line(error)}"
 
 
 def _require_none_in_the_way(s: Schedule, row: LoopRow) -> None:

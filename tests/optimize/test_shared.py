@@ -57,6 +57,33 @@ def test_the_outermost_loop_that_may_be_shared_has_chunks_for_threads(kernel, sh
         np.testing.assert_array_equal(one, other)
 
 
+def test_threads_share_the_rows_of_a_block_of_a_factorization():
+    """Each row waits for blocks before it, and for no other row of its own; the last block is not whole."""
+    kernel, a = named("cholesky").kernel, np.random.default_rng(3).normal(size=(207, 207))
+    given = a @ a.T + 207 * np.eye(207)
+    wanted, found = given.copy(), given.copy()
+    kernel(wanted)
+    fast = kernel.optimize("avx2", threads=2)
+    assert "i_strip_2 (" in fast.explain()
+    assert "threads share the rows of each block" in fast.explain()
+    assert str(fast.schedule).count(".parallel(") == 1
+    fast(found)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_threads_share_a_loop_inside_of_one_whose_iterations_wait_for_each_other():
+    kernel, numbers = named("gramschmidt").kernel, np.random.default_rng(4)
+    fast = kernel.optimize("avx2", threads=2)
+    assert "threads share j inside of it; cannot make k parallel: " in fast.explain()
+    for m, n in ((300, 231), (1, 5), (40, 1)):
+        given = numbers.normal(size=(m, n)), np.zeros((n, n)), np.zeros((m, n))
+        wanted, found = [x.copy() for x in given], [x.copy() for x in given]
+        kernel(*wanted)
+        fast(*found)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_a_nest_that_steps_for_another_one_take_in_is_left_out():
     durbin, r = named("durbin").kernel, 0.4 ** np.arange(1.0, 41.0)
     wanted, found = np.zeros(40), np.zeros(40)

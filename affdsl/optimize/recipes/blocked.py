@@ -33,8 +33,15 @@ def take(s: Schedule, root: str, options: Options) -> tuple[Schedule, list[str]]
     ----------
     Dongarra, Duff, Sorensen and van der Vorst, "Numerical linear algebra for high-performance computers", SIAM 1998.
     """
-    blocks = in_blocks(copy(s), root, (), options.choices.block_rows, options.choices, options.threads)
-    return _with_products(*blocks, options)
+    made, strip = in_blocks(copy(s), root, (), options.choices.block_rows, options.choices, options.threads)
+    within = names_in(made, strip)
+    shares = [
+        f"{row.names[0]} ({row.location}): threads share the rows of each block"
+        for row in made.loops()
+        if row.is_parallel and row.names[0] in within
+    ]
+    made, said = _with_products(made, strip, options)
+    return made, [*shares, *said]
 
 
 def take_triangle(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, list[str]]:
@@ -118,6 +125,7 @@ def in_blocks(
     for path in list(_long(s, strip)):
         made = copy(s)
         with suppress(UnfitError):
+            shared.rows_of_block(made, path, size, threads)
             s, _ = in_blocks(made, path[-1], path[:-1], choices.block_columns, choices)
     return s, strip
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Literal
 
 from affdsl.ir.dialects import affine
-from affdsl.optimize.nests import Nest, nests
+from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
@@ -67,6 +67,41 @@ def tile_of(
         return tile, None
     most = least[0] if nest.around else ROWS  # what is done again and again is mostly small
     return (_whole(most, least[0]), tile[1], tile[2]), "rows"
+
+
+def rows_of_block(s: Schedule, path: Sequence[str], size: int, threads: int) -> bool:
+    """Whether threads share the rows of a block, after steps for that; else there are none.
+
+    The rows run outermost in the block, and each thread has as many of them: it goes through all columns by itself.
+    """
+    if threads < 2 or len(path) < 2:
+        return False
+    steps = len(s.steps)
+    try:
+        s.strip_mine(path[0], _whole(-(-size // threads), ROWS))
+        s.parallel(str(dict(s.steps[-1].call.options)["name"]))
+    except (IllegalTransform, ScheduleError):
+        while len(s.steps) > steps:
+            s.undo()
+        return False
+    return True
+
+
+def inside_of(s: Schedule, root: str) -> list[str]:
+    """The loops inside of one that threads share, after steps for that: long ones that hold others, outermost first."""
+    counts = trip_counts(s.function)
+    shared: list[str] = []
+    done: set[str] = set()
+    for row in [row for row in s.loops() if row.names[0] in names_in(s, root)[1:]]:
+        name = row.names[0]
+        inside = names_in(s, name)
+        if name in done or len(inside) < 2 or counts[row.iv].high is not None:
+            continue
+        with suppress(IllegalTransform, ScheduleError):
+            s.parallel(name)
+            shared.append(name)
+            done.update(inside)
+    return shared
 
 
 def in_chunks(s: Schedule, nest: Nest, options: Options) -> Nest:
