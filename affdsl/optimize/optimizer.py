@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 from collections.abc import Iterator, Mapping, Set
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import arith
@@ -56,8 +57,20 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
-        with without_alternatives():
+        with without_alternatives(), _uncollected():
             return _chosen(s, options)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Do not look for garbage in cycles meanwhile: steps leave hardly any, and an eighth of the time went into that."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:

@@ -335,6 +335,9 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
             return made, [f"{nest.place}: {said}"]
+    with suppress(UnfitError):
+        s, several = unrolled.take_rows(s, nest)
+        return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"]
     said = "as it was"
     if any(a.buffer.kind == "local" and not a.buffer.rank for a in nest.accesses):
         kept = copy(s)

@@ -21,9 +21,14 @@ FEW = ("fir filter", "standardized columns", "tridiagonal systems", "julia set")
 SIZE = 41
 
 
+def loop_of(name):
+    """The loop of the benchmark of that name."""
+    return next(each for each in LOOPS if each.name == name)
+
+
 @pytest.mark.parametrize("name", [each.name for each in LOOPS] if TRIES_ALL else FEW)
 def test_it_does_what_python_does(name):
-    loop = next(each for each in LOOPS if each.name == name)
+    loop = loop_of(name)
     given = loop.arguments(np.random.default_rng(0), SIZE)
     results = []
     with np.errstate(all="ignore"):
@@ -207,49 +212,58 @@ def test_integers_are_counted_in_lanes_whatever_is_allowed():
         same_to_the_bit(bases, fast, (text, np.zeros(2, "i8")))
 
 
-@af.kernel
-def words(text: af.u8[N], counts: af.i32[64]):
-    with af.for_(N - 2) as i:
-        code = af.var(af.i32(0))
-        with af.for_(3) as k:
-            code.set(code * 4 + af.i32(text[i + k]))
-        counts[code] += 1
-
-
 def test_what_chooses_elements_to_update_runs_on_vectors_before_the_updates():
-    fast = words.optimize("avx512", threads=1)
+    words = loop_of("words of six")
+    fast = words.kernel.optimize("avx512", threads=1)
     assert (
         "in strips of 512 iterations, for each of which i_2 runs on vectors of 16, and then the rest" in fast.explain()
     )
-    text = np.random.default_rng(0).integers(0, 4, 99).astype("u1")
-    same_to_the_bit(words, words.optimize("avx2", threads=1), (text, np.zeros(64, "i4")))
+    given = words.arguments(np.random.default_rng(0), 99)
+    same_to_the_bit(words.kernel, words.kernel.optimize("avx2", threads=1), given)
 
 
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("edit distances", "data decides which way an iteration goes, which is guessed wrong more often for several"),
-        ("numbers below", "each iteration of i waits for what lanes of the one before it have stored under masks"),
-    ],
-)
-def test_what_conditions_of_data_update_does_not_run_at_once(name, said):
-    loop = next(each for each in LOOPS if each.name == name)
+@af.kernel
+def weights_below(x: af.f64[N], edge: af.f64[K], weight: af.f64[K]):
+    with af.for_(N) as i, af.for_(K) as k, af.if_(x[i] < edge[k]):
+        weight[k] += x[i]
+
+
+def test_rows_that_data_goes_through_in_its_own_way_do_not_run_at_once():
+    loop = loop_of("edit distances")
     fast = loop.kernel.optimize("avx512", threads=1)
+    said = "data decides which way an iteration goes, which is guessed wrong more often for several"
     assert said in fast.explain()
-    given = loop.arguments(np.random.default_rng(0), SIZE)
-    same_to_the_bit(loop.kernel, fast, given)
+    same_to_the_bit(loop.kernel, fast, loop.arguments(np.random.default_rng(0), SIZE))
+
+
+def test_sums_of_floats_under_conditions_do_not_wait_for_lanes_of_the_iteration_before():
+    fast = weights_below.optimize("avx512", threads=1)
+    said = "each iteration of i waits for what lanes of the one before it have stored under masks"
+    assert said in fast.explain()
+    given = (np.random.default_rng(0).normal(size=SIZE), np.linspace(-2, 2, 20), np.zeros(20))
+    same_to_the_bit(weights_below, fast, given)
+
+
+def test_numbers_are_counted_for_several_conditions_at_once_each_in_lanes():
+    below = loop_of("numbers below").kernel
+    fast = below.optimize("avx512", threads=1)
+    assert "i runs innermost; 8 iterations of k run at once, and each sums up in 8 lanes" in fast.explain()
+    for n, k in ((0, 40), (40, 0), (7, 30), (33, 9), (65, 16)):
+        x = np.random.default_rng(n).normal(size=n)
+        same_to_the_bit(below, fast, (x, np.linspace(-2, 2, k), np.arange(k)))
 
 
 def test_what_is_looked_up_by_floats_runs_on_vectors_since_these_become_integers_at_once():
-    loop = next(each for each in LOOPS if each.name == "tone curve")
+    loop = loop_of("tone curve")
     fast = loop.kernel.optimize("avx512", threads=1)
     assert "i runs on vectors of 32" in fast.explain()
     same_to_the_bit(loop.kernel, fast, loop.arguments(np.random.default_rng(0), 77))
 
 
 def test_straight_code_of_short_loops_stays_where_nothing_else_comes_of_it():
-    loop = next(each for each in LOOPS if each.name == "solve many of four")
-    assert "inside of it as straight code" in loop.kernel.optimize("avx512", threads=1).explain()
+    assert (
+        "inside of it as straight code" in loop_of("solve many of four").kernel.optimize("avx512", threads=1).explain()
+    )
 
 
 @af.kernel
@@ -264,6 +278,15 @@ def test_updates_that_data_chooses_are_straight_code_and_not_lanes():
     for n in (0, 1, 4, 31):
         x = np.random.default_rng(n).integers(0, 3, n).astype("u1")
         same_to_the_bit(tally, fast, (x, np.zeros(256, "i4")))
+
+
+def test_two_rows_run_at_once_where_each_is_added_to_the_one_before_it():
+    integral = loop_of("integral of a picture").kernel
+    fast = integral.optimize("avx2", threads=1)
+    assert "2 iterations of i at once, and 2 of j as straight code" in fast.explain()
+    for m, n in ((0, 40), (40, 0), (1, 33), (33, 7), (30, 4)):
+        image = np.random.default_rng(m).integers(0, 256, (m, n)).astype("u1")
+        same_to_the_bit(integral, fast, (image, np.random.default_rng(n).integers(0, 9, (m + 1, n + 1))))
 
 
 @af.kernel

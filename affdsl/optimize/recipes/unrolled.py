@@ -1,4 +1,4 @@
-"""Loops on integers that stay as they are: several iterations as straight code."""
+"""Loops on integers that stay as they are: several iterations as straight code, and two rows at once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 ITERATIONS = 4
+ROWS = 2
+"""How many rows run at once where each is added to the one before it, and how many iterations of both in a row."""
 MOST_OPERATIONS = 32
 """How many operations and accesses an iteration has at most: beside more, to count iterations takes no time."""
 
@@ -27,7 +29,44 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
     Additions of integers take so little time that counting iterations counts; others would wait for each other all the
     same. Raises UnfitError.
     """
-    name, loop = nest.name(nest.innermost), nest.innermost
+    name = nest.name(nest.innermost)
+    _require_quick_order(nest)
+    try:
+        return copy(s).unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
+
+
+def take_rows(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
+    """The schedule with two rows at once, of which one is made of the other and of what is summed up along it.
+
+        for i: { t = 0; for j: { t += x[i, j]; A[i + 1, j] = A[i, j] + t } }
+
+    What one row has just stored is then in a register for the next one. Raises UnfitError.
+    """
+    _require_quick_order(nest)
+    name, path = nest.name(nest.innermost), [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
+    if not path or not _reads_row_before(nest.innermost, path[-1]):
+        raise UnfitError("no row is made of the one before it")
+    outer = nest.names[path[-1].iv]
+    try:
+        made = copy(s).unroll_jam(outer, ROWS).scalar_replace(name).unroll(name, ROWS)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
+    return made, f"{ROWS} iterations of {outer} at once, and {ROWS} of {name} as straight code"
+
+
+def _reads_row_before(loop: affine.For, outer: affine.For) -> bool:
+    """Whether what a loop loads of arrays that it stores was stored there one iteration of another one before."""
+    stored = {op.memref: op.index for op in loop.body if isinstance(op, affine.Store) and op.index}
+    loads = [op for op in walk(loop) if isinstance(op, affine.Load) and op.memref in stored]
+    next_row = {outer.iv: outer.iv + outer.step}
+    return bool(loads) and all(tuple(e.substitute(next_row) for e in op.index) == stored[op.memref] for op in loads)
+
+
+def _require_quick_order(nest: Nest) -> None:
+    """Raise UnfitError for a loop with floats, or many operations, or whose iterations wait for none before them."""
+    loop = nest.innermost
     found = of_loop(nest.dependences, loop.iv)
     ops = [op for op in walk(loop) if op is not loop]
     if found is None or found.verdict == "parallel":
@@ -37,7 +76,3 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
     work = sum(isinstance(op, Lanewise | affine.Load | affine.Store) for op in ops)
     if work > MOST_OPERATIONS:
         raise UnfitError
-    try:
-        return copy(s).unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
-    except (IllegalTransform, ScheduleError) as error:
-        raise UnfitError(in_one_line(error)) from None

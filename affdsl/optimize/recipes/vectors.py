@@ -80,6 +80,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         try:
             s.permute((*outer, name))
             said.append(f"{name} runs innermost")
+            nest = next((each for each in nests(s) if each.innermost.iv is loop.iv), nest)
         except (IllegalTransform, ScheduleError) as error:
             if is_sum(nest, nest.innermost):
                 raise UnfitError(in_one_line(error)) from None
@@ -174,11 +175,11 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
     name = nest.name(loop)
     outer = [*map(nest.name, nest.band[:-1])] or _names_around(nest)
     matrices = _matrices(nest, outer[-1]) if outer else 0
-    counting = _lanes_to_count(s, nest, options)
-    if options.reassociate and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
+    counting, in_any_order = _lanes_to_count(s, nest, options), options.reassociate or _sums_integers(nest, loop)
+    if in_any_order and outer and matrices < 2 and _may_have_rows_in_lanes(s, outer[-1], name):
         with suppress(IllegalTransform, ScheduleError):
             return _rows_in_lanes(s, outer[-1], name, counting or lanes_of(nest, options), options)
-    if options.reassociate or _sums_integers(nest, loop):
+    if in_any_order:
         is_turned = any(nest.stride(a, loop).motion == "reversed" for a in nest.accesses)
         vectors = max(1, options.choices.sum_vectors // max(1, matrices + is_turned))
         made, lanes = copy(s), counting or vectors * lanes_of(nest, options)
@@ -344,7 +345,8 @@ def is_mixed(nest: Nest) -> bool:
 
 def cost(nest: Nest, loop: affine.For, options: Options) -> float:
     """What the accesses of an iteration cost if a loop is innermost."""
-    waits = IN_ORDER if is_sum(nest, loop) and not options.reassociate else 0.0
+    is_in_order = is_sum(nest, loop) and not (options.reassociate or _sums_integers(nest, loop))
+    waits = IN_ORDER if is_in_order else 0.0
     return waits + sum(COSTS.get(nest.stride(access, loop).motion, FAR) for access in nest.accesses)
 
 

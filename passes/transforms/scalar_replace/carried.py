@@ -26,6 +26,7 @@ from affdsl.passes.legality.running import so_that_it_runs
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.hoist import may_meet
 from affdsl.passes.transforms.hoist.faults import OPEN_CASTS, OPEN_KINDS, Faults
+from affdsl.passes.transforms.scalar_replace.elements import changed_under_conditions
 from affdsl.passes.transforms.scalar_replace.variables import variables_replaced
 
 MOST_ITERATIONS = 4
@@ -48,7 +49,8 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     the loop, and nothing is carried of an element that several loads read and nothing changes. Where a load is of the
     same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
     element that the function makes are carried also where they are changed under
-    conditions, and in loops inside of this one. If the loop may not run, what would then be stored, or loaded and
+    conditions, and in loops inside of this one; so is an element of an array that is changed under a condition, if it
+    may be stored in any case. If the loop may not run, what would then be stored, or loaded and
     fail, is put under the condition that it does:
 
         for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
@@ -90,12 +92,14 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     loop = next((op for op in walk(function) if isinstance(op, Loop) and op.iv is iv), None)
     if loop is None:
         raise ValueError(f"{shown(iv)} is no induction variable of an affine.for or scf.for of @{function.symbol}")
-    changed = variables_replaced(function, loop)
-    if changed is not None:
-        function = changed
-        loop = next(op for op in walk(function) if isinstance(op, Loop) and op.iv is iv)
     with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
         warnings.simplefilter("ignore", AnalysisWarning)
+        has_branches = any(isinstance(op, affine.If | scf.If) for op in walk(loop))
+        elements = changed_under_conditions(Dependences(function, module), loop) if has_branches else []
+        changed = variables_replaced(function, loop, elements)
+        if changed is not None:
+            function = changed
+            loop = next(op for op in walk(function) if isinstance(op, Loop) and op.iv is iv)
         search = _Search(Dependences(function, module), loop)
         plan = search.plan()
     if plan is None and changed is not None:

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
-from affdsl.ir.expr import Value
+from affdsl.ir.expr import Affine, Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import rewrite, users, walk, with_fields
 from affdsl.ir.types import MemRefType
 
 Structured = affine.For | affine.If | scf.For | scf.If | scf.While
-Numbers = dict[Value, Value]
-"""What each buffer holds."""
+Index = tuple[Affine, ...]
+Place = tuple[Value, Index]
+"""A buffer, and which element of it: that of a buffer of rank 0 has no subscripts."""
+Numbers = dict[Place, Value]
+"""What each place holds."""
 
 
 @dataclass(frozen=True)
@@ -25,23 +28,26 @@ class _Kept:
     replaced: dict[Value, Value] = field(default_factory=dict)
 
 
-def variables_replaced(function: func.Func, loop: affine.For | scf.For) -> func.Func | None:
+def variables_replaced(function: func.Func, loop: affine.For | scf.For, elements: Sequence[Place]) -> func.Func | None:
     """The function with what a loop changes in buffers of one element carried in values; None if there is nothing.
+
+    So are elements of arrays that are given, of which none is another one.
 
         for i: if c: s[] += x     ->     a = s[]; b = for i, t = a: { r = if c: t + x else: t; yield r }; s[] = b
 
     The buffers are the function's own, of rank 0, set before the loop, and nothing but loads and stores uses them, in
     the loop below conditions and loops only.
     """
-    carried = [v for v in _variables(function) if _is_changed_in(loop, v) and _is_set_before(function, loop, v)]
+    found = [v for v in _variables(function) if _is_changed_in(loop, v) and _is_set_before(function, loop, v)]
+    carried: list[Place] = [*((v, ()) for v in found), *(place for place in elements if _is_plain(loop, place[0]))]
     if not carried:
         return None
     before, numbers, kept = list[Op](), Numbers(), _Kept()
-    for buffer in carried:
-        numbers[buffer] = _number(buffer)
-        before.append(affine.Load(numbers[buffer], buffer, (), location=loop.location))
+    for buffer, index in carried:
+        numbers[buffer, index] = _number(buffer)
+        before.append(affine.Load(numbers[buffer, index], buffer, index, location=loop.location))
     (made,) = _block((loop,), numbers, kept)
-    behind = [affine.Store(numbers[buffer], buffer, (), location=loop.location) for buffer in carried]
+    behind = [affine.Store(numbers[v, index], v, index, location=loop.location) for v, index in carried]
     new = (*before, made, *behind)
     return renamed(rewrite(function, lambda op: new if op is loop else None), kept.replaced)
 
@@ -92,11 +98,11 @@ def _is_changed_in(loop: affine.For | scf.For, buffer: Value) -> bool:
     """Whether a loop stores to a buffer that is made outside, and uses it below loops and conditions only."""
     if buffer in {v for op in walk(loop) for v in op.defines()}:
         return False
-    return _stores(loop, buffer) and _is_plain(loop, buffer)
+    return _stores(loop, (buffer, ())) and _is_plain(loop, buffer)
 
 
-def _stores(op: Op, buffer: Value) -> bool:
-    return any(isinstance(inner, affine.Store) and inner.memref is buffer for inner in walk(op))
+def _stores(op: Op, place: Place) -> bool:
+    return any(isinstance(inner, affine.Store) and (inner.memref, inner.index) == place for inner in walk(op))
 
 
 def _is_plain(op: Op, buffer: Value) -> bool:
@@ -129,10 +135,10 @@ def _block(block: Sequence[Op], numbers: Numbers, kept: _Kept) -> list[Op]:
     made: list[Op] = []
     for op in block:
         match op:
-            case affine.Load(memref=buffer) if buffer in numbers:
-                kept.replaced[op.result] = numbers[buffer]
-            case affine.Store(memref=buffer) if buffer in numbers or buffer in kept.gone:
-                numbers[buffer] = op.value
+            case affine.Load(memref=buffer, index=index) if (buffer, index) in numbers:
+                kept.replaced[op.result] = numbers[buffer, index]
+            case affine.Store(memref=buffer, index=index) if (buffer, index) in numbers or buffer in kept.gone:
+                numbers[buffer, index] = op.value
             case memref.Alloca() | memref.Alloc() if op.result in kept.gone:
                 pass
             case affine.For() | scf.For():
@@ -147,10 +153,10 @@ def _block(block: Sequence[Op], numbers: Numbers, kept: _Kept) -> list[Op]:
 
 
 def _loop(op: affine.For | scf.For, numbers: Numbers, kept: _Kept) -> Op:
-    changed = [buffer for buffer in numbers if _stores(op, buffer)]
-    inside = numbers | {buffer: _number(buffer) for buffer in changed}
-    carried = tuple(inside[buffer] for buffer in changed)
-    inits = tuple(numbers[buffer] for buffer in changed)
+    changed = [place for place in numbers if _stores(op, place)]
+    inside = numbers | {place: _number(place[0]) for place in changed}
+    carried = tuple(inside[place] for place in changed)
+    inits = tuple(numbers[place] for place in changed)
     body = _ended(op.body, inside, changed, kept, affine.Yield if isinstance(op, affine.For) else scf.Yield)
     results = _results(changed, numbers)
     return with_fields(
@@ -159,15 +165,15 @@ def _loop(op: affine.For | scf.For, numbers: Numbers, kept: _Kept) -> Op:
 
 
 def _while(op: scf.While, numbers: Numbers, kept: _Kept) -> Op:
-    changed = [buffer for buffer in numbers if _stores(op, buffer)]
-    inits = tuple(numbers[buffer] for buffer in changed)
-    asked = numbers | {buffer: _number(buffer) for buffer in changed}
-    asks = tuple(asked[buffer] for buffer in changed)
+    changed = [place for place in numbers if _stores(op, place)]
+    inits = tuple(numbers[place] for place in changed)
+    asked = numbers | {place: _number(place[0]) for place in changed}
+    asks = tuple(asked[place] for place in changed)
     *before, condition = _block(op.before, asked, kept)
     assert isinstance(condition, scf.Condition), "a while loop asks"
-    handed = tuple(asked[buffer] for buffer in changed)
-    inside = numbers | {buffer: _number(buffer) for buffer in changed}
-    carried = tuple(inside[buffer] for buffer in changed)
+    handed = tuple(asked[place] for place in changed)
+    inside = numbers | {place: _number(place[0]) for place in changed}
+    carried = tuple(inside[place] for place in changed)
     after = _ended(op.after, inside, changed, kept, scf.Yield)
     return with_fields(
         op,
@@ -181,7 +187,7 @@ def _while(op: scf.While, numbers: Numbers, kept: _Kept) -> Op:
 
 
 def _branch(op: affine.If | scf.If, numbers: Numbers, kept: _Kept) -> Op:
-    changed = [buffer for buffer in numbers if _stores(op, buffer)]
+    changed = [place for place in numbers if _stores(op, place)]
     end = affine.Yield if isinstance(op, affine.If) else scf.Yield
     then = _ended(op.then, dict(numbers), changed, kept, end)
     orelse = _ended(op.orelse, dict(numbers), changed, kept, end)
@@ -189,23 +195,23 @@ def _branch(op: affine.If | scf.If, numbers: Numbers, kept: _Kept) -> Op:
 
 
 def _ended(
-    block: Block, inside: Numbers, changed: Sequence[Value], kept: _Kept,
+    block: Block, inside: Numbers, changed: Sequence[Place], kept: _Kept,
     end: type[affine.Yield] | type[scf.Yield],
 ) -> Block:  # fmt: skip
     """A block that also yields what the variables hold in the end."""
     made = _block(block, inside, kept)
     if not changed:
         return tuple(made)
-    last = tuple(inside[buffer] for buffer in changed)
+    last = tuple(inside[place] for place in changed)
     if made and isinstance(made[-1], affine.Yield | scf.Yield):
         return (*made[:-1], with_fields(made[-1], values=(*made[-1].values, *last)))
     return (*made, end(last))
 
 
-def _results(changed: Sequence[Value], numbers: Numbers) -> tuple[Value, ...]:
-    for buffer in changed:
-        numbers[buffer] = _number(buffer)
-    return tuple(numbers[buffer] for buffer in changed)
+def _results(changed: Sequence[Place], numbers: Numbers) -> tuple[Value, ...]:
+    for place in changed:
+        numbers[place] = _number(place[0])
+    return tuple(numbers[place] for place in changed)
 
 
 def _number(buffer: Value) -> Value:

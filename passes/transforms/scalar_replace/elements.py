@@ -1,0 +1,66 @@
+"""Elements of arrays that a loop changes under conditions, and that may as well be kept in a value meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from itertools import combinations
+
+from affdsl.ir.dialects import affine, scf
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import MemRefType
+from affdsl.passes.analysis.access import Access
+from affdsl.passes.analysis.dependence import Dependences
+from affdsl.passes.transforms.hoist.faults import Faults
+
+Place = tuple[Value, tuple[Affine, ...]]
+"""An array, and the subscripts of an element of it."""
+
+
+def changed_under_conditions(dependences: Dependences, loop: affine.For | scf.For) -> list[Place]:
+    """The elements of arrays that a loop changes under conditions, and that can be kept in values all the time.
+
+        for i: { if c[i]: A[k] += 1; if d[i]: A[k + 1] += 1 }                             gives (A, k) and (A, k + 1)
+
+    They are then stored in any case, behind the loop: each lies inside of its array and has a content wherever the loop
+    is reached, the loop touches nothing else that may be one of them, and no thread runs at the same time.
+    """
+    of = dependences.accesses
+    if any(isinstance(around, affine.Parallel | scf.Parallel) for around in of.domains[loop].loops):
+        return []
+    conditional = {op for branch in walk(loop) if isinstance(branch, affine.If | scf.If) for op in walk(branch)}
+    mine = [a for a in of.all if loop.iv in a.ivs]
+    inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
+    found: list[Place] = []
+    for array in dict.fromkeys(op.memref for op in conditional if isinstance(op, affine.Store) and op.index):
+        buffer = next(a.buffer for a in mine if isinstance(a.op, affine.Store) and a.op.memref is array)
+        places = _places([a for a in mine if of.storage.may_alias(a.buffer, buffer)], array, inside)
+        if all(Faults(of).are_impossible(_load(place), loop) for place in places):
+            found += places
+    return found
+
+
+def _load(place: Place) -> affine.Load:
+    array, index = place
+    assert isinstance(array.type, MemRefType)
+    return affine.Load(Value(array.type.element, array.hint, array.location), array, index)
+
+
+def _places(touching: Sequence[Access], array: Value, inside: Container[Value]) -> list[Place]:
+    """The elements that accesses touch, of which none is another one; none if that is not known."""
+    places = dict[Place, None]()
+    for access in touching:
+        op = access.op
+        if not isinstance(op, affine.Load | affine.Store) or op.memref is not array or array in inside:
+            return []
+        if any(v in inside for e in op.index for v in e.values()):
+            return []
+        places.setdefault((array, op.index))
+    is_apart = all(_are_apart(a, b) for (_, a), (_, b) in combinations(places, 2))
+    return [*places] if is_apart else []
+
+
+def _are_apart(a: Sequence[Affine], b: Sequence[Affine]) -> bool:
+    """Whether two elements differ by a number in some subscript."""
+    apart = (x - y for x, y in zip(a, b, strict=True))
+    return any(e.is_constant and e.constant for e in apart)
