@@ -10,7 +10,7 @@ from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import ADD, MULTIPLY, Code, call, number
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
-from affdsl.ir.expr import Affine, FloorDiv, Value
+from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 
 FORK = 40_000
@@ -18,6 +18,10 @@ FORK = 40_000
 
 Linear = dict[Value | None, Fraction]
 """A number for each value, by which it is multiplied; that of None is added."""
+
+
+Negative = tuple[Affine, ...]
+"""What is below zero where something runs, since the condition that it is not does not hold."""
 
 
 @dataclass(frozen=True)
@@ -80,35 +84,38 @@ def _of_band(op: affine.Parallel) -> Work | None:
     middles: dict[Value, Linear] = {}
     trips: list[Trip] = []
     for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
-        trip = _trip(iv, lower, upper, step, middles)
+        trip = _trip(iv, lower, upper, step, middles, ())
         if trip is None:
             return None
         trips.append(trip)
-    work = _of_block(op.body, middles)
+    work = _of_block(op.body, middles, ())
     for trip in reversed(trips):
         work = None if work is None else Work(0, ((trip, work),))
     return work
 
 
-def _of_block(block: Block, middles: dict[Value, Linear]) -> Work | None:
+def _of_block(block: Block, middles: dict[Value, Linear], negative: Negative) -> Work | None:
     """What one run of a block does; where it has loops, these are what counts."""
     loops: list[tuple[Trip, Work]] = []
     for op in block:
-        for work in _inside(op, middles):
+        for work in _inside(op, middles, negative):
             if work is None:
                 return None
             loops += work.loops if work.loops else ()
     return Work(0, tuple(loops)) if loops else Work(_operations(block))
 
 
-def _inside(op: Op, middles: dict[Value, Linear]) -> list[Work | None]:
+def _inside(op: Op, middles: dict[Value, Linear], negative: Negative) -> list[Work | None]:
     match op:
         case affine.For():
-            trip = _trip(op.iv, op.lower, op.upper, op.step, middles)
-            body = None if trip is None else _of_block(op.body, middles)
+            trip = _trip(op.iv, op.lower, op.upper, op.step, middles, negative)
+            body = None if trip is None else _of_block(op.body, middles, negative)
             return [None if trip is None or body is None else Work(0, ((trip, body),))]
+        case affine.If(condition=(Constraint(equality=False) as only,)):
+            then, orelse = op.then, op.orelse
+            return [_of_block(then, middles, negative), _of_block(orelse, middles, (*negative, only.expr))]
         case affine.If() | scf.If():
-            return [_of_block(block, middles) for block in op.blocks()]
+            return [_of_block(block, middles, negative) for block in op.blocks()]
         case _ if [*op.blocks()]:
             return [None]
     return []
@@ -119,11 +126,17 @@ def _operations(block: Block) -> int:
 
 
 def _trip(
-    iv: Value, lower: Sequence[Affine], upper: Sequence[Affine], step: int, middles: dict[Value, Linear]
+    iv: Value,
+    lower: Sequence[Affine],
+    upper: Sequence[Affine],
+    step: int,
+    middles: dict[Value, Linear],
+    negative: Negative,
 ) -> Trip | None:
     """How often a loop runs, about; and its middle, which is noted.
 
-    Of a tile, whose bounds are a number apart, that is the number; it is less only where what is tiled ends before.
+    Of a tile, whose bounds are a number apart, that is the number; it is less only where what is tiled ends before. Of
+    what runs where there is no whole vector, as N - 16 is negative, it is one less than that has lanes, at most.
     """
     pairs = [(low, high) for low in lower for high in upper]
     low, high = next((pair for pair in pairs if (pair[1] - pair[0]).is_constant), pairs[0])
@@ -133,8 +146,11 @@ def _trip(
     if first is None or last is None:
         return None
     middles[iv] = _combined(first, Fraction(1, 2), last, Fraction(1, 2))
+    short = [rest.constant - 1 for each in negative if (rest := high - low - each).is_constant]
+    if short:
+        return Trip({None: Fraction(max(0, min(short)), step)})
     trip = _likely(_combined(last, Fraction(1, step), first, Fraction(-1, step)))
-    known = tuple(each for each in most if step == 1 and not inside.intersection(each.values()))
+    known = tuple((each + step - 1) // step for each in most if not inside.intersection(each.values()))
     return Trip(trip, known if trip.keys() == {None} else ())
 
 

@@ -113,3 +113,34 @@ def test_iterations_that_do_more_than_others_are_given_out_one_by_one():
     corners(wanted, b)
     tiled(found, b)
     assert (found == wanted).all()
+
+
+def test_what_runs_only_where_there_is_no_whole_vector_is_short():
+    @af.kernel
+    def zeros(A: af.f32[M, N]):
+        with af.parallel(M) as i, af.for_(N) as j:
+            A[i, j] = 0.0
+
+    made = af.Schedule(zeros).vectorize("j", 16, tail="overlapped").kernel()
+    (clause,) = clauses(made)
+    assert not holds(clause, M=512, N=64)
+    assert holds(clause, M=512, N=1024)
+    for n in (0, 3, 15, 16, 17):
+        a = np.ones((5, n), np.float32)
+        made(a)
+        assert (a == 0).all()
+
+
+def test_tiles_are_no_more_than_there_is_to_tile():
+    @af.kernel
+    def filled(A: af.f64[N, M]):
+        with af.for_(N) as i, af.for_(M) as j:
+            A[i, j] = 1.0
+
+    tiled = af.Schedule(filled).strip_mine("i", 3072, name="block").strip_mine("i", 32, name="tile")
+    (clause,) = clauses(tiled.parallel("tile").kernel())
+    counts = clause.replace("(N - block + 31) / 32", "(N - block + 31) // 32")
+    assert counts != clause
+    assert not holds(counts, N=40, M=100, block=0)
+    assert not holds(counts, N=3112, M=100, block=3072)
+    assert holds(counts, N=3072, M=100, block=0)
