@@ -578,7 +578,7 @@ class Schedule(ShownAsText, Generic[P, R]):
             except IllegalTransform as error:
                 errors.append(error)
             loop = carrying(call, before)
-            if not loop:
+            if not loop or errors[-1].violation is not None:  # what memory keeps in order stays in order
                 break
             try:
                 steps.append(self._done_once(VerbCall("demote", (loop,)), before))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from copy import copy
 
 from affdsl.ir.core import Lanewise
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.optimize.nests import names_in
@@ -15,9 +15,10 @@ from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
+_COUNTED = (Lanewise, affine.Access, memref.Load, memref.Store)
 MOST_ITERATIONS = 8
-MOST_OPERATIONS = 128
-"""How much straight code may be made of one loop."""
+MOST_OPERATIONS = 320
+"""How much straight code may be made of one loop: operations on numbers, loads and stores."""
 
 
 def take(s: Schedule, root: str) -> tuple[Schedule, str]:
@@ -69,5 +70,5 @@ def _operations(loop: affine.For, most: dict[Value, int | None]) -> float:
     if count is None:
         return float("inf")
     inner = [op for op in loop.body if isinstance(op, affine.For)]
-    own = sum(isinstance(each, Lanewise) for op in loop.body if op not in inner for each in walk(op))
+    own = sum(isinstance(each, _COUNTED) for op in loop.body if op not in inner for each in walk(op))
     return count * (own + sum(_operations(op, most) for op in inner))

@@ -112,7 +112,9 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         )
     try:
         s.vectorize(name, lanes, tail="overlapped")
-    except (IllegalTransform, ScheduleError):
+    except (IllegalTransform, ScheduleError) as refused:
+        if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
+            raise UnfitError(in_one_line(refused)) from None
         try:
             s.vectorize(name, lanes, tail=tail_of(options))
         except (IllegalTransform, ScheduleError) as error:

@@ -125,14 +125,19 @@ def _dependent(loop: affine.For, width: int, dependences: Dependences) -> Iterat
     top = {inner: op for op in loop.body for inner in walk(op)}
     level = len(dependences.accesses.domains[loop].ivs)
     inside = [a for a in dependences.compared if a.op in top]
+    storage, seen = dependences.accesses.storage, set[Edge]()
     for source in inside:
+        others = {buffer for buffer in {a.buffer for a in inside} if storage.may_alias(source.buffer, buffer)}
         for sink in inside:
-            if "write" not in (source.kind, sink.kind):
+            if "write" not in (source.kind, sink.kind) or sink.buffer not in others:
+                continue
+            if (top[source.op], top[sink.op]) in seen:
                 continue
             last = level + 1 if top[source.op] is top[sink.op] else dependences.common(source, sink) + 1
             for depth in range(level + 1, last + 1):
                 found = dependences.at(source, sink, depth)
                 if found is not None and not (depth == level + 1 and _is_far(found.distances, level, width)):
+                    seen.add((top[source.op], top[sink.op]))
                     yield top[source.op], top[sink.op]
                     break
 
