@@ -9,6 +9,7 @@ from functools import partial
 from itertools import combinations
 
 from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
 from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
@@ -42,6 +43,8 @@ _OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 
 SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
+MOST_LONGER, MOST_MORE = 4, 1024
+"""How many times longer a recipe for one innermost loop may make a function, and by how many operations beside that."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
@@ -334,7 +337,9 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         except UnfitError as error:
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
-            return made, [f"{nest.place}: {said}"]
+            if _operations(made) <= MOST_LONGER * _operations(s) + MOST_MORE:
+                return made, [f"{nest.place}: {said}"]
+            why.append("on vectors it would be long code, lane after lane")
     with suppress(UnfitError):
         s, several = unrolled.take_rows(s, nest)
         return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"]
@@ -348,6 +353,11 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         s, several = unrolled.take(s, nest)
         said = f"one iteration after the other, {several}"
     return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
+
+
+def _operations(s: Schedule) -> int:
+    """How many operations the function has now."""
+    return sum(1 for _ in walk(s.function))
 
 
 BOOK: dict[str, Recipe] = {

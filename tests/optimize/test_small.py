@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.ir.traverse import walk
 
 M, N = af.symbols("M N")
 
@@ -133,3 +134,22 @@ def test_nests_smaller_than_two_vectors_are_as_they_were():
         add_up(a, wanted)
         fast(a, found)
         assert wanted.tobytes() == found.tobytes(), f"{m} x {n}"
+
+
+def test_few_iterations_are_not_made_of_many_lanes_one_after_the_other():
+    @af.kernel
+    def kept(x: af.i8[8, 4], out: af.i8[9]):
+        each = [af.var(af.i8(0)) for _ in range(8)]
+        total = af.var(af.i8(0))
+        with af.for_(4) as i:
+            for k in range(8):
+                with af.if_(x[k, i] > 3):
+                    each[k].set(each[k] + (each[k] ^ x[k, i]))
+            total += x[0, i]
+        for k in range(8):
+            out[k] = each[k]
+        out[8] = total
+
+    fast = kept.optimize("avx512", threads=1)
+    assert "on vectors it would be long code, lane after lane" in fast.explain()
+    assert len([*walk(fast.func)]) < 2 * len([*walk(kept.func)])

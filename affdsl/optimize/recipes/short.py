@@ -9,7 +9,7 @@ from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
-from affdsl.optimize.nests import names_in
+from affdsl.optimize.nests import loop_called, names_in
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.loops import ScheduleError
@@ -19,6 +19,8 @@ _COUNTED = (Lanewise, affine.Access, memref.Load, memref.Store)
 MOST_ITERATIONS = 8
 MOST_OPERATIONS = 320
 """How much straight code may be made of one loop: operations on numbers, loads and stores."""
+MOST_LEFT = 192
+"""How many of these may be left of all loops, after what is done alike is done once: each is compared with each."""
 
 
 def take(s: Schedule, root: str) -> tuple[Schedule, str]:
@@ -37,7 +39,9 @@ def take(s: Schedule, root: str) -> tuple[Schedule, str]:
         except (IllegalTransform, ScheduleError) as error:
             raise UnfitError(str(error)) from None
         unrolled += [name] if name in known else []
-    if not unrolled or _has_short(made, root):
+    loop = loop_called(made, root)
+    left = sum(isinstance(op, _COUNTED) for op in walk(loop)) if loop is not None else 0
+    if not unrolled or left > MOST_LEFT or _has_short(made, root):
         raise UnfitError("it has no short loops, or too long ones of them")
     return made, ", ".join(unrolled)
 

@@ -22,11 +22,13 @@ def crossings(loop: affine.For) -> list[Affine]:
     for i: A[i] = A[n - i]                         ->   n ceildiv 2
     """
     accesses = [op for op in walk(loop) if isinstance(op, affine.Load | affine.Store)]
+    elements = {(op.memref, op.index): op for op in accesses}  # an access meets itself, and the same element, nowhere
+    stores = {(op.memref, op.index): op for op in accesses if isinstance(op, affine.Store)}
     inside = {v for op in walk(loop) for v in (*op.defines(), *op.binds()) if v is not loop.iv}
     found: dict[Affine, None] = {}
-    for store in accesses:
-        for other in accesses:
-            if isinstance(store, affine.Store) and other is not store and store.memref is other.memref:
+    for store in stores.values():
+        for other in elements.values():
+            if store.memref is other.memref and store.index != other.index:
                 found.update(dict.fromkeys(_meeting(loop.iv, store, other)))
     return [at for at in found if not inside & set(at.values())][:MOST]
 
