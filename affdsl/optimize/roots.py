@@ -264,6 +264,8 @@ def _with_outer(s: Schedule, root: str, options: Options) -> tuple[Schedule, Not
             break
     else:
         return s, []
+    if _is_long(made, s):
+        return s, []
     notes = [f"{root} ({row.location}): {said}"]
     inside = names_in(s, root)
     for name in [nest.name(nest.innermost) for nest in nests(s) if nest.name(nest.innermost) in inside]:
@@ -337,7 +339,7 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         except UnfitError as error:
             why += [str(error)] * (str(error) not in [*why, ""])
         else:
-            if _operations(made) <= MOST_LONGER * _operations(s) + MOST_MORE:
+            if not _is_long(made, s):
                 return made, [f"{nest.place}: {said}"]
             why.append("on vectors it would be long code, lane after lane")
     with suppress(UnfitError):
@@ -355,9 +357,10 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
     return s, [f"{nest.place}: {said}; {'; '.join(why)}"]
 
 
-def _operations(s: Schedule) -> int:
-    """How many operations the function has now."""
-    return sum(1 for _ in walk(s.function))
+def _is_long(made: Schedule, before: Schedule) -> bool:
+    """Whether a function is far longer than before: vectors were taken apart, and all their lanes are straight code."""
+    now, then = (sum(1 for _ in walk(s.function)) for s in (made, before))
+    return now > MOST_LONGER * then + MOST_MORE
 
 
 BOOK: dict[str, Recipe] = {
