@@ -26,10 +26,14 @@ Negative = tuple[Affine, ...]
 
 @dataclass(frozen=True)
 class Trip:
-    """How often a loop runs, about: a linear expression, and what else it is at most, of values around the band."""
+    """How often a loop runs, about: a linear expression, and what else it is at most, of values around the band.
+
+    What it is at most are distances, of which each iteration goes a step.
+    """
 
     linear: Linear
     most: tuple[Affine, ...] = ()
+    step: int = 1
 
 
 @dataclass(frozen=True)
@@ -150,8 +154,8 @@ def _trip(
     if short:
         return Trip({None: Fraction(max(0, min(short)), step)})
     trip = _likely(_combined(last, Fraction(1, step), first, Fraction(-1, step)))
-    known = tuple((each + step - 1) // step for each in most if not inside.intersection(each.values()))
-    return Trip(trip, known if trip.keys() == {None} else ())
+    known = tuple(each for each in most if not inside.intersection(each.values()))
+    return Trip(trip, known if trip.keys() == {None} else (), step)
 
 
 def _likely(trip: Linear) -> Linear:
@@ -204,13 +208,14 @@ def _shown_trip(c: Context, trip: Trip) -> Code | Fraction | None:
     found = _shown_linear(c, trip.linear)
     if not isinstance(found, Fraction) or not trip.most:
         return found
-    shown = number(int(found))
+    shown = number(int(found * trip.step))
     for each in trip.most:
         other = c.values.expression(each)
         if other.buffers:
             return None
         shown = call(c.unit.helper("min_i64"), shown, other)
-    return Code(f"(double){shown.text}", MULTIPLY)
+    by = f"{1 / trip.step!r} * " if trip.step > 1 else ""
+    return Code(f"{by}(double){shown.text}", MULTIPLY)
 
 
 def _shown_linear(c: Context, linear: Linear) -> Code | Fraction | None:
