@@ -112,7 +112,7 @@ def emit_jit(
         module = split_vectors(rows_of_vectors(module), register_bits)
     found = plans(module, entry, sizes=sizes, checked=checked and sites is not None)
     noted = (Sites() if sites is None else sites) if found[entry].notes else None
-    unit = Unit(noted, has_vector_types=vector_types, origins=origins)
+    unit = Unit(noted, has_vector_types=vector_types, origins=origins, is_compiled_once=True)
     rows = STRICT_C
     if instruments is not None:
         instruments.define(unit)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from affdsl.codegen.c.expressions import Code, functions_of
 from affdsl.codegen.c.helpers import Helper, helper
+from affdsl.codegen.c.intrinsics import HEADER, calls_x86, in_place_of_header
 from affdsl.codegen.c.origins import Origins
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.vector_helpers import (
@@ -17,6 +18,7 @@ from affdsl.codegen.c.vector_helpers import (
     vector_helper,
     vector_helper_name,
 )
+from affdsl.codegen.targets.target import Row
 
 _ORDER = ("complex.h", "math.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "time.h")
 
@@ -31,7 +33,12 @@ class Unit:
     """Collects headers, helpers and OpenMP reductions while functions are written."""
 
     def __init__(
-        self, sites: Sites | None = None, *, has_vector_types: bool = True, origins: Origins | None = None
+        self,
+        sites: Sites | None = None,
+        *,
+        has_vector_types: bool = True,
+        origins: Origins | None = None,
+        is_compiled_once: bool = False,
     ) -> None:
         self.sites = sites
         """The checks of accesses, which there are if this is not None."""
@@ -39,11 +46,13 @@ class Unit:
         """Where it is noted for which operation each line is, if anybody wants to know."""
         self.has_vector_types = has_vector_types
         """Whether vectors are values of the vector types that gcc and clang have; otherwise they are arrays."""
+        self.is_compiled_once = is_compiled_once
+        """Whether nobody reads the file but a compiler that should soon be done with it."""
         self._headers: set[str] = {"stdint.h"}
         self._helpers: dict[str, Helper] = {}
         self._calls: Counter[str] = Counter()
         self._reductions: dict[str, tuple[str, Code]] = {}
-        self._vector_helpers: set[str] = set()
+        self._vector_helpers: dict[str, Row] = {}
         self._types: list[str] = []
         self._definitions: list[str] = []
 
@@ -67,7 +76,7 @@ class Unit:
             self._define_on_vectors(*needed)
             self.vector_type(f"u{needed[1][1:]}", f"uint{needed[1][1:]}_t", needed[2])
         name = vector_helper_name(stem, element, lanes)
-        self._vector_helpers.add(name)
+        self._vector_helpers[name] = stem, element, lanes
         self._helpers.setdefault(name, vector_helper(stem, element, lanes))
         self.vector_type(element, LANE_TYPES[element], lanes)
         mask = f"i{element[1:]}"
@@ -118,19 +127,27 @@ class Unit:
         combining = self._needed(f for _, combined in self._reductions.values() for f in functions_of(combined))
         headers = self._headers.union(*(h.headers for h in (plain | combining).values()))
         parts = ["".join(f"#include <{name}>\n" for name in _ORDER if name in headers)]
-        parts += [f"#if {guard}\n#include <{name}>\n#endif\n" for name, guard in GUARDED.items() if name in headers]
+        parts += [self._guarded(name, plain) for name in GUARDED if name in headers]
         parts.append("\n#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n")
         everything = "".join((text, *(h.text for h in (plain | combining).values())))
         parts += [UNROUNDED] if _narrows_and_widens(everything) else []
         parts.append("#endif\n\n")
         parts += ["".join(self._types), "\n" * bool(self._types)]
-        parts += [INLINED] if self._vector_helpers & plain.keys() else []
+        parts += [INLINED] if self._vector_helpers.keys() & plain.keys() else []
         parts += [f"{h.text}\n\n" for h in plain.values()]
         if self._reductions:
             alone = "".join(f"{h.text}\n\n" for name, h in combining.items() if name not in plain)
             declared = "\n".join(declaration for declaration, _ in self._reductions.values())
             parts.append(f"#if defined(_OPENMP)\n{alone}{declared}\n#endif\n\n")
         return "".join([*parts, *self._definitions, "\n" * bool(self._definitions), text])
+
+    def _guarded(self, header: str, helpers: Mapping[str, Helper]) -> str:
+        """The header of an instruction set, where a machine has that, or what stands for it."""
+        if header == HEADER and self.is_compiled_once:
+            rows = [self._vector_helpers[name] for name, found in helpers.items() if calls_x86(found.text)]
+            if (text := in_place_of_header(rows)) is not None:
+                return text
+        return f"#if {GUARDED[header]}\n#include <{header}>\n#endif\n"
 
     def _needed(self, called: Iterable[str]) -> dict[str, Helper]:
         """The helpers among some functions, and those that they call, in the order in which they are defined."""
