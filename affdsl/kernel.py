@@ -415,6 +415,8 @@ class Kernel(_Called[P, R]):
         >>> "i runs on vectors of 4" in fast.explain()
         True
         """
+        if target == "native":
+            import_module("affdsl.codegen.ahead").begin()
         found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimizer").optimize
         return found(
             self,

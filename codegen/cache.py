@@ -94,12 +94,15 @@ class Cache:
         key = _key("compiler", command.fingerprint())
         if known := self._compilers.get(key):
             return known
-        record = self._read(f"{key}.compiler", key)
-        compiler = None if record is None else _compiler_of(record, command)
-        if compiler is None:
-            compiler = identify(command)
-            self._write(f"{key}.compiler", key, _record_of(compiler))
-        return self._compilers.setdefault(key, compiler)
+        with self._locks.setdefault(key, threading.Lock()):
+            if known := self._compilers.get(key):
+                return known
+            record = self._read(f"{key}.compiler", key)
+            compiler = None if record is None else _compiler_of(record, command)
+            if compiler is None:
+                compiler = identify(command)
+                self._write(f"{key}.compiler", key, _record_of(compiler))
+            return self._compilers.setdefault(key, compiler)
 
     def image(self, compiler: Compiler, source: str, flags: Sequence[str]) -> tuple[bytes, str, bool]:
         """The bytes of a library, its key, and whether it had to be built now.

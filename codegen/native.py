@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -43,11 +44,16 @@ def runs_here(target: Target) -> bool:
     return (_macros() or frozenset()).issuperset(target.macros)
 
 
+_asking = threading.Lock()
+"""Held while the compiler is asked: who comes second takes the answer of the first."""
+
+
 def _macros() -> frozenset[str] | None:
     """What the compiler defines for this machine; None where there is no compiler."""
     try:
         compiler = default_cache().compiler()
-        return macros(compiler, ("-march=native",)) if compiler.has_native else frozenset()
+        with _asking:
+            return macros(compiler, ("-march=native",)) if compiler.has_native else frozenset()
     except ToolchainError:
         return None
 
