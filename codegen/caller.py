@@ -31,7 +31,6 @@ import os
 import platform
 import struct
 import sysconfig
-import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -59,6 +58,7 @@ from affdsl.codegen.bfloat import in_abi, is_bfloat16, kind_of
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from affdsl.codegen.errors import ArgumentError, ToolchainError
+from affdsl.codegen.locks import Lock
 from affdsl.codegen.overlap import strides_of
 from affdsl.errors import AffdslError, InternalError
 from affdsl.frames import plain_traceback
@@ -213,7 +213,16 @@ class _Extension:
 
 
 _extension: Final = _Extension()
-_building: Final = threading.Lock()
+_building: Final = Lock()
+
+
+def _forget_thread() -> None:
+    """In a process that was forked nobody builds what the other one has begun."""
+    if _extension.image is not None and not _extension.image.done():
+        _extension.image = None
+
+
+os.register_at_fork(after_in_child=_forget_thread)
 
 
 def prepare() -> None:

@@ -1,5 +1,8 @@
 """What is begun before the first compiled call is begun once, and nobody asks the compiler a second time meanwhile."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -88,3 +91,37 @@ def test_threads_that_ask_for_the_target_together_run_the_compiler_once(monkeypa
         found = list(pool.map(lambda _: native.native_target(), range(4)))
     assert len(runs) == 1
     assert found == [native.native_target()] * 4
+
+
+FORKED = """
+import os, signal
+import numpy as np
+import affdsl as af
+from affdsl.codegen import ahead
+
+N = af.symbols("N")
+
+@af.kernel
+def fill(x: af.f64[N]):
+    with af.for_(N) as i:
+        x[i] = 1.0
+
+ahead.begin()
+child = os.fork()
+x = np.zeros(9)
+if not child:
+    signal.alarm(20)
+fill(x)
+assert x.sum() == 9
+if not child:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def test_a_process_that_was_forked_meanwhile_builds_what_it_needs(tmp_path):
+    file, folder = tmp_path / "forked.py", tmp_path / "cache"
+    file.write_text(FORKED)
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", str(file)]
+    ran = subprocess.run(command, env={**os.environ, "AFFDSL_CACHE_DIR": str(folder)}, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
