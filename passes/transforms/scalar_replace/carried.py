@@ -48,9 +48,9 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     before, at most MOST_ITERATIONS, if that is certainly what the element holds. The first values are loaded before
     the loop, and nothing is carried of an element that several loads read and nothing changes. Where a load is of the
     same element in each iteration, and nothing else touches it, the store to it moves behind the loop. Buffers of one
-    element that the function makes are carried also where they are changed under
-    conditions, and in loops inside of this one; so is an element of an array that is changed under a condition, if it
-    may be stored in any case. If the loop may not run, what would then be stored, or loaded and
+    element that the function makes are carried also where they are changed under conditions, and in loops inside of
+    this one. So is an element of an array that is changed under a condition, if it may be stored in any case: then no
+    other thread may use it meanwhile. If the loop may not run, what would then be stored, or loaded and
     fail, is put under the condition that it does:
 
         for k: A[i] = S(A[i])   ->   if lower < upper: { a0 = A[i]; a1 = for k, a = a0: yield S(a); A[i] = a1 }
@@ -95,7 +95,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     with warnings.catch_warnings():  # what the analysis gives up on is told as a reason
         warnings.simplefilter("ignore", AnalysisWarning)
         has_branches = any(isinstance(op, affine.If | scf.If) for op in walk(loop))
-        elements = changed_under_conditions(Dependences(function, module), loop) if has_branches else []
+        elements = changed_under_conditions(Dependences(function, module), loop, module) if has_branches else []
         changed = variables_replaced(function, loop, elements)
         if changed is not None:
             function = changed

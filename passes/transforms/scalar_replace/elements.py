@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from itertools import combinations
 
-from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
@@ -17,16 +17,21 @@ Place = tuple[Value, tuple[Affine, ...]]
 """An array, and the subscripts of an element of it."""
 
 
-def changed_under_conditions(dependences: Dependences, loop: affine.For | scf.For) -> list[Place]:
+def changed_under_conditions(
+    dependences: Dependences, loop: affine.For | scf.For, module: func.Module | None = None
+) -> list[Place]:
     """The elements of arrays that a loop changes under conditions, and that can be kept in values all the time.
 
         for i: { if c[i]: A[k] += 1; if d[i]: A[k + 1] += 1 }                             gives (A, k) and (A, k + 1)
 
     They are then stored in any case, behind the loop: each lies inside of its array and has a content wherever the loop
-    is reached, the loop touches nothing else that may be one of them, and no thread runs at the same time.
+    is reached, the loop touches nothing else that may be one of them, and no thread runs at the same time: neither the
+    loop nor a call of its function, as far as the module shows them, stands in a parallel loop.
     """
     of = dependences.accesses
     if any(isinstance(around, affine.Parallel | scf.Parallel) for around in of.domains[loop].loops):
+        return []
+    if module is not None and _is_called_in_parallel(of.function.symbol, module):
         return []
     conditional = {op for branch in walk(loop) if isinstance(branch, affine.If | scf.If) for op in walk(branch)}
     mine = [a for a in of.all if loop.iv in a.ivs]
@@ -38,6 +43,16 @@ def changed_under_conditions(dependences: Dependences, loop: affine.For | scf.Fo
         if all(Faults(of).are_impossible(_load(place), loop) for place in places):
             found += places
     return found
+
+
+def _is_called_in_parallel(symbol: str, module: func.Module) -> bool:
+    """Whether a parallel loop calls a function, by way of others, too."""
+    calls = {each.symbol: {op.callee for op in walk(each) if isinstance(op, func.Call)} for each in module.functions}
+    reaching = {symbol}
+    while more := {caller for caller, callees in calls.items() if callees & reaching} - reaching:
+        reaching |= more
+    at_once = (op for each in module.functions for op in walk(each) if isinstance(op, affine.Parallel | scf.Parallel))
+    return any(isinstance(op, func.Call) and op.callee in reaching for loop in at_once for op in walk(loop))
 
 
 def _load(place: Place) -> affine.Load:

@@ -112,3 +112,20 @@ def test_random_updates_do_the_same():
         changed += len(stores_in(after)) < len(stores_in(before))
         assert assert_alike(before, after, runs=4) == 4, text
     assert changed > 10
+
+
+def test_elements_stay_where_calls_of_the_function_run_at_once():
+    """Of all calls only those that find something larger store, and others must not."""
+    body = f"affine.for %k = 0 to 8 {{ affine.for %i = 0 to 9 {{ {under_condition('%k')} }} }} return }}"
+    caller = "func.func @{}(%A: memref<9xf32>, %B: memref<9xf32>, %n: index, %x: f32) {{ {} return }}"
+    call = "func.call @{}(%A, %B, %n, %x) : (memref<9xf32>, memref<9xf32>, index, f32) -> ()"
+    between = caller.format("g", call.format("f"))
+    for around, stays in (("affine.parallel (%p) = (0) to (2)", True), ("affine.for %p = 0 to 2", False)):
+        module = parsed(f"{HEAD} {body} {between} " + caller.format("h", f"{around} {{ {call.format('g')} }}"))
+        function = next(each for each in module.functions if each.symbol == "f")
+        iv = next(op.iv for op in walk(function) if isinstance(op, affine.For) and op.iv.hint == "i")
+        if stays:
+            with pytest.raises(IllegalTransform, match="stays"):
+                scalar_replace(function, iv, module=module)
+        else:
+            assert scalar_replace(function, iv, module=module) is not function
