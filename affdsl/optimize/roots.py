@@ -161,11 +161,10 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     for nest in nests(apart):
         if not others.isdisjoint((*nest.around, *nest.band)[0].binds()):
             continue
-        tried = copy(apart)
         try:
-            notes.append(f"{nest.place}: {product.take(tried, nest, options)}")
-            apart = tried
-        except (UnfitError, IllegalTransform, ScheduleError):
+            apart, done = product.take(apart, nest, options)
+            notes.append(f"{nest.place}: {done}")
+        except UnfitError:
             try:
                 apart, said = blocked.take_triangle(apart, nest, options)
                 notes += said
@@ -341,7 +340,7 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         else:
             if not _is_long(made, s):
                 return made, [f"{nest.place}: {said}"]
-            why.append("on vectors it would be long code, lane after lane")
+            why.append("its code would be many times as long")
     with suppress(UnfitError):
         s, several = unrolled.take_rows(s, nest)
         return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"]

@@ -7,6 +7,7 @@ import pytest
 
 import affdsl as af
 from affdsl.optimize.choices import Choices
+from affdsl.optimize.options import Options, targets
 from affdsl.optimize.recipes import blocked
 from benchmarks.polybench.suite import named
 
@@ -70,6 +71,8 @@ def test_threads_share_the_rows_of_a_block_of_a_factorization():
     assert str(made).count(".parallel(") == 1
     made.kernel()(found)
     np.testing.assert_array_equal(found, wanted)
+    _, said = blocked.take(af.Schedule(kernel), "i", Options(targets()["avx2"], threads=2))
+    assert any(each.endswith("threads share the rows of each block") for each in said)
     alone, _ = blocked.in_blocks(af.Schedule(kernel), "i", (), 64, Choices(), threads=1)
     assert ".parallel(" not in str(alone)
 

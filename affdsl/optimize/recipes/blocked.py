@@ -85,11 +85,10 @@ def _with_products(s: Schedule, strip: str, options: Options) -> tuple[Schedule,
         nest = next((each for each in nests(s) if each.name(each.innermost) == name), None)
         if nest is None:  # a step for another nest has made it one with that
             continue
-        tried = copy(s)
         try:
-            said.append(f"{nest.place}: {product.take(tried, nest, options)}")
-            s = tried
-        except (UnfitError, IllegalTransform, ScheduleError):
+            s, done = product.take(s, nest, options)
+            said.append(f"{nest.place}: {done}")
+        except UnfitError:
             with suppress(UnfitError):
                 made = copy(s)
                 alone = replace(options, reassociate=False, threads=1)  # its sums are short

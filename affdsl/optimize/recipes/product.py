@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 
 from affdsl.codegen.targets.target import Target
@@ -13,7 +14,7 @@ from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
-from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
@@ -23,18 +24,27 @@ AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
 
 
-def take(s: Schedule, nest: Nest, options: Options) -> str:
-    """Tile a sum of products for the caches and for registers, in the order of the text.
+def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
+    """The schedule with a sum of products tiled for the caches and for registers, in the order of the text.
 
         for i, j, k: C[i, j] += A[i, k] * B[k, j]
 
-    Raises as steps do, and UnfitError.
+    Raises UnfitError.
 
     References
     ----------
     Goto and van de Geijn, "Anatomy of high-performance matrix multiplication", TOMS 2008; Van Zee and van de Geijn,
     "BLIS: a framework for rapidly instantiating BLAS functionality", TOMS 2015.
     """
+    made = copy(s)
+    try:
+        return made, _tiled(made, nest, options)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
+
+
+def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
+    """Tile a sum of products, and say how; the schedule given is changed. Raises as steps do, and UnfitError."""
     found = product_of(nest)
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
@@ -67,7 +77,7 @@ def take(s: Schedule, nest: Nest, options: Options) -> str:
     if len(order) > 1:
         s.permute(order)
     packed: list[str] = []
-    of_b = i_tile if i_tile in left else i  # panels of B are of one tile of columns: they stay in a cache
+    of_b = i_tile if i_tile in left else i  # panels of B are of one tile of columns
     of_a = i
     if cut == "columns" and i_tile not in left:  # each chunk has its panels of B, and those of A are of all
         of_a = next(name for name in (j_tile, i) if name in left)

@@ -69,13 +69,13 @@ def tile_of(
     return (_whole(most, least[0]), tile[1], tile[2]), "rows"
 
 
-def rows_of_block(s: Schedule, path: Sequence[str], size: int, threads: int) -> bool:
-    """Whether threads share the rows of a block, after steps for that; else there are none.
+def rows_of_block(s: Schedule, path: Sequence[str], size: int, threads: int) -> None:
+    """Let threads share the rows of a block, where they may; the schedule given is changed.
 
     The rows run outermost in the block, and each thread has as many of them: it goes through all columns by itself.
     """
     if threads < 2 or len(path) < 2:
-        return False
+        return
     steps = len(s.steps)
     try:
         s.strip_mine(path[0], _whole(-(-size // threads), ROWS))
@@ -83,8 +83,6 @@ def rows_of_block(s: Schedule, path: Sequence[str], size: int, threads: int) -> 
     except (IllegalTransform, ScheduleError):
         while len(s.steps) > steps:
             s.undo()
-        return False
-    return True
 
 
 def inside_of(s: Schedule, root: str) -> list[str]:
