@@ -30,7 +30,7 @@ TICK, FILL = "affdsl.tick", "affdsl.fill"
 TOLERANCE = {"f64": 1e-9, "f32": 1e-3, "f16": 5e-2, "bf16": 2e-1}
 """How far floats may lie from each other, of the largest one of their array, where sums may be made in any order."""
 HUGE = {"f64": 2.0**512, "f32": 2.0**64, "f16": 2.0**8, "bf16": 2.0**64}
-"""From where on squares overflow: so large is a fused sum of what overflows as a product and a sum."""
+"""Where a product overflows by itself, and a fused sum with it does not, the sum is at least so large, mostly."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -125,9 +125,9 @@ def _dependent(loop: affine.For, width: int, dependences: Dependences) -> Iterat
     top = {inner: op for op in loop.body for inner in walk(op)}
     level = len(dependences.accesses.domains[loop].ivs)
     inside = [a for a in dependences.compared if a.op in top]
-    storage, seen = dependences.accesses.storage, set[Edge]()
+    storage, seen, buffers = dependences.accesses.storage, set[Edge](), {a.buffer for a in inside}
     for source in inside:
-        others = {buffer for buffer in {a.buffer for a in inside} if storage.may_alias(source.buffer, buffer)}
+        others = {buffer for buffer in buffers if storage.may_alias(source.buffer, buffer)}
         for sink in inside:
             if "write" not in (source.kind, sink.kind) or sink.buffer not in others:
                 continue
