@@ -6,9 +6,9 @@ kernels. Neither waits for Python, which is busy for longer before there is a ke
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
+from affdsl.codegen import background
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.caller import prepare
 from affdsl.codegen.native import native_target
@@ -27,6 +27,4 @@ def begin() -> None:
     """
     default_cache()  # whose warnings are for whoever calls
     prepare()
-    pool = ThreadPoolExecutor(1, "affdsl-target")
-    pool.submit(native_target)
-    pool.shutdown(wait=False)
+    background.submit("affdsl-target", native_target)

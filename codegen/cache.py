@@ -18,6 +18,7 @@ import shlex
 import shutil
 import stat
 import tempfile
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,7 +34,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affdsl.codegen.errors import CacheError, ToolchainError
-from affdsl.codegen.locks import Lock
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
 
 FORMAT = "affdsl-cache-1"
@@ -79,7 +79,7 @@ class Cache:
         """
         self.folder = folder
         self._descriptor = _open_folder(folder)
-        self._locks: dict[str, Lock] = {}
+        self._locks: dict[str, threading.Lock] = {}
         self._libraries: dict[str, LoadedLibrary] = {}
         self._compilers: dict[str, Compiler] = {}
 
@@ -94,7 +94,7 @@ class Cache:
         key = _key("compiler", command.fingerprint())
         if known := self._compilers.get(key):
             return known
-        with self._locks.setdefault(key, Lock()):
+        with self._locks.setdefault(key, threading.Lock()):
             if known := self._compilers.get(key):
                 return known
             record = self._read(f"{key}.compiler", key)
@@ -131,7 +131,7 @@ class Cache:
             If it must be built and the compiler fails, or if the system cannot load it.
         """
         memo = _key("memo", source, *flags, "--", compiler.identity)
-        with self._locks.setdefault(memo, Lock()):
+        with self._locks.setdefault(memo, threading.Lock()):
             if memo not in self._libraries:
                 image, key, was_built = self.image(compiler, source, flags)
                 self._libraries[memo] = LoadedLibrary(key, was_built, load_image(image))
@@ -431,5 +431,5 @@ def _remove(folder: Path, process: int) -> None:
 
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _loads = itertools.count(1)
-_opening = Lock()
+_opening = threading.Lock()
 _caches: dict[str, Cache] = {}

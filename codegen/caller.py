@@ -31,9 +31,10 @@ import os
 import platform
 import struct
 import sysconfig
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -41,6 +42,7 @@ from typing import Final, Literal, NoReturn, Protocol, cast
 
 import numpy as np
 
+from affdsl.codegen import background
 from affdsl.codegen.arguments import (
     Array,
     ArrayArgument,
@@ -58,7 +60,6 @@ from affdsl.codegen.bfloat import in_abi, is_bfloat16, kind_of
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache, import_image
 from affdsl.codegen.errors import ArgumentError, ToolchainError
-from affdsl.codegen.locks import Lock
 from affdsl.codegen.overlap import strides_of
 from affdsl.errors import AffdslError, InternalError
 from affdsl.frames import plain_traceback
@@ -213,16 +214,7 @@ class _Extension:
 
 
 _extension: Final = _Extension()
-_building: Final = Lock()
-
-
-def _forget_thread() -> None:
-    """In a process that was forked nobody builds what the other one has begun."""
-    if _extension.image is not None and not _extension.image.done():
-        _extension.image = None
-
-
-os.register_at_fork(after_in_child=_forget_thread)
+_building: Final = threading.Lock()
 
 
 def prepare() -> None:
@@ -231,9 +223,7 @@ def prepare() -> None:
         return
     with _building:
         if not _extension.make and not _extension.reason and _extension.image is None:
-            pool = ThreadPoolExecutor(1, "affdsl-entry")
-            _extension.image = pool.submit(_built, default_cache())
-            pool.shutdown(wait=False)
+            _extension.image = background.submit("affdsl-entry", _built, default_cache())
 
 
 def _compiled_caller() -> MakeCaller | None:

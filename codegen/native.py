@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -9,7 +10,6 @@ from pathlib import Path
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.errors import ToolchainError
-from affdsl.codegen.locks import Lock
 from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import macros
@@ -44,7 +44,7 @@ def runs_here(target: Target) -> bool:
     return (_macros() or frozenset()).issuperset(target.macros)
 
 
-_asking = Lock()
+_asking = threading.Lock()
 """Held while the compiler is asked: who comes second takes the answer of the first."""
 
 

@@ -94,7 +94,7 @@ def test_threads_that_ask_for_the_target_together_run_the_compiler_once(monkeypa
 
 
 FORKED = """
-import os, signal
+import os, signal, threading
 import numpy as np
 import affdsl as af
 from affdsl.codegen import ahead
@@ -108,6 +108,7 @@ def fill(x: af.f64[N]):
 
 ahead.begin()
 child = os.fork()
+assert threading.active_count() == 1
 x = np.zeros(9)
 if not child:
     signal.alarm(20)
@@ -119,7 +120,7 @@ assert os.waitpid(child, 0)[1] == 0
 """
 
 
-def test_a_process_that_was_forked_meanwhile_builds_what_it_needs(tmp_path):
+def test_a_process_forks_when_the_threads_have_ended(tmp_path):
     file, folder = tmp_path / "forked.py", tmp_path / "cache"
     file.write_text(FORKED)
     command = [sys.executable, "-W", "ignore::DeprecationWarning", str(file)]
