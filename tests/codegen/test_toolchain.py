@@ -177,6 +177,11 @@ def test_jit_flags_keep_floating_point_strict(compiler: toolchain.Compiler) -> N
     assert ("-fopenmp" in flags) == compiler.has_openmp
 
 
+def test_jit_flags_are_known_to_the_compiler(compiler: toolchain.Compiler) -> None:
+    assert ("-fno-split-loops" in jit_flags(compiler)) == (compiler.kind == "gcc")
+    assert compile_shared(compiler, GOOD, (*jit_flags(compiler), "-Werror"))
+
+
 @pytest.mark.parametrize(("facts", "wide"), [("flags: avx512f avx512_vbmi2\n", True), ("flags: avx512f\n", False)])
 def test_jit_flags_ask_for_full_width_where_it_costs_no_clock(
     compiler: toolchain.Compiler, monkeypatch: pytest.MonkeyPatch, facts: str, wide: bool
