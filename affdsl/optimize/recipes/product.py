@@ -84,7 +84,7 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
-                packing = _packed(s, buffer, loop, axis, panel)
+                packing = _packed(s, buffer, loop, axis, panel, lanes)
                 packed.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
@@ -114,10 +114,11 @@ def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Produc
     return again, product_of(again)
 
 
-def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> str:
+def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int, lanes: int) -> str:
     """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies.
 
-    Whether a panel is whole is asked once for each of them, where that can be.
+    Whether a panel is whole is asked once for each of them, where that can be. Rows of whole panels are vectors: stores
+    of single numbers wait one by one for lines that the cache of another thread has.
     """
     before = {row.iv for row in s.loops()}
     s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})
@@ -125,6 +126,10 @@ def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int) -> st
     innermost = max(row.depth for row in made)
     around = next((row for row in reversed(made) if row.depth == innermost - 1), made[0]).names[0]
     outermost = made[0].names[0]
+    whole = next(row.names[0] for row in made if row.depth == innermost)
+    if axis == buffer.rank - 1 and width % lanes == 0:
+        with suppress(IllegalTransform, ScheduleError):
+            s.vectorize(whole, lanes)
     with suppress(IllegalTransform, ScheduleError):
         if axis == buffer.rank - 1:  # the same place of many panels may be one place of the nearest cache
             s.strip_mine(outermost, AT_ONCE)
