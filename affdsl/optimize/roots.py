@@ -43,7 +43,7 @@ _OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 
 SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
-MOST_LONGER, MOST_MORE = 4, 1024
+MOST_LONGER, MOST_MORE = 2, 1024
 """How many times longer a recipe for one innermost loop may make a function, and by how many operations beside that."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""

@@ -62,8 +62,8 @@ def _on_vectors(s: Schedule, name: str, lanes: int, options: Options) -> None:
     s.vectorize(name, lanes, tail="masked" if options.target.has_masks else "scalar")
     if is_lane_by_lane(s, name):
         raise ScheduleError(f"most of {name} would run lane after lane")
-    most = max(sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in _held(s, name))
-    if options.choices.outer_vectors > 1 and most <= options.target.registers:
+    counts = [sum(isinstance(op, Lanewise) for op in walk(nest.innermost)) for nest in _held(s, name)]
+    if options.choices.outer_vectors > 1 and max(counts, default=0) <= options.target.registers:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(name, 2)
 

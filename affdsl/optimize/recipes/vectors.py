@@ -81,6 +81,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             s.permute((*outer, name))
             said.append(f"{name} runs innermost")
             nest = next((each for each in nests(s) if each.innermost.iv is loop.iv), nest)
+            outer = [nest.name(each) for each in nest.band if each.iv is not loop.iv]  # one that runs once has gone
         except (IllegalTransform, ScheduleError) as error:
             if is_sum(nest, nest.innermost):
                 raise UnfitError(in_one_line(error)) from None
@@ -201,6 +202,9 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
     why, sums = "", options.choices.sums
     for each in reversed(outer):
+        if _is_large(_around(nest, each)):
+            why = why or f"{each} holds more than {shared.MOST_ACCESSES} accesses"
+            continue
         try:
             if not _is_jammed(s, each):  # for a sum before this one in the same iterations
                 s.unroll_jam(each, sums)
@@ -232,6 +236,12 @@ def _sums_integers(nest: Nest, loop: affine.For) -> bool:
     """Whether all sums of a loop are of integers, whose order does not matter."""
     types = [v.type for v in loop.results] or [a.buffer.type.element for a in nest.accesses if a.kind == "write"]
     return all(isinstance(type, IntegerType) for type in types)
+
+
+def _is_large(loop: affine.For) -> bool:
+    """Whether a loop holds so much that to compare each of its accesses with each takes long."""
+    ops = (op for op in walk(loop) if isinstance(op, affine.Access | memref.Load | memref.Store))
+    return sum(1 for _ in ops) > shared.MOST_ACCESSES
 
 
 def _is_jammed(s: Schedule, loop: str) -> bool:
@@ -403,7 +413,7 @@ def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
     """The schedule with what stands beside a nest in the loops around it taken apart, from inside to outside."""
     made = copy(s)
     for op in reversed(nest.around):
-        if not isinstance(op, affine.For):
+        if not isinstance(op, affine.For) or _is_large(op):
             return
         try:
             made.distribute(nest.names[op.iv])

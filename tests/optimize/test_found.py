@@ -1,0 +1,56 @@
+"""Small programs that a search has found, at which the optimizer stumbled."""
+
+import pytest
+
+from affdsl.mlir.readers import parse
+from affdsl.passes.pipeline.language import run_pipeline
+from affdsl.passes.validation import validate
+
+A_LOOP_THAT_RUNS_ONCE = """
+func.func @once(%A: memref<7x11xf64>, %B: memref<4xf64>) {
+  affine.for %i = 0 to 4 {
+    affine.for %j = 0 to min affine_map<(d0) -> (1, d0 + 2)>(%i) step 2 {
+      %t1 = arith.index_cast %i : index to i64
+      %t2 = arith.sitofp %t1 : i64 to f64
+      %t3 = affine.load %B[%j] : memref<4xf64>
+      %t4 = arith.subf %t2, %t3 : f64
+      affine.store %t4, %A[%i + 1, %j + 5] : memref<7x11xf64>
+      affine.store %t2, %B[%j + 1] : memref<4xf64>
+    }
+  }
+  return
+}
+"""
+"""When the loops are interchanged, the one that runs once is gone."""
+
+NO_NEST_LEFT = """
+func.func @unordered(%A: memref<20xf64>, %B: memref<24x12xf64>) {
+  affine.for %i = 0 to 3 {
+    %t1 = arith.index_cast %i : index to i64
+    %t2 = arith.sitofp %t1 : i64 to f64
+    affine.for %j = 2 to min affine_map<(d0) -> (12, d0 + 3)>(%i) {
+      affine.for %k = -3 to 2 {
+        %t3 = arith.index_cast %k : index to i64
+        %t4 = arith.sitofp %t3 : i64 to f64
+        affine.store %t4, %B[%j + ((%i - 1) floordiv 4) + 2, %i] : memref<24x12xf64>
+      }
+    }
+    affine.if affine_set<(d0) : (d0 * -1 + 6 >= 0, d0 - 2 >= 0)>(%i) {
+      %t5 = affine.apply affine_map<(d0) -> (d0)>(%i)
+      %t6 = memref.load %A[%t5] : memref<20xf64>
+      %t7 = arith.addf %t2, %t6 : f64
+      memref.store %t7, %A[%t5] : memref<20xf64>
+    }
+  }
+  return
+}
+"""
+"""When the outer loop is on vectors, what it held has no innermost loops that move through memory in steps."""
+
+
+@pytest.mark.parametrize("target", ["neon threads=2", "sse4.2 threads=1"])
+@pytest.mark.parametrize("text", [A_LOOP_THAT_RUNS_ONCE, NO_NEST_LEFT])
+def test_what_a_search_has_found(text, target):
+    module = parse(text)
+    made = run_pipeline(module, f"builtin.module(func.func(affdsl-optimize{{target={target}}}))")
+    assert validate(module, made).failure is None
