@@ -277,15 +277,14 @@ def closure(kinds: int, steps: Iterable[tuple[int, Map, int]]) -> dict[tuple[int
     return found
 
 
-def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], largest: int) -> Orders:
+def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]]) -> Orders:
     """What isl's scheduler finds for statements, numbered from 0, by their iterations and pairs that keep their order.
 
-    Iterations of the two of a pair are near each other, and in one iteration of an outer loop, where that can be. No
-    coefficient and no constant of an order is larger than `largest`. Raises isl's errors: see `spending`.
+    Iterations of the two of a pair are near each other, and in one iteration of an outer loop, where that can be.
+    Numbers may be large: with a bound for them isl may search for hours, and counts no operations meanwhile. Raises
+    isl's errors: see `spending`.
     """
     context = _context()
-    context.set_schedule_max_coefficient(largest)
-    context.set_schedule_max_constant_term(largest)
     context.set_schedule_maximize_coincidence(1)
     named = [each.set_tuple_name(f"k{k}") for k, each in enumerate(domains)]
     everywhere = isl.UnionSet.from_set(named[0])

@@ -32,7 +32,7 @@ from affdsl.passes.analysis.relations import at_depth, domain_of, same_element
 BUDGET = 2_000_000
 """How many operations isl may spend on one schedule: some tenths of a second."""
 LARGEST = 8
-"""The largest coefficient and constant of a row."""
+"""The largest coefficient and constant of a row: loops with others would be worse than those there are."""
 MOST_STATEMENTS = 6
 MOST_ACCESSES = 40
 """For more than so many isl is not asked: what it needs grows with their squares, and faster."""
@@ -134,7 +134,7 @@ def schedule_of(dependences: Dependences, loop: affine.For) -> Band | Parts:
     try:
         with spending(BUDGET):
             sets = [_inside(domain_of(each), around) for each in domains]
-            root = scheduled(sets, _pairs(edges, around), LARGEST)
+            root = scheduled(sets, _pairs(edges, around))
             found = _read(root.child(0), statements, params)
     except UnknownError as error:
         raise UnscheduledError(f"isl's scheduler finds no order: {error}") from None
@@ -267,6 +267,8 @@ def _read(node: Orders, statements: Sequence[Statement], params: Sequence[Value]
                 exprs = {statements[s]: e for s, e in times.items() if e is not None}
                 if len(exprs) < len(times):
                     raise UnscheduledError("the order that isl finds for it is no sum of counters")
+                if any(abs(n) > LARGEST for e in exprs.values() for n in (e.constant, *(c for _, c in e.terms))):
+                    raise UnscheduledError(f"the order that isl finds for it has numbers above {LARGEST}")
                 rows.append(Row(exprs, bool(node.band_member_get_coincident(k))))
             is_permutable = bool(node.band_get_permutable())
             return Band(tuple(rows), is_permutable, _read(node.child(0), statements, params))
