@@ -48,8 +48,34 @@ func.func @unordered(%A: memref<20xf64>, %B: memref<24x12xf64>) {
 """When the outer loop is on vectors, what it held has no innermost loops that move through memory in steps."""
 
 
-@pytest.mark.parametrize("target", ["neon threads=2", "sse4.2 threads=1"])
-@pytest.mark.parametrize("text", [A_LOOP_THAT_RUNS_ONCE, NO_NEST_LEFT])
+A_SCHEDULE_WITH_LARGE_NUMBERS = """
+func.func @searched(%A: memref<19xi64>, %C: memref<37x27xi64>) {
+  %c8 = arith.constant 8 : i64
+  affine.for %i = -1 to 18 step 4 {
+    affine.for %j = 0 to 10 {
+      %t1 = arith.index_cast %j : index to i64
+      %t2 = affine.load %A[%i + 1] : memref<19xi64>
+      %t3 = arith.xori %t1, %t2 : i64
+      %r = affine.for %k = 1 to 9 step 2 iter_args(%a = %t3) -> (i64) {
+        %t4 = arith.xori %a, %a : i64
+        affine.store %t4, %C[%k * -1 + 12, %j + 3] : memref<37x27xi64>
+        %t5 = affine.load %C[%i + %j + 9, %i + 1] : memref<37x27xi64>
+        affine.store %t5, %A[%i + 3] : memref<19xi64>
+        %t6 = affine.load %C[%j + 8, %k + 1] : memref<37x27xi64>
+        %t7 = arith.muli %c8, %t6 : i64
+        affine.yield %t7 : i64
+      }
+      affine.store %r, %C[%i + 8, %j + 2] : memref<37x27xi64>
+    }
+  }
+  return
+}
+"""
+"""isl's scheduler searched for hours where it was given a bound for the numbers."""
+
+
+@pytest.mark.parametrize("target", ["neon threads=1", "neon threads=2", "sse4.2 threads=1"])
+@pytest.mark.parametrize("text", [A_LOOP_THAT_RUNS_ONCE, NO_NEST_LEFT, A_SCHEDULE_WITH_LARGE_NUMBERS])
 def test_what_a_search_has_found(text, target):
     module = parse(text)
     made = run_pipeline(module, f"builtin.module(func.func(affdsl-optimize{{target={target}}}))")
