@@ -43,8 +43,8 @@ _OfNest = Callable[[Schedule, Nest, Options], tuple[Schedule, str]]
 
 SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
-MOST_LONGER, MOST_MORE = 2, 1024
-"""How many times longer a recipe for one innermost loop may make a function, and by how many operations beside that."""
+MOST_MORE = 2048
+"""By how many operations a recipe for one innermost loop may make a function longer."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
@@ -359,7 +359,7 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
 def _is_long(made: Schedule, before: Schedule) -> bool:
     """Whether a function is far longer than before: vectors were taken apart, and all their lanes are straight code."""
     now, then = (sum(1 for _ in walk(s.function)) for s in (made, before))
-    return now > MOST_LONGER * then + MOST_MORE
+    return now - then > MOST_MORE
 
 
 BOOK: dict[str, Recipe] = {

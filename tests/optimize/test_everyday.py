@@ -343,3 +343,8 @@ def test_lanes_make_no_divisions_that_conditions_spare_most_iterations():
     options = Options(AVX2, 1, contract=False, reassociate=False, reciprocal=False, approximate=False)
     with pytest.raises(UnfitError, match="conditions spare most iterations a division, which all lanes would make"):
         outer.take(af.Schedule(crossings), "i", options)
+
+
+def test_lookups_of_several_rows_run_in_lanes_though_their_code_is_long():
+    said = LOOPS["bilinear resize"].kernel.optimize("avx512", threads=1).explain()
+    assert "j runs on vectors of 16; 4 iterations of i run at once" in said
