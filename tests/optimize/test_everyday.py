@@ -346,5 +346,5 @@ def test_lanes_make_no_divisions_that_conditions_spare_most_iterations():
 
 
 def test_lookups_of_several_rows_run_in_lanes_though_their_code_is_long():
-    said = LOOPS["bilinear resize"].kernel.optimize("avx512", threads=1).explain()
+    said = loop_of("bilinear resize").kernel.optimize("avx512", threads=1).explain()
     assert "j runs on vectors of 16; 4 iterations of i run at once" in said
