@@ -489,5 +489,5 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # side effects that no kernel can observe: -fno-math-errno (a kernel cannot read errno, and without it sqrt is one
 # instruction) and -fno-trapping-math (a kernel cannot read the exception flags, and without it a guarded division
 # cannot be vectorized). gcc looks for loops to split at a condition for a tenth of its time (-fno-split-loops): where
-# that pays, a schedule has split them, and over all kernels of PolyBench it made no difference. -fvisibility=hidden
+# that pays, a schedule has split them: the kernels of PolyBench take as long without, in the mean. -fvisibility=hidden
 # leaves only the symbols that the source marks visible: two kernels in one process never see each other's functions.

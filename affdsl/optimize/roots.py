@@ -340,7 +340,7 @@ def _first(s: Schedule, name: str, recipes: tuple[_OfNest, ...], options: Option
         else:
             if not _is_long(made, s):
                 return made, [f"{nest.place}: {said}"]
-            why.append("its code would be many times as long")
+            why.append(f"its code would be longer by more than {MOST_MORE} operations")
     with suppress(UnfitError):
         s, several = unrolled.take_rows(s, nest)
         return s, [f"{nest.place}: one iteration after the other, {several}; {'; '.join(why)}"]

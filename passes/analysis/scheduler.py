@@ -32,7 +32,7 @@ from affdsl.passes.analysis.relations import at_depth, domain_of, same_element
 BUDGET = 2_000_000
 """How many operations isl may spend on one schedule: some tenths of a second."""
 LARGEST = 8
-"""The largest coefficient and constant of a row: loops with others would be worse than those there are."""
+"""The largest coefficient and constant of a row: an order with larger ones is not taken."""
 MOST_STATEMENTS = 6
 MOST_ACCESSES = 40
 """For more than so many isl is not asked: what it needs grows with their squares, and faster."""

@@ -45,8 +45,7 @@ func.func @unordered(%A: memref<20xf64>, %B: memref<24x12xf64>) {
   return
 }
 """
-"""When the outer loop is on vectors, what it held has no innermost loops that move through memory in steps."""
-
+"""When the outer loop is on vectors, no nest is left in it."""
 
 A_SCHEDULE_WITH_LARGE_NUMBERS = """
 func.func @searched(%A: memref<19xi64>, %C: memref<37x27xi64>) {

@@ -117,8 +117,8 @@ def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Produc
 def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int, lanes: int) -> str:
     """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies.
 
-    Whether a panel is whole is asked once for each of them, where that can be. Rows of whole panels are vectors: stores
-    of single numbers wait one by one for lines that the cache of another thread has.
+    Whether a panel is whole is asked once for each of them, where that can be. Rows of whole panels are vectors: a
+    compiler of C may make moves of single numbers of short ones.
     """
     before = {row.iv for row in s.loops()}
     s.copy(buffer.name, loop, layout=_first(axis, buffer.rank), panels={axis: width})

@@ -126,3 +126,10 @@ def test_the_loops_around_are_in_one_iteration():
     dependences = Dependences(f)
     assert str(schedule_of(dependences, f.body[0].body[0])) == "loops i + j (parallel) and i, which may be tiled"
     assert str(schedule_of(dependences, f.body[0])) == "loops i + j (parallel), t and t + i, which may be tiled"
+
+
+def test_an_order_with_large_numbers_is_not_taken():
+    """Rows that wait for those 12 columns further on may be tiled where they are moved by 12 each, and no less."""
+    (f,) = parse(stencil([(1, -12), (0, 1)]).replace("= 4 to %n", "= 16 to %n")).functions
+    with pytest.raises(UnscheduledError, match="the order that isl finds for it has numbers above 8"):
+        schedule_of(Dependences(f), f.body[0])
