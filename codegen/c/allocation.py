@@ -8,7 +8,6 @@ from math import prod
 from affdsl.codegen.c.buffers import Buffer
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import Code
-from affdsl.codegen.c.kept import ALIGNMENT
 from affdsl.codegen.c.plan import is_small, root_of
 from affdsl.codegen.c.strides import strides_of
 from affdsl.codegen.c.types import element, stored_type
@@ -48,9 +47,7 @@ def obtain(c: Context, name: str, value: Value, c_type: str, sizes: Sequence[Cod
     """Declare a buffer of the heap that this block owns."""
     listed = ", ".join(s.text for s in sizes) or "1"
     start = f"sizeof({c_type}), {len(sizes) or 1}, (const int64_t[]){{{listed}}}"
-    if c.unit.is_compiled_once:
-        allocation = f"{c.unit.helper('affdsl_new')}({max(alignment or 0, ALIGNMENT)}, {start})"
-    elif alignment is not None and alignment > 16:
+    if alignment is not None and alignment > 16:
         allocation = f"{c.unit.helper('new_aligned')}({alignment}, {start})"
     else:
         allocation = f"{c.unit.helper('new_buffer')}({start})"

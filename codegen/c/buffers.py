@@ -72,7 +72,7 @@ class Buffers(dict[Value, Buffer]):
 
 @dataclass(frozen=True)
 class Owned:
-    """A buffer of the heap that the block which made it must free."""
+    """A buffer from malloc that the block which made it must free."""
 
     name: str
     root: object
@@ -81,10 +81,8 @@ class Owned:
 class Heap:
     """What each open block owns, the innermost last."""
 
-    def __init__(self, lines: Lines, free: str) -> None:
+    def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._free = free
-        """The C function that frees a buffer."""
         self._blocks: list[list[Owned]] = []
 
     @property
@@ -105,7 +103,7 @@ class Heap:
         self._blocks.pop()
 
     def own(self, name: str, root: object) -> None:
-        """The innermost block has a buffer of the heap."""
+        """The innermost block has a buffer from malloc."""
         self._blocks[-1].append(Owned(name, root))
 
     def free(self) -> None:
@@ -116,14 +114,14 @@ class Heap:
         """Free what the blocks from a depth on own, to leave them."""
         for block in reversed(self._blocks[depth:]):
             for owned in reversed(block):
-                self._lines.add(f"{self._free}({owned.name});")
+                self._lines.add(f"free({owned.name});")
 
     def release(self, root: object) -> bool:
         """Free a buffer before its block ends; whether some block owns it."""
         for block in reversed(self._blocks):
             for owned in block:
                 if owned.root is root:
-                    self._lines.add(f"{self._free}({owned.name});")
+                    self._lines.add(f"free({owned.name});")
                     if block is self._blocks[-1]:
                         block.remove(owned)
                     else:

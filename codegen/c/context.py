@@ -89,7 +89,7 @@ class Context:
         self.live = liveness(plan.func, plan.is_checked, reads)
         self.values = Values(plan.func, self.live, self.lines, self.ranges, unit)
         self.buffers = Buffers(plan, made.outputs, made.parameters)
-        self.heap = Heap(self.lines, "affdsl_free" if unit.is_compiled_once else "free")
+        self.heap = Heap(self.lines)
         self.masks = mask_widths(plan.func)
         """The bits of a lane of each mask."""
         self.targets: list[Target] = []

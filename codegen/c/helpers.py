@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from affdsl.codegen.c import kept
 from affdsl.codegen.c.types import container
 from affdsl.errors import InternalError
 
@@ -557,7 +556,6 @@ _FIXED: dict[str, Helper] = {
         ),
         headers=("stdint.h", "stdlib.h"),
     ),
-    "affdsl_new": Helper(kept.TEXT, headers=("stddef.h", "stdint.h", "stdlib.h")),
     "affdsl_outside": Helper(
         "/* notes which check failed, and its numbers; the first one that comes here counts */\n"
         "#if defined(__GNUC__)\n__attribute__((noinline, cold))\n#endif\n"
