@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from affdsl.ir.expr import Affine
+from affdsl.ir.expr import Affine, Constraint
 from affdsl.ir.python_expressions import Name, python
 from affdsl.ir.spelling import spell
 
@@ -18,12 +18,12 @@ def literal(argument: object) -> str:
     "i" (4, "T") (N + 1) // 2 N - 8 * (N // 8)
     >>> print(literal((N >= 64) & (N % 2 == 0)))
     (N >= 64) & (N - 2 * (N // 2) == 0)
+    >>> print(literal(N < 64))
+    N <= 63
     """
     constraints = getattr(argument, "constraints", None)
     if constraints:
-        said = [
-            f"{python(c.expr - c.expr.constant)} {'==' if c.equality else '>='} {-c.expr.constant}" for c in constraints
-        ]
+        said = [*map(_comparison, constraints)]
         return said[0] if len(said) == 1 else " & ".join(f"({each})" for each in said)
     expr = getattr(argument, "expr", None)
     if isinstance(expr, Affine):
@@ -37,6 +37,16 @@ def literal(argument: object) -> str:
         case Mapping():
             return f"{{{', '.join(f'{literal(key)}: {literal(value)}' for key, value in argument.items())}}}"
     return repr(argument)
+
+
+def _comparison(constraint: Constraint) -> str:
+    """A constraint as a comparison of an expression with a number."""
+    varying, number = constraint.expr - constraint.expr.constant, constraint.expr.constant
+    if constraint.equality:
+        return f"{python(varying)} == {-number}"
+    if all(factor < 0 for _, factor in varying.terms):
+        return f"{python(-varying)} <= {number}"
+    return f"{python(varying)} >= {-number}"
 
 
 def symbols_in(argument: object) -> tuple[str, ...]:

@@ -15,10 +15,12 @@ from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, unpacked
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.versions import in_other
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.storage import Buffer
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
 
 AT_ONCE = 8
 """How many rows of a factor are copied into a panel before the next one."""
@@ -62,25 +64,63 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     order = (*batch, i, j, k)
     if order != tuple(map(nest.name, nest.band)):
         s.permute(order)
-    width = vectors * lanes
-    sizes = tile_sizes(options.target, bits // 8, rows, width, options.choices)
-    is_batch = shared.batch(s, nest, batch, options)
-    cut: shared.Cut = None
-    if not is_batch:
-        sizes, cut = shared.tile_of(nest, found.i, found.j, sizes, (rows, width), options)
+    registers = _Registers(rows, vectors, lanes)
+    tile = tile_sizes(options.target, bits // 8, rows, registers.columns, options.choices)
+    if shared.batch(s, nest, batch, options):
+        said = _in_tiles(s, nest, found, tile, None, registers) + "; threads share its batch"
+    else:
+        tile, cut = shared.tile_of(nest, found.i, found.j, tile, (rows, registers.columns), options)
+        few = shared.few_rows(s, nest, found.i, found.j, options) if cut == "rows" and not batch else None
+        if few is None:
+            said = _in_tiles(s, nest, found, tile, cut, registers)
+        else:
+            name = in_other(s, i, few)[-1]
+            of_columns = shared.of_columns(tile, (rows, registers.columns))
+            said = f"{_in_tiles(s, nest, found, of_columns, 'columns', registers)}, where {literal(few)}"
+            many = next(each for each in nests(s) if each.name(each.innermost) == name)
+            _in_tiles(s, many, product_of(many), tile, cut, registers)
+            said += f", and its {cut} elsewhere"
+    unpacked.finish(s, small, options)
+    return said + small.said
+
+
+@dataclass(frozen=True)
+class _Registers:
+    """How many rows of a product are in registers, and how many vectors of so many lanes each of them has."""
+
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def columns(self) -> int:
+        """How many numbers of a row are in registers."""
+        return self.vectors * self.lanes
+
+
+def _in_tiles(
+    s: Schedule, nest: Nest, found: Product, sizes: shared.Tile, cut: shared.Cut, registers: _Registers
+) -> str:
+    """Tile a product of matrices that runs its rows, columns and terms in this order, and say how.
+
+    The schedule given is changed. Raises as steps do.
+    """
+    rows, vectors, lanes, width = registers.rows, registers.vectors, registers.lanes, registers.columns
+    i, j, k = map(nest.name, (found.i, found.j, found.k))
     s.tile((i, j, k), sizes, grid=found.starts_late)
     tiles = dict(s.steps[-1].call.options)["names"]
     assert isinstance(tiles, tuple)
     i_tile, j_tile, k_tile = tiles
     left = {row.names[0] for row in s.loops()}  # a tile as large as its loop runs once, and has no loop
-    order = tuple(name for name in (k_tile, j_tile, i_tile) if name in left)
+    tiles = (k_tile, i_tile, j_tile) if cut == "columns" else (k_tile, j_tile, i_tile)
+    order = tuple(name for name in tiles if name in left)
     if len(order) > 1:
         s.permute(order)
     packed: list[str] = []
-    of_b = i_tile if i_tile in left else i  # panels of B are of one tile of columns
-    of_a = i
-    if cut == "columns" and i_tile not in left:  # each chunk has its panels of B, and those of A are of all
-        of_a = next(name for name in (j_tile, i) if name in left)
+    of_b, of_a = next(name for name in (i_tile, i) if name in left), i  # panels of B are of one tile of columns
+    if cut == "columns":  # each chunk has its panels of B, and those of A are of all
+        of_b, of_a = i, next(name for name in (j_tile, i) if name in left)
+    chunks = {"rows": i_tile, "columns": j_tile}.get(cut or "")
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
@@ -88,18 +128,17 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
                 packed.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
-            if loop == (i_tile if cut == "rows" else j_tile if cut == "columns" else None):  # all chunks need it
+            if loop == chunks:  # all chunks need it
                 s.parallel(packing)
-    if cut:
+    if chunks:
         try:
-            s.parallel(i_tile if cut == "rows" else j_tile)
+            s.parallel(chunks)
         except (IllegalTransform, ScheduleError):  # where it multiplies with what it makes, or has one chunk
             cut = None
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
-    unpacked.finish(s, small, options)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
-    threads = f"; threads share its {'batch' if is_batch else cut}" if cut or is_batch else ""
-    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}{small.said}"
+    threads = f"; threads share its {cut}" if cut else ""
+    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}"
 
 
 def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:

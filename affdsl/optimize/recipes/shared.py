@@ -7,8 +7,10 @@ from contextlib import suppress
 from typing import Literal
 
 from affdsl.ir.dialects import affine
+from affdsl.lang.indices import Condition
 from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
+from affdsl.optimize.versions import on_average
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.passes.analysis.trip_count import trip_counts
@@ -20,6 +22,9 @@ CHUNKS = 4
 """How many chunks there should be for each thread, so that the last one does not run alone for long."""
 COLUMNS = 128
 """How many columns a chunk has: rows of as many numbers are read fast, and there are enough chunks of them."""
+FEW_ROWS = 256
+"""How many rows a product has at most whose columns are shared: each thread has panels of B of its own, where rows are
+too few to pay for panels that one processor has written and the other has read, before they are written again."""
 ROWS = 16
 """How many rows a chunk has: so few that chunks are many, and enough to read a panel of B for."""
 MOST_ACCESSES = 80
@@ -53,20 +58,42 @@ def tile_of(
 ) -> tuple[Tile, Cut]:
     """The tile of a product cut into chunks for threads, and whether these are of rows, of columns, or none.
 
-    They are of columns, where these are many and the rows are those of a block, and else of rows. A chunk is whole
-    tiles of registers, of which each has `least` rows and columns.
+    They are of columns, where these are many and rows few, and else of rows. A chunk is whole tiles of registers, of
+    which each has `least` rows and columns.
     """
     if not may_be_shared(nest, options):
         return tile, None
     counts = trip_counts(nest.dependences.accesses.function)
     many, wide = (counts[loop.iv].high for loop in (rows, columns))
-    wanted = CHUNKS * options.threads
-    if many is not None and many <= tile[0] and (wide is None or wide >= wanted * COLUMNS):
-        return (tile[0], _whole(COLUMNS, least[1]), tile[2]), "columns"
+    if many is not None and many <= FEW_ROWS and (wide is None or wide >= _columns(options)):
+        return of_columns(tile, least), "columns"
     if many is not None and (many <= least[0] or (many <= tile[0] and nest.around)):  # threads would wake for little
         return tile, None
     most = least[0] if nest.around else ROWS  # what is done again and again is mostly small
     return (_whole(most, least[0]), tile[1], tile[2]), "rows"
+
+
+def of_columns(tile: Tile, least: tuple[int, int]) -> Tile:
+    """The tile of a product whose columns threads share."""
+    return _whole(FEW_ROWS, least[0]), _whole(COLUMNS, least[1]), tile[2]
+
+
+def few_rows(s: Schedule, nest: Nest, rows: affine.For, columns: affine.For, options: Options) -> Condition | None:
+    """Of which sizes threads share the columns of a product, and not its rows; None where no size of a call says so."""
+    counts = trip_counts(nest.dependences.accesses.function)
+    many, wide = (counts[loop.iv].high for loop in (rows, columns))
+    if not may_be_shared(nest, options) or nest.around or many is not None:
+        return None
+    more = on_average(s, (nest.name(rows),), FEW_ROWS + 1)
+    long = on_average(s, (nest.name(columns),), _columns(options))
+    if more is None or (long is None and (wide is None or wide < _columns(options))):
+        return None
+    return Condition((*(~more).constraints, *(() if long is None else long.constraints)))
+
+
+def _columns(options: Options) -> int:
+    """How many columns a product has at least that threads share."""
+    return CHUNKS * options.threads * COLUMNS
 
 
 def rows_of_block(s: Schedule, path: Sequence[str], size: int, threads: int) -> None:

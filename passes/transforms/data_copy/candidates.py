@@ -151,9 +151,21 @@ class CopyCandidates:
         known = Context().knowing(c for clause in self.place.domain.clauses if len(clause) == 1 for c in clause[0])
         exprs = tuple(dict.fromkeys(simplify(e, known) for e in bound.exprs if self.place.can_read(e)))
         if len(bound.exprs) == 1 or bound.choice == ("max" if sign > 0 else "min"):
-            return exprs
+            return self._needed(exprs, sign)
         # One of them counts, in each iteration another one: all that holds everywhere is taken.
         return tuple(e for e in exprs if self._reaches(self.touched, axis, e, sign))[:1]
+
+    def _needed(self, exprs: Sequence[Affine], sign: int) -> tuple[Affine, ...]:
+        """Bounds on one side that hold together, but those that another one always implies."""
+        needed = [*exprs]
+        for e in exprs:
+            if any(f is not e and self._never(Constraint(sign * (e - f) - 1)) for f in needed):
+                needed.remove(e)
+        return tuple(needed)
+
+    def _never(self, constraint: Constraint) -> bool:
+        """Whether something never holds where the copy stands."""
+        return bool(map_from(self.place.domain.where(((constraint,),)).relation(())).is_empty())
 
     def _reaches(self, elements: Map, axis: int, bound: Affine, sign: int) -> bool:
         """Whether a bound holds for all elements: a lower one (sign 1), or one behind the last."""
