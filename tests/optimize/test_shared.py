@@ -60,6 +60,41 @@ def test_the_outermost_loop_that_may_be_shared_has_chunks_for_threads(kernel, sh
         np.testing.assert_array_equal(one, other)
 
 
+@af.kernel
+def product(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+def test_threads_share_the_columns_of_a_product_of_few_rows():
+    """Each of them has panels of B of its own, so none writes again what the other one has just read."""
+    fast = product.optimize("avx2", threads=2)
+    steps = str(fast.schedule)
+    assert "(M <= 256) & (N >= 1024)" in steps
+    assert 'parallel("j_tile")' in steps
+    assert 'parallel("i_else_2_tile")' in steps
+    assert steps.count('copy("B", "i", ') == 1  # inside of what is shared
+    said = "threads share its columns, where (M <= 256) & (N >= 1024), and its rows elsewhere, where "
+    assert said in fast.explain()
+    assert "<= 256" not in str(product.optimize("avx2", threads=1).schedule)
+    numbers = np.random.default_rng(5)
+    for m, n, k in ((256, 1024, 11), (257, 1024, 11), (9, 1023, 11), (21, 1037, 401), (1, 2100, 9)):
+        a, b, c = (numbers.normal(size=shape) for shape in ((m, k), (k, n), (m, n)))
+        wanted = c.copy()
+        product(a, b, wanted)
+        fast(a, b, c)
+        np.testing.assert_array_equal(c, wanted)
+
+
+def test_a_product_whose_rows_are_known_to_be_few_has_one_version():
+    few = product.specialize(M=200).optimize("avx2", threads=2)
+    assert "threads share its columns" in few.explain()
+    assert "N >= 1024" not in str(few.schedule)
+    many = product.specialize(M=300).optimize("avx2", threads=2)
+    assert "threads share its rows" in many.explain()
+    assert "N >= 1024" not in str(many.schedule)
+
+
 def test_threads_share_the_rows_of_a_block_of_a_factorization():
     """Each row waits for blocks before it, and for no other row of its own; the last block is not whole."""
     kernel, a = named("cholesky").kernel, np.random.default_rng(3).normal(size=(207, 207))

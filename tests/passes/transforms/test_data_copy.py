@@ -460,6 +460,25 @@ def test_arrays_of_other_types(type: str, body: str, options: dict[str, object],
         data_copy(f, f.args[0], by_name(f, "i"), **options)
 
 
+def test_bounds_that_others_imply_are_left_out_also_where_sizes_are_one_of_several_sets() -> None:
+    """Panels start where the box does: two bounds on that side would leave no loop over whole panels."""
+    f = function("""func.func @f(%A: memref<?xf32>, %n: index, %m: index) {
+      affine.if affine_set<(d0, d1) : (8 - d0 >= 0, d1 - 4 >= 0)>(%n, %m) {
+      } else {
+        affine.for %t = 0 to %n step 32 {
+          affine.for %i = affine_map<(d0) -> (d0)>(%t) to min affine_map<(d0)[s0] -> (d0 + 32, s0)>(%t)[%n] {
+            %x = affine.load %A[%i] : memref<?xf32>
+            affine.store %x, %A[%i] : memref<?xf32>
+          }
+        }
+      }
+      return
+    }""")
+    made = str(data_copy(f, f.args[0], by_name(f, "i"), panels={0: 4}))
+    assert "affine.for %A0_panel = " in made
+    assert "max" not in made
+
+
 def test_a_size_that_is_not_known_before_the_loop() -> None:
     f = function("""func.func @f(%n: index) {
       affine.for %o = 1 to 8 {
