@@ -18,7 +18,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize import roots, versions
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import chains, joined, shared, vectors
+from affdsl.optimize.recipes import ahead, chains, joined, shared, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
 from affdsl.optimize.tuning import tuned
@@ -110,6 +110,9 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         notes += _in_parallel(s, small)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
     rest = [row for row in outermost if row.location not in stencils]
+    notes += [
+        f"{', '.join(row.names)} ({row.location}): {said}" for row in rest for said in ahead.take(s, row.names[0])
+    ]
     kinds = _kinds_in(s.function, {row.iv for row in rest})
     for row in rest:
         for verb, kind in _rounding(options):

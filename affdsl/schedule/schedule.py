@@ -382,6 +382,14 @@ class Schedule(ShownAsText, Generic[P, R]):
         """Let the DMAs that bring data into a loop, as `copy` with `dma` makes them, start one iteration early."""
         return self._take("pipeline", loop)
 
+    def prefetch(self, array: str, loop: str, of: str) -> Self:
+        """Ask in each iteration of a loop for the lines of an array that loop `of` touches in the same place.
+
+        So that loop need not wait for them. It pays where arrays are larger than the caches, the first loop computes or
+        reads what the caches hold, and loops are over vectors already: there is one prefetch for each line.
+        """
+        return self._take("prefetch", array, loop, of)
+
     def compute_at(self, array: str, loop: str) -> Self:
         """Compute what each iteration of a loop reads of an array right there, in an array of only so many elements."""
         return self._take("compute_at", array, loop)

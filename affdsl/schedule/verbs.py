@@ -211,6 +211,10 @@ def _of_array(primitive: str) -> Reader:
     return lambda at, array, loop: Step(primitive, (at.array(array), at.loop(loop)))
 
 
+def _prefetch(at: Place, array: object, loop: object, of: object) -> Step:
+    return Step("prefetch", (at.array(array), at.loop(loop), at.loop(of)))
+
+
 def _fold(at: Place, array: object, dim: object, size: object) -> Step:
     return Step("fold", (at.array(array), at.number(dim, "a dimension", 0), at.number(size, "a size", 1)))
 
@@ -280,6 +284,7 @@ VERBS: Mapping[str, Verb] = {
     "sink": Verb(_of_loop("sink"), opens=True),
     "copy": Verb(_copy, settles=True),
     "pipeline": Verb(_pipeline),
+    "prefetch": Verb(_prefetch),
     "unswitch": Verb(_of_loop("unswitch")),
     "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
     "hoist": Verb(_of_loop("hoist", data=True)),

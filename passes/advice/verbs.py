@@ -28,6 +28,7 @@ from affdsl.passes.transforms.parallelize import parallelize
 from affdsl.passes.transforms.peel import peel
 from affdsl.passes.transforms.pipeline_data_transfer import pipeline_data_transfer
 from affdsl.passes.transforms.precompute import precompute
+from affdsl.passes.transforms.prefetch import prefetch
 from affdsl.passes.transforms.privatize import privatize
 from affdsl.passes.transforms.reciprocal import reciprocal
 from affdsl.passes.transforms.reverse import reverse
@@ -52,7 +53,7 @@ VERBS: Mapping[str, Verb] = {
     for verb in (
         approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
         index_set_split, inline, interchange, make_perfect, normalize, pad, parallelize, peel, permute,
-        pipeline_data_transfer, precompute, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew,
+        pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew,
         specialize, splice, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip

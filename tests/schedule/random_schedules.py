@@ -175,6 +175,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "inline": lambda s, r: s.inline(_array(s, r)),
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
+    "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r)),
     "unswitch": lambda s, r: s.unswitch(_loop(s, r)),
     "specialize": lambda s, r: s.specialize(_loop(s, r), af.symbols("N") >= r.choice((0, 3, 6))),
 }
