@@ -106,13 +106,12 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         else:
             notes += _as_written(s, root)
     small = versions.as_written(s, known)
+    for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
+        notes += [f"{name} ({place}): {said}" for said in ahead.take(s, name, options)]
     if options.threads > 1:
         notes += _in_parallel(s, small)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
     rest = [row for row in outermost if row.location not in stencils]
-    notes += [
-        f"{', '.join(row.names)} ({row.location}): {said}" for row in rest for said in ahead.take(s, row.names[0])
-    ]
     kinds = _kinds_in(s.function, {row.iv for row in rest})
     for row in rest:
         for verb, kind in _rounding(options):

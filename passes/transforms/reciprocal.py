@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import prod
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Value
-from affdsl.ir.traverse import rewrite, walk
+from affdsl.ir.expr import Term, Value
+from affdsl.ir.traverse import clone, rewrite, walk
 from affdsl.ir.types import VectorType
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
@@ -33,7 +34,7 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
     Raises
     ------
     IllegalTransform
-        If nothing in the loop is divided by a constant, or by what is known before it.
+        If nothing in the loop is divided by a constant, or by what is known before it, perhaps in another type.
 
     >>> from affdsl.mlir.readers import parse
     >>> f = parse('''func.func @f(%A: memref<8xf32>, %x: f32) {
@@ -64,11 +65,12 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
     def rule(op: Op) -> tuple[Op, ...] | None:
         if not isinstance(op, arith.Binary) or op.kind != "divf":
             return None
-        divisor, maker = op.right, inside.get(op.right)
-        if maker is not None and not isinstance(maker, arith.Constant):
+        divisor = op.right
+        makers = _makers(divisor, inside)
+        if makers is None:
             return None
         if divisor not in before:
-            before[divisor] = _inverse(divisor, maker, loop)
+            before[divisor] = _inverse(divisor, makers, loop)
         (factor,) = before[divisor][-1].defines()
         return (arith.Binary(op.result, "mulf", op.left, factor, location=op.location),)
 
@@ -81,13 +83,29 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
     return rewrite(function, lambda op: made if op is loop else None)
 
 
-def _inverse(divisor: Value, constant: Op | None, loop: Op) -> list[Op]:
-    """1 / divisor; a constant of the loop is made again before it."""
+def _makers(divisor: Value, inside: Mapping[Value, Op]) -> list[Op] | None:
+    """What computes a divisor in the loop of what is known before it, in order; None where it may vary.
+
+    That is a constant, or a number in another type; not an integer of a float, which may be none.
+    """
+    found: list[Op] = []
+    while (maker := inside.get(divisor)) is not None:
+        found.insert(0, maker)
+        if isinstance(maker, arith.Constant):
+            break
+        if not isinstance(maker, arith.Cast) or maker.kind in ("fptosi", "fptoui"):
+            return None
+        divisor = maker.operand
+    return found
+
+
+def _inverse(divisor: Value, makers: Sequence[Op], loop: Op) -> list[Op]:
+    """1 / divisor; what computes that in the loop is done again before it."""
     type = divisor.type
     ones = (1.0,) * prod(type.shape) if isinstance(type, VectorType) else 1.0
     one = arith.Constant(Value(type), ones, location=loop.location)
-    made: list[Op] = [one]
-    if isinstance(constant, arith.Constant):
-        divisor = Value(type)
-        made.append(arith.Constant(divisor, constant.value, location=constant.location))
-    return [*made, arith.Binary(Value(type), "divf", one.result, divisor, location=loop.location)]
+    new: dict[Value, Term] = {}
+    again = [clone(op, new) for op in makers]
+    known = new.get(divisor, divisor)
+    assert isinstance(known, Value)
+    return [one, *again, arith.Binary(Value(type), "divf", one.result, known, location=loop.location)]

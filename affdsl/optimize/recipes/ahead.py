@@ -10,40 +10,89 @@ from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import VectorType
 from affdsl.optimize.nests import names_in
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError
+from affdsl.optimize.recipes.vectors import has_long_vectors
+from affdsl.optimize.versions import in_other, on_average
 from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.passes.transforms.prefetch import LINE
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.spelling import literal
 
+AT_ONCE = 4
+"""How many vectors are loaded before as many are stored: a load may wait for a store to an address that ends alike."""
+LEAST_ROWS = 64
+"""How many rows pay for a copy of what all of them read: it takes about as long as one of them."""
 _STORES = (affine.Store, affine.VectorStore)
 Row = tuple[Value, tuple[Affine, ...]]
 """An array, and where in it a loop begins to read it."""
 
 
-def take(s: Schedule, root: str) -> list[str]:
+def take(s: Schedule, root: str, options: Options) -> list[str]:
     """Ask for rows ahead in a loop, after it is on vectors, and say which; the schedule given is changed.
 
-        for i: { for j: R(x[i, j]); for j: S(x[i, j]); for j: y[i, j] = T(x[i, j]) }
-            ->   for i: { for j: R(x[i, j]); for j: { prefetch y[i, j]; S(x[i, j]) }; for j: y[i, j] = T(x[i, j]) }
+        for i: { for j: R(x[i, j]); for j: S(x[i, j]); for j: y[i, j] = T(x[i, j], a[j]) }   ->
+        b = a
+        for i: { for j: R(x[i, j]); for j: { prefetch y[i, j]; S(x[i, j]) }; for j: y[i, j] = T(x[i, j], b[j]) }
 
-    The loop that asks reads a row that a loop before it has read, so it waits for no line itself.
+    The loop that asks reads a row that a loop before it has read, so it waits for no line itself. Then loads from the
+    nearest cache take the time, two where a vector lies in two lines: what all iterations read is copied to where lines
+    begin, if there are many of them.
     """
     called = {row.iv: row.names[0] for row in s.loops()}
     arrays = {value: name for name, value in arrays_of(s.function).items()}
     inside = names_in(s, root)
     said = []
     for around in walk(s.function):
-        if isinstance(around, affine.For | affine.Parallel) and any(called.get(iv) in inside for iv in around.binds()):
-            for asking, later, array in _places(around):
-                names = arrays[array], called[asking.iv], called[later.iv]
-                with suppress(IllegalTransform, ScheduleError):
-                    s.prefetch(*names)
-                    said.append("lines of {} are asked for in {}, before {} stores them".format(*names))
+        if not isinstance(around, affine.For) or called[around.iv] not in inside:
+            continue
+        for asking, later, array in _places(around):
+            names = arrays[array], called[asking.iv], called[later.iv]
+            with suppress(IllegalTransform, ScheduleError):
+                s.prefetch(*names)
+                said.append("lines of {} are asked for in {}, before {} stores them".format(*names))
+                s.unroll(names[2], AT_ONCE)
+                said[-1] += f", {AT_ONCE} vectors at once"
+                still = [arrays[each] for each in _still(around, later)] if has_long_vectors(options) else []
+                said += _copied(s, called[around.iv], still)
     return said
 
 
-def _places(around: affine.For | affine.Parallel) -> Iterator[tuple[affine.For, affine.For, Value]]:
+def _copied(s: Schedule, around: str, arrays: Sequence[str]) -> list[str]:
+    """Copy arrays before a loop that runs often, and say so; the schedule given is changed."""
+    count = trip_counts(s.function)[next(row.iv for row in s.loops() if row.names[0] == around)].high
+    if not arrays or (count is not None and count < LEAST_ROWS):
+        return []
+    before, often = len(s.steps), on_average(s, (around,), LEAST_ROWS) if count is None else None
+    try:
+        if count is None:
+            in_other(s, around, often)
+        for array in arrays:
+            s.copy(array, around)
+    except (UnfitError, IllegalTransform, ScheduleError):
+        while len(s.steps) > before:
+            s.undo()
+        return []
+    where = f", where {literal(often)}" if often is not None else ""
+    return [f"vectors of {' and '.join(arrays)} come from copies that begin where lines do{where}"]
+
+
+def _still(around: affine.For, later: affine.For) -> list[Value]:
+    """The arrays of which a loop reads the same rows in each iteration of the loop around it, and nothing is stored."""
+    stored = {op.memref for op in walk(around) if isinstance(op, _STORES)}
+    inside = {v for op in walk(around) for v in (*op.defines(), *op.binds())}
+    rows = dict.fromkeys(_rows_read(later))
+    return [
+        array
+        for array, index in rows
+        if array not in stored and array not in inside and not any(v in inside for each in index for v in each.values())
+    ]
+
+
+def _places(around: affine.For) -> Iterator[tuple[affine.For, affine.For, Value]]:
     """The loops that ask, those that they ask for, and the arrays, in one iteration of the loop around them."""
     loops = [*_innermost(around.body)]
     read = [_rows_read(loop) for loop in loops]

@@ -38,3 +38,29 @@ def test_a_division_by_what_changes_is_refused():
     f = parse(DIVISION.replace("%a, %x", "%a, %a").replace("%p, %three", "%p, %a")).functions[0]
     with pytest.raises(IllegalTransform, match="nothing in it is divided by a constant"):
         reciprocal(f, f.body[0].iv)
+
+
+def test_a_number_in_another_type_is_divided_by_once_but_no_integer_of_a_float():
+    text = """func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+      affine.for %i = 0 to %n {
+        %k = arith.index_cast %n : index to i64
+        %m = arith.sitofp %k : i64 to f32
+        %a = affine.load %A[%i] : memref<?xf32>
+        %p = arith.divf %a, %m : f32
+        affine.store %p, %A[%i] : memref<?xf32>
+      }
+      return
+    }"""
+    f = parse(text).functions[0]
+    made = reciprocal(f, f.body[0].iv)
+    assert [op.kind for op in walk(made) if getattr(op, "kind", "") in ("divf", "mulf")] == ["divf", "mulf"]
+    before = [getattr(op, "kind", "") for op in made.body[:-1]]
+    assert before == ["", "index_cast", "sitofp", "divf"]
+    a, b = (np.array([1.5, 7, -3, 1e30], np.float32) for _ in "ab")
+    run(f, a, 4, np.float32(0))
+    run(made, b, 4, np.float32(0))
+    np.testing.assert_allclose(a, b, rtol=2 * 2.0**-24)
+    other = text.replace("arith.index_cast %n : index to i64", "arith.fptosi %x : f32 to i64")
+    f = parse(other).functions[0]
+    with pytest.raises(IllegalTransform, match="nothing in it is divided by a constant"):
+        reciprocal(f, f.body[0].iv)

@@ -1,0 +1,79 @@
+"""Rows that are stored after others have read what is read for them: their lines are asked for ahead."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from benchmarks.pipelines import layer_norm
+
+M, N = af.symbols("M N")
+ALLOWED = {"contract": True, "reassociate": True, "reciprocal": True}
+
+
+@af.kernel
+def centred(x: af.f32[M, N], y: af.f32[M, N]):
+    with af.for_(M) as i:
+        mean = af.var(af.f32(0))
+        with af.for_(N) as j:
+            mean += x[i, j]
+        mean.set(mean / af.f32(N))
+        with af.for_(N) as j:
+            y[i, j] = x[i, j] - mean
+
+
+@af.kernel
+def added(x: af.f32[M, N], y: af.f32[M, N]):
+    with af.for_(M) as i:
+        mean = af.var(af.f32(0))
+        with af.for_(N) as j:
+            mean += x[i, j]
+        mean.set(mean / af.f32(N))
+        square = af.var(af.f32(0))
+        with af.for_(N) as j:
+            square += (x[i, j] - mean) * (x[i, j] - mean)
+        with af.for_(N) as j:
+            y[i, j] += (x[i, j] - mean) * square
+
+
+def test_lines_are_asked_for_and_what_all_rows_read_is_copied():
+    fast = layer_norm.optimize("avx512", threads=1, **ALLOWED)
+    steps = str(fast.schedule)
+    assert '.prefetch("y", "j#2", "j#3")' in steps
+    assert '.unroll("j#3", 4)' in steps
+    assert '.specialize("i", M >= 64)' in steps
+    assert steps.index("M >= 64") < steps.index('.copy("gain", "i"') < steps.index('.copy("bias", "i"')
+    assert "lines of y are asked for in j#2, before j#3 stores them, 4 vectors at once" in fast.explain()
+    assert "vectors of gain and bias come from copies that begin where lines do, where M >= 64" in fast.explain()
+    numbers = np.random.default_rng(1)
+    for m, n in ((3, 200), (63, 5), (64, 15), (64, 64), (65, 331), (70, 0), (0, 70)):
+        x, gain, bias = (numbers.normal(size=shape).astype(np.float32) for shape in ((m, n), n, n))
+        found = np.full((m, n), 7, np.float32)
+        wanted = found.copy()
+        layer_norm(x, gain, bias, wanted)
+        fast(x, gain, bias, found)
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("rows", "copies"), [(32, 0), (100, 2)])
+def test_known_numbers_of_rows_have_one_version(rows, copies):
+    steps = str(layer_norm.specialize(M=rows).optimize("avx512", threads=1, **ALLOWED).schedule)
+    assert ".prefetch(" in steps
+    assert "M >=" not in steps
+    assert steps.count(".copy(") == copies
+
+
+def test_vectors_shorter_than_lines_need_no_copies():
+    steps = str(layer_norm.optimize("avx2", threads=1, **ALLOWED).schedule)
+    assert ".prefetch(" in steps
+    assert ".copy(" not in steps
+
+
+@pytest.mark.parametrize("kernel", [centred, added])
+def test_nothing_is_asked_for_where_the_loop_before_waits_itself_or_the_row_is_read(kernel):
+    assert ".prefetch(" not in str(kernel.optimize("avx512", threads=1, **ALLOWED).schedule)
+
+
+def test_sums_in_the_order_of_the_text_ask_for_nothing():
+    assert ".prefetch(" not in str(layer_norm.optimize("avx512", threads=1).schedule)
