@@ -75,5 +75,33 @@ def test_nothing_is_asked_for_where_the_loop_before_waits_itself_or_the_row_is_r
     assert ".prefetch(" not in str(kernel.optimize("avx512", threads=1, **ALLOWED).schedule)
 
 
+@af.kernel
+def two_rows(x: af.f32[M, N], y: af.f32[M, N], z: af.f32[M, N]):
+    with af.for_(M) as i:
+        mean = af.var(af.f32(0))
+        with af.for_(N) as j:
+            mean += x[i, j]
+        square = af.var(af.f32(0))
+        with af.for_(N) as j:
+            square += (x[i, j] - mean) * (x[i, j] - mean)
+        with af.for_(N) as j:
+            y[i, j] = x[i, j] - mean
+            z[i, j] = x[i, j] * square
+
+
+def test_two_rows_are_asked_for_in_one_loop():
+    fast = two_rows.optimize("avx512", threads=1, **ALLOWED)
+    steps = str(fast.schedule)
+    assert steps.count(".prefetch(") == 2
+    assert steps.count(".unroll(") == 1
+    assert "lines of y and z are asked for in j#2, before j#3 stores them, 4 vectors at once" in fast.explain()
+    x = np.random.default_rng(2).normal(size=(5, 203)).astype(np.float32)
+    found, wanted = [np.zeros_like(x) for _ in "yz"], [np.zeros_like(x) for _ in "yz"]
+    fast(x, *found)
+    two_rows(x, *wanted)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-3)
+
+
 def test_sums_in_the_order_of_the_text_ask_for_nothing():
     assert ".prefetch(" not in str(layer_norm.optimize("avx512", threads=1).schedule)

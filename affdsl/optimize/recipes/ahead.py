@@ -49,12 +49,13 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
     for around in walk(s.function):
         if not isinstance(around, affine.For) or called[around.iv] not in inside:
             continue
-        for asking, later, array in _places(around):
-            names = arrays[array], called[asking.iv], called[later.iv]
+        for asking, later, stored in _places(around):
+            first, second, rows = called[asking.iv], called[later.iv], [arrays[each] for each in stored]
             with suppress(IllegalTransform, ScheduleError):
-                s.prefetch(*names)
-                said.append("lines of {} are asked for in {}, before {} stores them".format(*names))
-                s.unroll(names[2], AT_ONCE)
+                for each in rows:
+                    s.prefetch(each, first, second)
+                said.append(f"lines of {' and '.join(rows)} are asked for in {first}, before {second} stores them")
+                s.unroll(second, AT_ONCE)
                 said[-1] += f", {AT_ONCE} vectors at once"
                 still = [arrays[each] for each in _still(around, later)] if has_long_vectors(options) else []
                 said += _copied(s, called[around.iv], still)
@@ -92,20 +93,28 @@ def _still(around: affine.For, later: affine.For) -> list[Value]:
     ]
 
 
-def _places(around: affine.For) -> Iterator[tuple[affine.For, affine.For, Value]]:
+def _places(around: affine.For) -> Iterator[tuple[affine.For, affine.For, list[Value]]]:
     """The loops that ask, those that they ask for, and the arrays, in one iteration of the loop around them."""
     loops = [*_innermost(around.body)]
     read = [_rows_read(loop) for loop in loops]
     for k, later in enumerate(loops):
-        stored = dict.fromkeys(op.memref for op in later.body if isinstance(op, affine.VectorStore))
-        for array in stored:
-            if any(array in (a for a, _ in read[k]) or _touches(loop, array) for loop in loops[:k]):
-                continue
-            for n in range(k - 1, 0, -1):
-                again = {*read[n]} & {*read[k]}
-                if again and any(again & {*rows} for rows in read[:n]) and _may_ask(loops[n]):
-                    yield loops[n], later, array
-                    break
+        known = {array for array, _ in read[k]}
+        stored = [
+            array
+            for array in dict.fromkeys(op.memref for op in later.body if isinstance(op, affine.VectorStore))
+            if array not in known and not any(_touches(loop, array) for loop in loops[:k])
+        ]
+        asking = next(
+            (n for n in range(k - 1, 0, -1) if _has_read(read[: n + 1], read[k]) and _may_ask(loops[n])), None
+        )
+        if stored and asking is not None:
+            yield loops[asking], later, stored
+
+
+def _has_read(read: Sequence[Sequence[Row]], rows: Sequence[Row]) -> bool:
+    """Whether the last of some loops reads a row of these again that a loop before it has read."""
+    again = {*read[-1]} & {*rows}
+    return any(again & {*each} for each in read[:-1])
 
 
 def _innermost(block: Sequence[object]) -> Iterator[affine.For]:
