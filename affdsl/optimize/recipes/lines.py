@@ -47,6 +47,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     found = of_loop(nest.dependences, nest.innermost.iv)
     if not loops or found is None or found.verdict != "sequential":
         raise UnfitError  # nothing stands in the way of what it is not
+    if loops[-1].results:
+        raise UnfitError(f"{nest.names[loops[-1].iv]} hands values on from one line to the next")
     outer, lanes = nest.names[loops[-1].iv], lanes_of(nest, options)
     made = copy(s)
     for name in names_in(s, outer)[1:]:
