@@ -127,7 +127,8 @@ class Watch:
         pass
 
     def wrap(self, value: int) -> int:
-        return value
+        """Nothing that is looked at depends on values, and those that a loop squares again and again would be long."""
+        return 0
 
     def run(self, program: Program) -> None:
         """Run the program once with each valuation."""

@@ -24,7 +24,7 @@ from tests.fuzz.generator import generate
 from tests.fuzz.judges import JUDGES, Item
 from tests.fuzz.minimise import is_valid, minimise
 from tests.fuzz.mlir import mlir
-from tests.fuzz.program import Binary, Buffer, Cast, Constant, For, Load, Name, Program, Store, nodes
+from tests.fuzz.program import Binary, Buffer, Carried, Cast, Constant, For, Load, Name, Program, Store, nodes
 from tests.fuzz.reference import LIMIT, UnusableError, evaluate, placed, races
 from tests.fuzz.run import main, shown
 from tests.harness.limit import limited
@@ -170,6 +170,17 @@ def test_accesses_are_moved_into_bounds_together():
 @pytest.mark.parametrize(("shift", "carries"), [(0, False), (1, True), (-1, True), (4, False)])
 def test_races_are_the_conflicts_between_iterations(shift, carries):
     assert races(small(loop(Store("A", at(0), Load("A", at(shift))))), "i") is carries
+
+
+def test_a_value_that_is_squared_in_each_iteration_stays_short_where_only_places_are_looked_at():
+    squared = Carried("c", Constant(3), Binary("muli", Name("c"), Name("c")))
+    body = For("i", (Expr(0),), (Expr(200),), 1, (squared,), (Store("A", (Expr(0),), Name("c")),))
+    program = small(body, Store("A", (Expr(1),), Name("cr")))
+    with limited(20):
+        assert races(program, "i")
+        assert placed(program).body == program.body
+        (result,) = evaluate(program)
+    assert result["A"][0] == pow(3, 2**199, 1 << 32) - (1 << 32) * (pow(3, 2**199, 1 << 32) >= 1 << 31)
 
 
 def test_a_loop_that_starts_anew_does_not_race_with_itself():
