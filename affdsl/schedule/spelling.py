@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from affdsl.ir.expr import Affine, Constraint
+from affdsl.ir.expr import Affine
 from affdsl.ir.python_expressions import Name, python
 from affdsl.ir.spelling import spell
+from affdsl.passes.legality.assumptions import promised
 
 
 def literal(argument: object) -> str:
@@ -23,7 +24,7 @@ def literal(argument: object) -> str:
     """
     constraints = getattr(argument, "constraints", None)
     if constraints:
-        said = [*map(_comparison, constraints)]
+        said = [*map(promised, constraints)]
         return said[0] if len(said) == 1 else " & ".join(f"({each})" for each in said)
     expr = getattr(argument, "expr", None)
     if isinstance(expr, Affine):
@@ -37,16 +38,6 @@ def literal(argument: object) -> str:
         case Mapping():
             return f"{{{', '.join(f'{literal(key)}: {literal(value)}' for key, value in argument.items())}}}"
     return repr(argument)
-
-
-def _comparison(constraint: Constraint) -> str:
-    """A constraint as a comparison of an expression with a number."""
-    varying, number = constraint.expr - constraint.expr.constant, constraint.expr.constant
-    if constraint.equality:
-        return f"{python(varying)} == {-number}"
-    if all(factor < 0 for _, factor in varying.terms):
-        return f"{python(-varying)} <= {number}"
-    return f"{python(varying)} >= {-number}"
 
 
 def symbols_in(argument: object) -> tuple[str, ...]:

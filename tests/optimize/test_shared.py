@@ -131,3 +131,25 @@ def test_a_nest_that_steps_for_another_one_take_in_is_left_out():
     durbin(r, wanted)
     durbin.optimize("native", threads=2, contract=True, reassociate=True, reciprocal=True)(r, found)
     np.testing.assert_allclose(found, wanted, atol=1e-9)
+
+
+@af.kernel
+def symmetric(A: af.f64[N, K], C: af.f64[N, N]):
+    with af.for_(N) as i, af.for_(i, N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * A[j, k]
+
+
+@af.kernel
+def twice(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N], D: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        C[i, j] += A[i, k] * B[k, j]
+    with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
+        D[i, j] += A[i, k] * B[k, j]
+
+
+@pytest.mark.parametrize("kernel", [symmetric, twice])
+def test_squares_and_kernels_of_several_products_have_one_version(kernel):
+    """No square has few rows and many columns, and each version of each of several products is code."""
+    fast = kernel.optimize("avx2", threads=2)
+    assert "threads share its " in fast.explain()
+    assert "<= 256" not in str(fast.schedule)

@@ -67,19 +67,19 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     registers = _Registers(rows, vectors, lanes)
     tile = tile_sizes(options.target, bits // 8, rows, registers.columns, options.choices)
     if shared.batch(s, nest, batch, options):
-        said = _in_tiles(s, nest, found, tile, None, registers) + "; threads share its batch"
+        said = f"{_in_tiles(s, nest, found, tile, None, registers)[0]}; threads share its batch"
     else:
         tile, cut = shared.tile_of(nest, found.i, found.j, tile, (rows, registers.columns), options)
         few = shared.few_rows(s, nest, found.i, found.j, options) if cut == "rows" and not batch else None
-        if few is None:
-            said = _in_tiles(s, nest, found, tile, cut, registers)
-        else:
-            name = in_other(s, i, few)[-1]
-            of_columns = shared.of_columns(tile, (rows, registers.columns))
-            said = f"{_in_tiles(s, nest, found, of_columns, 'columns', registers)}, where {literal(few)}"
-            many = next(each for each in nests(s) if each.name(each.innermost) == name)
-            _in_tiles(s, many, product_of(many), tile, cut, registers)
-            said += f", and its {cut} elsewhere"
+        other = in_other(s, i, few)[-1] if few is not None else ""
+        of_columns = shared.of_columns(tile, (rows, registers.columns))
+        how = (of_columns, "columns") if few is not None else (tile, cut)
+        said, kept = _in_tiles(s, nest, found, *how, registers)
+        said += f"; threads share its {kept}" if kept else ""
+        if few is not None:
+            many = next(each for each in nests(s) if each.name(each.innermost) == other)
+            _, elsewhere = _in_tiles(s, many, product_of(many), tile, cut, registers)
+            said += f", where {literal(few)}" + (f", and its {elsewhere} elsewhere" if elsewhere else "")
     unpacked.finish(s, small, options)
     return said + small.said
 
@@ -100,8 +100,8 @@ class _Registers:
 
 def _in_tiles(
     s: Schedule, nest: Nest, found: Product, sizes: shared.Tile, cut: shared.Cut, registers: _Registers
-) -> str:
-    """Tile a product of matrices that runs its rows, columns and terms in this order, and say how.
+) -> tuple[str, shared.Cut]:
+    """Tile a product of matrices that runs its rows, columns and terms in this order: how, and what threads share.
 
     The schedule given is changed. Raises as steps do.
     """
@@ -137,8 +137,7 @@ def _in_tiles(
             cut = None
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
     copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
-    threads = f"; threads share its {cut}" if cut else ""
-    return f"a product of matrices: {rows} x {width} sums in registers{copies}{threads}"
+    return f"a product of matrices: {rows} x {width} sums in registers{copies}", cut
 
 
 def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Product]:

@@ -13,6 +13,7 @@ from affdsl.optimize.options import Options
 from affdsl.optimize.versions import on_average
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
+from affdsl.passes.analysis.polyhedral import set_of
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
@@ -23,8 +24,8 @@ CHUNKS = 4
 COLUMNS = 128
 """How many columns a chunk has: rows of as many numbers are read fast, and there are enough chunks of them."""
 FEW_ROWS = 256
-"""How many rows a product has at most whose columns are shared: each thread has panels of B of its own, where rows are
-too few to pay for panels that one processor has written and the other has read, before they are written again."""
+"""How many rows a product has at most whose columns are shared, so that each thread has panels of B of its own. Panels
+that all threads read are slow to write again, and few rows do not pay for that."""
 ROWS = 16
 """How many rows a chunk has: so few that chunks are many, and enough to read a panel of B for."""
 MOST_ACCESSES = 80
@@ -79,16 +80,24 @@ def of_columns(tile: Tile, least: tuple[int, int]) -> Tile:
 
 
 def few_rows(s: Schedule, nest: Nest, rows: affine.For, columns: affine.For, options: Options) -> Condition | None:
-    """Of which sizes threads share the columns of a product, and not its rows; None where no size of a call says so."""
+    """Of which sizes threads share the columns of a product, and not its rows; None where no size of a call says so.
+
+    Nor is there a condition for a kernel of several nests, whose code would be twice as long for each, and for sizes
+    that cannot be, as those of a square.
+    """
     counts = trip_counts(nest.dependences.accesses.function)
     many, wide = (counts[loop.iv].high for loop in (rows, columns))
     if not may_be_shared(nest, options) or nest.around or many is not None:
+        return None
+    if len({row.location for row in s.loops() if row.depth == 0}) > 1:
         return None
     more = on_average(s, (nest.name(rows),), FEW_ROWS + 1)
     long = on_average(s, (nest.name(columns),), _columns(options))
     if more is None or (long is None and (wide is None or wide < _columns(options))):
         return None
-    return Condition((*(~more).constraints, *(() if long is None else long.constraints)))
+    found = (*(~more).constraints, *(() if long is None else long.constraints))
+    values = tuple(dict.fromkeys(v for each in found for v in each.values()))
+    return None if set_of(found, (), values).is_empty() else Condition(found)
 
 
 def _columns(options: Options) -> int:
