@@ -44,8 +44,8 @@ def prefetch(function: Func, buffer: Value, iv: Value, of: Value, *, module: Mod
     Raises
     ------
     IllegalTransform
-        If the loop `of` does not touch the array, or where it does is not known before the loop; if one of the loops
-        stands inside of the other one, or they start in different places.
+        If the loop `of` does not touch the array, or where it does is not known before the loop; if both are the same
+        loop, one stands inside of the other one, or they start in different places.
 
     References
     ----------
@@ -65,9 +65,11 @@ def prefetch(function: Func, buffer: Value, iv: Value, of: Value, *, module: Mod
     """
     what = f"ask in loop {name(iv)} for what loop {name(of)} touches of {name(buffer)}"
     loop, later = loop_of(function, iv, what), loop_of(function, of, what)
+    if loop is later:
+        raise refusal(loop, what, "a loop asks for what another one touches")
     for outer, inner in ((loop, later), (later, loop)):
         if any(op is inner for op in walk(outer)):
-            raise refusal(loop, what, f"the loop {name(inner.iv)} stands inside of {name(outer.iv)}, or is the same")
+            raise refusal(loop, what, f"the loop {name(inner.iv)} stands inside of {name(outer.iv)}")
     if loop.lower != later.lower:
         raise refusal(loop, what, f"the loops {name(iv)} and {name(of)} start in different places")
     accesses = [op for op in walk(later) if isinstance(op, affine.Access) and op.memref is buffer]

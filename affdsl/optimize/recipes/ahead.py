@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.traverse import walk
@@ -46,9 +47,9 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
     arrays = {value: name for name, value in arrays_of(s.function).items()}
     inside = names_in(s, root)
     said = []
-    for around in walk(s.function):
-        if not isinstance(around, affine.For) or called[around.iv] not in inside:
-            continue
+    loops = [op for op in walk(s.function) if isinstance(op, affine.For) and called[op.iv] in inside]
+    for around in loops:
+        still: list[str] = []
         for asking, later, stored in _places(around):
             first, second, rows = called[asking.iv], called[later.iv], [arrays[each] for each in stored]
             with suppress(IllegalTransform, ScheduleError):
@@ -57,15 +58,18 @@ def take(s: Schedule, root: str, options: Options) -> list[str]:
                 said.append(f"lines of {' and '.join(rows)} are asked for in {first}, before {second} stores them")
                 s.unroll(second, AT_ONCE)
                 said[-1] += f", {AT_ONCE} vectors at once"
-                still = [arrays[each] for each in _still(around, later)] if has_long_vectors(options) else []
-                said += _copied(s, called[around.iv], still)
+                still += [arrays[each] for each in _still(around, later)]
+        if has_long_vectors(options):
+            said += _copied(s, called[around.iv], [*dict.fromkeys(still)])
     return said
 
 
 def _copied(s: Schedule, around: str, arrays: Sequence[str]) -> list[str]:
     """Copy arrays before a loop that runs often, and say so; the schedule given is changed."""
+    if not arrays:
+        return []
     count = trip_counts(s.function)[next(row.iv for row in s.loops() if row.names[0] == around)].high
-    if not arrays or (count is not None and count < LEAST_ROWS):
+    if count is not None and count < LEAST_ROWS:
         return []
     before, often = len(s.steps), on_average(s, (around,), LEAST_ROWS) if count is None else None
     try:
@@ -117,7 +121,7 @@ def _has_read(read: Sequence[Sequence[Row]], rows: Sequence[Row]) -> bool:
     return any(again & {*each} for each in read[:-1])
 
 
-def _innermost(block: Sequence[object]) -> Iterator[affine.For]:
+def _innermost(block: Block) -> Iterator[affine.For]:
     """The loops of a block that hold no others, also under conditions; none of loops that do."""
     for op in block:
         if isinstance(op, affine.For) and not any(isinstance(each, affine.For) for each in walk(op) if each is not op):

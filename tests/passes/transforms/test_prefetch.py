@@ -111,8 +111,8 @@ def test_results_are_the_same_by_the_interpreter_and_in_c():
     ("text", "array", "loops", "reason"),
     [
         (f"affine.for %i = 0 to 9 {{ affine.for %j = 0 to 9 {{ {STORE.format('%j')} }} }}", "A", (0, 1),
-         "the loop j stands inside of i, or is the same"),
-        (f"affine.for %i = 0 to 9 {{ {STORE.format('%i')} }}", "A", (0, 0), "or is the same"),
+         "the loop j stands inside of i"),
+        (f"affine.for %i = 0 to 9 {{ {STORE.format('%i')} }}", "A", (0, 0), "a loop asks for what another one touches"),
         (f"{EMPTY} affine.for %j = 1 to 9 {{ {STORE.format('%j')} }}", "A", (0, 1),
          "the loops i and j start in different places"),
         (f"{EMPTY} affine.for %j = 0 to 9 {{ {STORE.format('%j')} }}", "B", (0, 1),
