@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from affdsl.codegen.c.context import Context
 from affdsl.codegen.c.expressions import ADD, MULTIPLY, Code, call, number
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
@@ -24,8 +24,7 @@ Negative = tuple[Affine, ...]
 """What is below zero where something runs, since the condition that it is not does not hold."""
 
 
-@dataclass(frozen=True)
-class Trip:
+class Trip(FrozenValue):
     """How often a loop runs, about: a linear expression, and what else it is at most, of values around the band.
 
     What it is at most are distances, of which each iteration goes a step.
@@ -36,8 +35,7 @@ class Trip:
     step: int = 1
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(FrozenValue):
     """How often something runs: a number of operations, and loops that run so much for each of their iterations."""
 
     operations: int
@@ -140,7 +138,8 @@ def _trip(
     """How often a loop runs, about; and its middle, which is noted.
 
     Of a tile, whose bounds are a number apart, that is the number; it is less only where what is tiled ends before. Of
-    what runs where there is no whole vector, as N - 16 is negative, it is one less than that has lanes, at most.
+    what runs where there is no whole vector, as N - 16 is negative, it is one less than that has lanes, at most; and so
+    of what whole vectors leave over.
     """
     pairs = [(low, high) for low in lower for high in upper]
     low, high = next((pair for pair in pairs if (pair[1] - pair[0]).is_constant), pairs[0])
@@ -151,11 +150,22 @@ def _trip(
         return None
     middles[iv] = _combined(first, Fraction(1, 2), last, Fraction(1, 2))
     short = [rest.constant - 1 for each in negative if (rest := high - low - each).is_constant]
+    short += [left for a, b in pairs if (left := _left_over(b - a)) is not None]
     if short:
         return Trip({None: Fraction(max(0, min(short)), step)})
     trip = _likely(_combined(last, Fraction(1, step), first, Fraction(-1, step)))
     known = tuple(each for each in most if not inside.intersection(each.values()))
     return Trip(trip, known if trip.keys() == {None} else (), step)
+
+
+def _left_over(distance: Affine) -> int | None:
+    """The most that x - f * (x floordiv f) can be, and a number beside it; None of any other distance."""
+    for atom, factor in distance.terms:
+        if isinstance(atom, FloorDiv) and isinstance(atom.divisor, int) and factor == -atom.divisor:
+            rest = distance + Affine(((atom, atom.divisor),)) - atom.dividend
+            if rest.is_constant:
+                return atom.divisor - 1 + rest.constant
+    return None
 
 
 def _likely(trip: Linear) -> Linear:

@@ -66,6 +66,20 @@ def test_tiles_count_as_what_is_in_them():
     assert holds(clause, N=1000, M=1000)
 
 
+def test_what_groups_of_rows_leave_over_is_less_than_a_group():
+    @af.kernel
+    def scaled(A: af.f64[M, N]):
+        with af.for_(M) as i, af.for_(N) as j:
+            A[i, j] = A[i, j] * 2.0
+
+    s = af.Schedule(scaled).unroll_jam("i", 4)
+    groups, rest = (row.names[0] for row in s.loops() if row.depth == 0)
+    many, few = clauses(s.parallel(groups).parallel(rest).kernel())
+    assert holds(many, M=4000, N=1000)
+    assert not holds(few, M=4000, N=1000)
+    assert holds(few, M=4003, N=100_000)
+
+
 @pytest.mark.parametrize(("size", "wanted"), [(FORK, ""), (3, " if(0)")])
 def test_known_sizes_decide_at_once(size, wanted):
     @af.kernel
