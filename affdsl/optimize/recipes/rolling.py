@@ -27,7 +27,7 @@ LINE = 512
 ADDRESSES = 13
 """How many rows have their addresses in registers, with what else is there, on processors with 16 of these. Where there
 are more, gcc 12 loads vectors again and again, but not those that it loads with masks."""
-LATE = 2
+LATE = 4
 """How many vectors after a number is stored it is read again: a core hands on what it has just stored only if it is
 read as it was stored, and else waits until it is in the cache."""
 
