@@ -1,8 +1,8 @@
 """Frozen dataclasses that share their methods, so that it is quick to make the classes.
 
-`@dataclass(frozen=True)` writes and compiles six methods for each class. With two hundred classes, of which a command
-needs some dozens, that took half of the time in which it starts. Classes of which there are very many objects keep
-methods of their own.
+`@dataclass(frozen=True)` writes and compiles six methods for each class. With four hundred classes, of which
+`optimize()` needs half, that took a third of the time to import them. Classes of which there are very many objects
+keep methods of their own.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ import operator
 import struct
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from numbers import Number
 from typing import Final, NoReturn, cast
 
@@ -16,6 +15,7 @@ from affdsl.codegen.errors import ArgumentError, LayoutError, OverlapError, Rang
 from affdsl.codegen.foreign import with_arrays
 from affdsl.codegen.overlap import LARGEST, contiguous, is_even, overlap, overlaps_itself
 from affdsl.errors import InternalError
+from affdsl.frozen import FrozenValue
 
 Array = npt.NDArray[np.generic]
 Value = Array | np.generic
@@ -30,8 +30,7 @@ _DTYPES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class ArrayArgument:
+class ArrayArgument(FrozenValue):
     """An array that the caller passes: aligned, in native byte order, and C-contiguous unless it may be strided."""
 
     name: str
@@ -47,8 +46,7 @@ class ArrayArgument:
         return 2 * self.rank if self.strided else self.rank
 
 
-@dataclass(frozen=True)
-class ScalarArgument:
+class ScalarArgument(FrozenValue):
     """A scalar that the caller passes; a Python number is converted where that loses nothing but float precision."""
 
     name: str
@@ -57,23 +55,20 @@ class ScalarArgument:
     """Whether the caller may leave it out: another number is passed here then."""
 
 
-@dataclass(frozen=True)
-class ArrayResult:
+class ArrayResult(FrozenValue):
     """A fresh array that the kernel fills in."""
 
     dtype: np.dtype[np.generic]
     rank: int
 
 
-@dataclass(frozen=True)
-class ScalarResult:
+class ScalarResult(FrozenValue):
     """A NumPy scalar that the kernel computes."""
 
     dtype: np.dtype[np.generic]
 
 
-@dataclass(frozen=True)
-class Signature:
+class Signature(FrozenValue):
     """What a kernel is called, takes and gives."""
 
     name: str

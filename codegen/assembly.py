@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import Literal
 
+from affdsl.frozen import Frozen
+
 FLAGS: Mapping[str, tuple[str, ...]] = {"gcc": ("-gdwarf-4", "-g1", "-dA"), "clang": ("-gline-tables-only",)}
 """What makes a compiler write the lines beside the instructions, which stay what they are without."""
 SOURCE = "kernel.c"
 """What the C file is called that is compiled."""
 
 
-@dataclass(frozen=True, eq=False)
-class Instruction:
+class Instruction(Frozen):
     """One instruction, as it is written.
 
     Attributes

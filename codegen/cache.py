@@ -23,7 +23,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.machinery import ExtensionFileLoader, ModuleSpec
 from importlib.util import module_from_spec
 from pathlib import Path
@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 
 from affdsl.codegen.errors import CacheError, ToolchainError
 from affdsl.codegen.toolchain import Command, Compiler, compile_shared, find_compiler, identify, machine
+from affdsl.frozen import Frozen
 
 FORMAT = "affdsl-cache-1"
 LIMIT = 512 << 20  # bytes in the folder, unless $AFFDSL_CACHE_LIMIT says otherwise
@@ -42,8 +43,7 @@ ENTRY_SIZE = 1 << 30  # bytes of one entry that are read at most
 STALE = 3600  # seconds after which an unfinished file was left by a process that died
 
 
-@dataclass(frozen=True, eq=False)
-class LoadedLibrary:
+class LoadedLibrary(Frozen):
     """A shared library in this process. It stays loaded until the process ends: its code may be running."""
 
     key: str

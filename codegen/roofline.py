@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from affdsl.codegen.cache import Cache, LoadedLibrary, default_cache
 from affdsl.codegen.native import native_target
 from affdsl.codegen.toolchain import Compiler, jit_flags, machine
+from affdsl.frozen import FrozenValue
 from affdsl.progress import progress
 
 LARGEST = 256 << 20
@@ -30,8 +30,7 @@ CHAINS = 12
 """So many independent products and sums keep all units of a core busy, and leave registers for the factors."""
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(FrozenValue):
     """A cache, or the memory: its bytes for all threads together, None of the memory; and bytes a second."""
 
     name: str
@@ -39,8 +38,7 @@ class Level:
     bandwidth: float
 
 
-@dataclass(frozen=True)
-class Roofline:
+class Roofline(FrozenValue):
     """What this machine can do with so many threads.
 
     Attributes

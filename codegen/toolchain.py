@@ -20,11 +20,11 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from affdsl.codegen.errors import ToolchainError
+from affdsl.frozen import FrozenValue
 
 TIMEOUT = 300  # seconds of wall-clock time, and of processor time, for one run
 MEMORY = 16 << 30  # bytes of address space
@@ -35,8 +35,7 @@ CANDIDATES = ("gcc", "clang", "cc")
 VARIABLES = ("AFFDSL_CC", "CC")
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(FrozenValue):
     """What to run: an absolute path, not resolved (a compiler may look at its own name), and leading arguments."""
 
     path: Path
@@ -53,8 +52,7 @@ class Command:
         return "\n".join(words)
 
 
-@dataclass(frozen=True)
-class Compiler:
+class Compiler(FrozenValue):
     """A C compiler and what it can do."""
 
     path: Path
@@ -80,8 +78,7 @@ class Compiler:
         return ("-mcpu=baseline",) if self.is_zig else ()
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(FrozenValue):
     """A C file of a library: its name, its text, and the flags that only it is compiled with."""
 
     name: str
@@ -169,7 +166,7 @@ def jit_flags(compiler: Compiler, instructions: Sequence[str] | None = None) -> 
     return (
         "-std=c11",
         "-O3",
-        *(("-fno-split-loops",) if compiler.kind == "gcc" else ()),
+        *(("-fno-split-loops", "--param=iv-max-considered-uses=50") if compiler.kind == "gcc" else ()),
         *(_of_this_machine(compiler) if instructions is None else instructions),
         "-ffp-contract=off",
         "-fno-math-errno",
@@ -489,5 +486,7 @@ _NATIVE_PROBE = "int affdsl_probe(void);\nint affdsl_probe(void) { return 0; }\n
 # side effects that no kernel can observe: -fno-math-errno (a kernel cannot read errno, and without it sqrt is one
 # instruction) and -fno-trapping-math (a kernel cannot read the exception flags, and without it a guarded division
 # cannot be vectorized). gcc looks for loops to split at a condition for a tenth of its time (-fno-split-loops): where
-# that pays, a schedule has split them: the kernels of PolyBench take as long without, in the mean. -fvisibility=hidden
-# leaves only the symbols that the source marks visible: two kernels in one process never see each other's functions.
+# that pays, a schedule has split them: the kernels of PolyBench take as long without, in the mean. In a loop of very
+# many addresses it takes another quarter to choose what to count them by; beyond 50 it counts each by itself
+# (iv-max-considered-uses), with which they take as long too. -fvisibility=hidden leaves only the symbols that the
+# source marks visible: two kernels in one process never see each other's functions.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Constraint, Term, Value
 from affdsl.ir.written import Tree, spell_tree
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(FrozenValue):
     """Trees over positions, and the values that stand there: "d0" is dims[0], "s0" is symbols[0].
 
     For a set, `equalities` says which trees equal zero where the others are at least zero; None for a map.

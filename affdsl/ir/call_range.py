@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.dialects.func import Call, Func
@@ -19,8 +20,7 @@ DATA, SIZE = 2**31, 2**47
 MOST_BITS, BITS_BESIDE_DATA = 63, 20
 
 
-@dataclass(frozen=True)
-class CallRange:
+class CallRange(FrozenValue):
     """Which numbers a function can take.
 
     Attributes

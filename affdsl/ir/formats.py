@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.types import FloatType
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(FrozenValue):
     """A binary format of IEEE 754, and constants of the functions in it.
 
     Attributes

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from affdsl.errors import ProgramNameError, ProgramTypeError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Constraint, Product, Value
 from affdsl.ir.location import Location
 from affdsl.ir.spelling import spell
@@ -17,8 +18,7 @@ from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
 
 
-@dataclass(frozen=True)
-class ArrayType:
+class ArrayType(FrozenValue):
     """An array: element type, sizes as expressions over symbols, and what is said of it as an argument."""
 
     dtype: DType
@@ -111,8 +111,7 @@ def _array_type(what: str, array: object) -> ArrayType:
     return array
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(FrozenValue):
     """One argument of a kernel: an array, a scalar, or the value of a symbol."""
 
     name: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
 from affdsl.errors import ProgramError, ProgramTypeError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -22,8 +22,7 @@ from affdsl.lang.source import problem
 from affdsl.lang.traced import Operand, Traced
 
 
-@dataclass(frozen=True)
-class _Arm:
+class _Arm(FrozenValue):
     """A condition, what computes it where those before it do not hold, and what runs where it holds."""
 
     before: Block

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, Union
 
 import numpy as np
 
 from affdsl.errors import ProgramTypeError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.types import BF16, C64, C128, F16, F32, F64, I1, I8, I16, I32, I64, INDEX, NumberType
 from affdsl.lang.source import problem
 
@@ -23,8 +23,7 @@ NUMBERS = (int, float, complex, np.generic)
 """The classes of Number."""
 
 
-@dataclass(frozen=True)
-class DType:
+class DType(FrozenValue):
     """The type of an array's elements or of a number: `affdsl.f32`, `affdsl.i64`, `affdsl.bool_`, `affdsl.index`.
 
     `f32[M, N]` is the type of an array: of a kernel's argument, or of what `alloc` makes. `f32(x)` converts a number,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 
 from affdsl.errors import ProgramError, ProgramNameError, ProgramTypeError
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Call, Func, Module, Return
 from affdsl.ir.dialects.memref import GetGlobal, Global
@@ -28,8 +29,7 @@ from affdsl.lang.source import definition, located, means_itself, problem, retur
 from affdsl.lang.traced import Traced
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+class Program(Frozen):
     """A kernel as IR, with what the IR does not say: its Python arguments and results, and the kernels it calls.
 
     The function's arguments are `sizes` followed by one for each parameter; the parameters' shapes and the results'

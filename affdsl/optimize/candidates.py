@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.codegen.targets.target import Target
+from affdsl.frozen import FrozenValue
 from affdsl.optimize.choices import AS_IT_WAS, USUAL, Choices
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.product import register_tile
@@ -60,8 +61,7 @@ OF_RECIPE = {"sweeps": "sweep_steps", "products": "product_terms", "outer": "out
 """A number that a recipe asks for when all else about a nest is right."""
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(FrozenValue):
     """What the model knows of where a kernel runs, and of its arrays.
 
     Attributes

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from affdsl.frozen import FrozenValue
 
 RECIPES = ("chains", "joined", "sweeps", "across", "straight", "products", "outer", "vectors")
 """The recipes that can be left out, in the order in which they are tried: two for all nests, then those of `roots`."""
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(FrozenValue):
     """What recipes choose where more than one number is right. Each of them keeps to what registers and caches hold.
 
     Attributes

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.codegen.native import native_target
 from affdsl.codegen.roofline import Level, Roofline, most_threads, roofline
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
@@ -26,8 +27,7 @@ from affdsl.seeing.counting import counted
 from affdsl.seeing.nests import Nest, nests_of
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(FrozenValue):
     """What the model says of one nest of a kernel as it runs.
 
     Attributes
@@ -58,8 +58,7 @@ class Expected:
         return f"{self.name}: {spelled(self.seconds)}, by {by}"
 
 
-@dataclass(frozen=True)
-class Forecast:
+class Forecast(FrozenValue):
     """What is known of a call without making it.
 
     Attributes

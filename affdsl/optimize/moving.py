@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf, prod
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.expr import Affine, Atom, FloorDiv, Product, Value
@@ -25,8 +26,7 @@ MOST = 16
 """So many boxes of an array are kept apart."""
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(FrozenValue):
     """Neighbours in an array that are touched; without sides it may be any elements."""
 
     sides: tuple[Interval, ...] | None

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, math, memref, vector
 from affdsl.ir.dialects import complex as complex_
@@ -27,8 +27,7 @@ from affdsl.schedule.place import arrays_of
 from affdsl.schedule.schedule import Schedule
 
 
-@dataclass(frozen=True, eq=False)
-class Nest:
+class Nest(Frozen):
     """An innermost loop with those around it that hold the next one and nothing else.
 
     Attributes

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from affdsl.codegen.c.vector_helpers import TARGETS
 from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.codegen.targets.target import Target
+from affdsl.frozen import FrozenValue
 from affdsl.optimize.choices import Choices
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(FrozenValue):
     """What recipes ask of whoever calls.
 
     Attributes

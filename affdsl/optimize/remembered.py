@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from affdsl.codegen.cache import default_cache
 from affdsl.codegen.jit import is_checked
 from affdsl.codegen.toolchain import machine
+from affdsl.frozen import FrozenValue
 from affdsl.kernel import Kernel
 from affdsl.optimize.choices import NUMBERS, RECIPES, USUAL, Choices
 from affdsl.optimize.options import Options
@@ -20,8 +20,7 @@ LARGEST = 1 << 20
 """A number that recipes choose is not larger."""
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(FrozenValue):
     """What came of timing some choices.
 
     Attributes

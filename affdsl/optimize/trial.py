@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import SupportsIndex
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from affdsl.codegen.arguments import Array, ArrayArgument
 from affdsl.codegen.jit import compile_program, signature_of
 from affdsl.errors import AffdslError, ProgramError, ProgramTypeError
+from affdsl.frozen import Frozen
 from affdsl.ir.debugging import asserted, printed
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func
@@ -30,8 +31,7 @@ STEPS = 16
 """What an index argument is that is the size of no array, such as a number of time steps."""
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
+class Trial(Frozen):
     """The arguments of a kernel for some sizes.
 
     Attributes

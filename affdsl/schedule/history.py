@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
@@ -17,8 +18,7 @@ from affdsl.schedule.vectors import vectors
 from affdsl.schedule.verbs import VerbCall
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
+class Entry(Frozen):
     """A step that was taken, with the program after it; or that was refused: then `error` says why.
 
     Attributes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from keyword import iskeyword
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Term, Value
@@ -27,8 +28,7 @@ UNNAMED_ARRAY = "array"
 """What an array is called that the user gave no name."""
 
 
-@dataclass(frozen=True, eq=False)
-class Place:
+class Place(Frozen):
     """Where a step is taken: a function, the module that it is the last function of, and what its loops are called.
 
     `call` is the step as the user wrote it, for messages. `gone` says of names what became of their loops.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
@@ -23,8 +24,7 @@ from affdsl.schedule.place import Place
 from affdsl.schedule.spelling import literal, symbols_in
 
 
-@dataclass(frozen=True, eq=False)
-class VerbCall:
+class VerbCall(Frozen):
     """A step as the user wrote it: a verb, its arguments, and its options, all of which are nothing by default."""
 
     verb: str
@@ -55,8 +55,7 @@ Reader = Callable[..., Step]
 """What a step asks for at a place, given what the user gave, each option by its name."""
 
 
-@dataclass(frozen=True)
-class Verb:
+class Verb(FrozenValue):
     """How a step of a schedule is a step of a function.
 
     Attributes

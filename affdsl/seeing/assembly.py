@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from affdsl.codegen.assembly import FLAGS, Function, Instruction, functions, with_lines
@@ -21,6 +20,7 @@ from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, macros
 from affdsl.codegen.toolchain import assembly as compiled
 from affdsl.errors import ProgramNameError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Value
 from affdsl.ir.location import Location
 from affdsl.ir.messages import nearest
@@ -35,8 +35,7 @@ from affdsl.shown import Text
 INNERMOST = "innermost first"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(FrozenValue):
     """One line of assembly.
 
     Attributes
@@ -57,8 +56,7 @@ class Line:
     c_line: int | None = None
 
 
-@dataclass(frozen=True)
-class ShownLoop:
+class ShownLoop(FrozenValue):
     """A loop of the assembly.
 
     Attributes

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from affdsl.frozen import Frozen
 
 ALIGNED = 64
 """The bytes of a cache line: a copy lies in its lines as the array does in its own."""
@@ -14,8 +15,7 @@ ALIGNED = 64
 Array = NDArray[np.generic]
 
 
-@dataclass(frozen=True, eq=False)
-class Copies:
+class Copies(Frozen):
     """Arrays in the place of those of a call: with their strides, and with as much memory shared between them.
 
     Attributes

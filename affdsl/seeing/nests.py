@@ -8,6 +8,7 @@ from itertools import count
 
 from affdsl.codegen.c.globals import with_constants
 from affdsl.errors import ProgramError
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
@@ -23,8 +24,7 @@ MOST_NAMES = 4
 """So many loops of a nest are named."""
 
 
-@dataclass(frozen=True, eq=False)
-class Nest:
+class Nest(Frozen):
     """A loop nest, or a copy of an array, outside of all loops.
 
     Attributes
@@ -126,8 +126,7 @@ def _loops_to(block: Block, iv: Value) -> Iterator[tuple[Op, ...]]:
             yield from ((*own, *way) for way in _loops_to(inner, iv))
 
 
-@dataclass(frozen=True)
-class _Inside:
+class _Inside(FrozenValue):
     """Where a block is: in which function, what its loops are called, and whether a nest is around."""
 
     names: Mapping[Value, str]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 from affdsl.codegen.assembly import Instruction
 from affdsl.codegen.assembly_loops import AssemblyLoop
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
@@ -20,8 +20,7 @@ MOST = 0.7
 """Such a share of its instructions is of the loop of the kernel that an innermost loop is; compilers move some."""
 
 
-@dataclass(frozen=True)
-class LoopOf:
+class LoopOf(FrozenValue):
     """One loop of a kernel: the operation, and which of its counters counts it."""
 
     op: Loop

@@ -17,6 +17,7 @@ from affdsl.codegen.jit import check_sizes, has_vectors, jit_source, known_argum
 from affdsl.codegen.native import native_target
 from affdsl.codegen.roofline import Roofline, most_threads, roofline
 from affdsl.errors import ProgramTypeError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module
 from affdsl.ir.location import Location
@@ -38,8 +39,7 @@ LONG_ENOUGH = 1.0
 FEWEST, MOST = 3, 25
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(FrozenValue):
     """What was measured and counted of one nest, or of the whole call. All numbers are those of one call.
 
     Attributes

@@ -7,7 +7,7 @@ overlap, and the sizes with which the kernel keeps to its arrays. What was found
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
@@ -26,14 +26,14 @@ from affdsl.codegen.arguments import (
 from affdsl.codegen.c.sites import Site
 from affdsl.codegen.errors import SizeError
 from affdsl.codegen.overlap import strides_of
+from affdsl.frozen import FrozenValue
 
 Numbers = tuple[int, ...]
 REMEMBERED = 1000
 """Of how many calls with other shapes it is remembered that they may run."""
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(FrozenValue):
     """A number that no caller passes: a dimension of an argument is factor * size + constant."""
 
     name: str
@@ -43,16 +43,14 @@ class Size:
     constant: int
 
 
-@dataclass(frozen=True)
-class Dimension:
+class Dimension(FrozenValue):
     """What a dimension of an argument or a result is in words, and the numbers of which it is made."""
 
     shown: str
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(FrozenValue):
     """What must hold of the numbers, in words, and those that it is about."""
 
     shown: str
@@ -60,8 +58,7 @@ class Condition:
     holds: Callable[..., bool]
 
 
-@dataclass(frozen=True)
-class Contract:
+class Contract(FrozenValue):
     """What the numbers of a call must satisfy: sizes, and then arguments that are sizes, each with its name.
 
     Attributes
@@ -92,8 +89,7 @@ Place = tuple[str, int, int]
 ("failure", 0, 0)."""
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(FrozenValue):
     """A function of a library, to be called with one argument for each of its signature.
 
     Attributes

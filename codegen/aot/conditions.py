@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from affdsl.codegen.aot.shipped import ShippedKernel
 from affdsl.codegen.jit import limited
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Constraint, Value
 from affdsl.ir.spelling import spell_constraint
 from affdsl.passes.analysis.bounds import Finding
 from affdsl.passes.analysis.relations import Alternatives
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(FrozenValue):
     """What must hold, in words; it does not where all constraints of one of `against` hold."""
 
     shown: str

@@ -6,7 +6,6 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from affdsl.codegen.aot.shipped import Library
 from affdsl.codegen.c.vector_helpers import TARGETS
@@ -15,12 +14,12 @@ from affdsl.codegen.native import native_target
 from affdsl.codegen.targets.baseline import BASELINE
 from affdsl.codegen.targets.target import Target
 from affdsl.codegen.toolchain import Compiler, macros
+from affdsl.frozen import FrozenValue
 
 _CPUS = {"__x86_64__": "x86_64", "__aarch64__": "aarch64", "__riscv": "riscv64"}
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(FrozenValue):
     """Where a library will run."""
 
     cpu: str

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from affdsl.codegen.targets.target import Target
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects.func import Module
 from affdsl.lang.trace import Program
 from affdsl.passes.analysis.bounds import Bounds
 
 
-@dataclass(frozen=True, eq=False)
-class ShippedKernel:
+class ShippedKernel(Frozen):
     """A kernel as it is called, and its IR for each target.
 
     Attributes
@@ -38,8 +37,7 @@ class ShippedKernel:
         return self.program.func.symbol
 
 
-@dataclass(frozen=True, eq=False)
-class Library:
+class Library(Frozen):
     """A library that is asked for: its name and version, what is in it, and for which CPUs, the best one first."""
 
     name: str

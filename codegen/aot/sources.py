@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from affdsl.codegen.aot.checks import checks
 from affdsl.codegen.aot.contract import required
@@ -17,10 +16,10 @@ from affdsl.codegen.c.names import comment
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.sites import SharedSites, Sites
 from affdsl.codegen.targets.target import Target
+from affdsl.frozen import FrozenValue
 
 
-@dataclass(frozen=True)
-class SourceFile:
+class SourceFile(FrozenValue):
     """A C file, with the target for which it is compiled; None for one that any compiler takes as it is."""
 
     name: str
@@ -28,8 +27,7 @@ class SourceFile:
     target: Target | None = None
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(FrozenValue):
     """All files of C: those to compile, and headers, of which the first is for everybody."""
 
     files: tuple[SourceFile, ...]

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from affdsl.codegen.c.lines import Lines
 from affdsl.codegen.c.plan import Plan, root_of
 from affdsl.codegen.c.strides import strides_of
 from affdsl.errors import UnsupportedError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.types import MemRefType
 
 
-@dataclass(frozen=True)
-class Buffer:
+class Buffer(FrozenValue):
     """Where a memref lies: its pointer, its shape, and its strides where it is not row-major and contiguous."""
 
     name: str
@@ -70,8 +70,7 @@ class Buffers(dict[Value, Buffer]):
         return [self.size(buffer, k) for k in range(buffer.type.rank)]
 
 
-@dataclass(frozen=True)
-class Owned:
+class Owned(FrozenValue):
     """A buffer from malloc that the block which made it must free."""
 
     name: str

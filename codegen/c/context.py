@@ -26,6 +26,7 @@ from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.values import Values
 from affdsl.codegen.c.words import Words
 from affdsl.errors import UnsupportedError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.debugging import reports
 from affdsl.ir.dialects import func, scf, vector
@@ -38,8 +39,7 @@ Rows = Mapping[type[Op], Callable[..., None]]
 """What writes each operation: a function of the context and the operation."""
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(FrozenValue):
     """The variables that get what a block yields."""
 
     names: tuple[str, ...]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, vector
 from affdsl.ir.expr import Value
@@ -14,8 +14,7 @@ from affdsl.ir.types import IntegerType, VectorType
 ACCUMULATORS = (4, 8, 16)
 
 
-@dataclass(frozen=True)
-class Dot:
+class Dot(FrozenValue):
     """acc[k] + the products of as many lanes of two vectors as there are narrow integers in the bits of one of acc."""
 
     kind: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.codegen.c.allowed import NAMES
 from affdsl.codegen.c.context import Context, Rows
@@ -20,6 +20,7 @@ from affdsl.codegen.c.rows import choice, versions
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
 from affdsl.codegen.c.vector_types import NAMES as VECTOR_TYPES
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Module, Return
 from affdsl.ir.expr import Constraint
@@ -32,8 +33,7 @@ REGISTER_BITS = (128, 256, 512)
 """How wide vector registers are."""
 
 
-@dataclass(frozen=True)
-class CSource:
+class CSource(FrozenValue):
     """A C file and its header. `source` includes the header as `<name>.h`; `about` is what a caller must know."""
 
     source: str

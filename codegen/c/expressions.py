@@ -9,6 +9,7 @@ from math import inf
 from affdsl.codegen.c.ranges import Ranges
 from affdsl.codegen.c.types import integer_literal
 from affdsl.errors import UnsupportedError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value
 from affdsl.ir.spelling import spell
 
@@ -164,8 +165,7 @@ _HEAVIEST = 20_000
 """Atoms of an expression that C text may have."""
 
 
-@dataclass(frozen=True)
-class AffineWriter:
+class AffineWriter(FrozenValue):
     """Writes affine expressions: what each value is called, what is known about it, and where helpers are asked for."""
 
     value: Callable[[Value], Code]

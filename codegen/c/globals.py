@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -13,6 +12,7 @@ from affdsl.codegen.c.names import Scope, function_identifier
 from affdsl.codegen.c.types import element, stored_type
 from affdsl.codegen.c.unit import Unit
 from affdsl.errors import UnsupportedError
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.expr import Value
@@ -30,8 +30,7 @@ LARGEST = 2**31 - 1
 """So many bytes a static array has at most: compilers address no larger ones in programs as they usually make them."""
 
 
-@dataclass(frozen=True, eq=False)
-class GlobalBuffer:
+class GlobalBuffer(Frozen):
     """A global buffer: what it is called in C, and the value that stands for it in every function."""
 
     definition: memref.Global

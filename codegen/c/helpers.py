@@ -6,15 +6,14 @@ The name of a helper is its stem and the type that it works on: `add_i32`, `maxi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 
 from affdsl.codegen.c.types import container
 from affdsl.errors import InternalError
+from affdsl.frozen import FrozenValue
 
 
-@dataclass(frozen=True)
-class Helper:
+class Helper(FrozenValue):
     """A function's text, the other helpers that it calls, and the headers that it needs."""
 
     text: str

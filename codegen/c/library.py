@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.codegen.c.emit import functions_of
 from affdsl.codegen.c.names import Scope
@@ -12,13 +12,13 @@ from affdsl.codegen.c.plan import Plan, plans
 from affdsl.codegen.c.prototype import Prototype
 from affdsl.codegen.c.sites import Sites
 from affdsl.codegen.c.unit import Unit
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects.func import Module
 from affdsl.passes.lowering.rows_of_vectors import rows_of_vectors
 from affdsl.passes.lowering.split_vectors import split_vectors
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(FrozenValue):
     """A function that callers see: the one called `symbol` in its module, under the C name `name`.
 
     The first `sizes` arguments are sizes, so not negative; if `checked`, each access is checked before it is made.
@@ -31,8 +31,7 @@ class Entry:
     checked: bool = False
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(FrozenValue):
     """A function as it was written: what callers must know of it, and how they call it."""
 
     plan: Plan

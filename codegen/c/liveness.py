@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from affdsl.codegen.c.fallible import may_fail
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, math, memref, ub, vector
 from affdsl.ir.dialects import complex as complex_
@@ -28,8 +28,7 @@ PURE = (
 """What has no effect: it is left out where nobody reads what it gives."""
 
 
-@dataclass(frozen=True)
-class Liveness:
+class Liveness(FrozenValue):
     """How often each value is read; which are read once, in the block that defines them; which operations are idle."""
 
     uses: Counter[Value]

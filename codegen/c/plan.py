@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from affdsl.codegen.c.globals import GlobalBuffer, global_buffers, used, with_constants
 from affdsl.codegen.c.names import Scope, function_identifier
@@ -11,6 +11,7 @@ from affdsl.codegen.c.ranges import Ranges
 from affdsl.codegen.c.strides import passed_strides, strides_of
 from affdsl.codegen.c.types import element
 from affdsl.errors import UnsupportedError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import asserted, is_known
 from affdsl.ir.dialects import affine, arith, func, memref, scf, vector
@@ -20,8 +21,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, IndexType, MemRefType, Type, UnrankedMemRefType
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(FrozenValue):
     """One result of a function. Of an array: the value inside that it is, and its shape over the index arguments."""
 
     type: Type
@@ -36,8 +36,7 @@ class Result:
         return isinstance(self.type, MemRefType)
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(FrozenValue):
     """A function as its callers see it, and what its writer must know."""
 
     func: func.Func

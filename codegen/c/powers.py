@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, func, vector
 from affdsl.ir.expr import Value
@@ -16,8 +16,7 @@ _FORMATS = {"f32": (127, 23), "f64": (1023, 52)}
 """The exponent of 1 as it is stored, and the bits behind the point."""
 
 
-@dataclass(frozen=True)
-class Power:
+class Power(FrozenValue):
     """factor * 2**exponent: what x * 2**(n >> 1) * 2**(n - (n >> 1)) is."""
 
     factor: Value

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.codegen.c.names import Scope
 from affdsl.codegen.c.plan import Plan
 from affdsl.codegen.c.types import element, is_memref, number_type, stored_type
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Value
 from affdsl.ir.types import MemRefType
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(FrozenValue):
     """One parameter: `type` ends before the name, with the star of a pointer."""
 
     type: str
@@ -21,8 +21,7 @@ class Parameter:
     is_restrict: bool = False
 
 
-@dataclass(frozen=True)
-class Prototype:
+class Prototype(FrozenValue):
     """A function's C name, what it returns, and its parameters: those of the arguments, then those of results."""
 
     name: str

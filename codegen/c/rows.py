@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from affdsl.codegen.c.plan import Plan
 from affdsl.codegen.c.prototype import Prototype
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine, scf, vector
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.layouts import has_rows
@@ -20,8 +21,7 @@ _VECTORS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Version:
+class Version(FrozenValue):
     """A plan that is better where some strides are what `strides` has for them: a number, or sizes multiplied."""
 
     plan: Plan

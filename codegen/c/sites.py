@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import PurePath
 
 from affdsl.errors import AffdslError, DivisorError, FailedAssertionError, OutOfBoundsError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.location import Location
 from affdsl.ir.reports import shown_float, with_report
 
@@ -57,8 +58,7 @@ class Access:
         )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Misfit:
+class Misfit(FrozenValue):
     """What moves or renames many elements at once; `words` has a place {0}, {1} ... for each number."""
 
     where: Location | str
@@ -76,8 +76,7 @@ class Misfit:
         return OutOfBoundsError(f"{self.where}: {self.words.format(*numbers)}", self.array)
 
 
-@dataclass(frozen=True)
-class Divisor:
+class Divisor(FrozenValue):
     """A division by what is known only at run time: the number."""
 
     where: Location | str
@@ -97,8 +96,7 @@ class Divisor:
         )
 
 
-@dataclass(frozen=True)
-class Assertion:
+class Assertion(FrozenValue):
     """What the kernel asserts, with what it says where that does not hold: each number, and the text after it."""
 
     where: Location | str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import copysign, prod
 
 from affdsl.codegen.c.context import Context
@@ -12,6 +11,7 @@ from affdsl.codegen.c.powers import Power
 from affdsl.codegen.c.tables import FLOAT_COMPARISON, INTEGER_COMPARISON, NEGATED_COMPARISON, UNSIGNED_COMPARISON
 from affdsl.codegen.c.types import suffix, value_type, width
 from affdsl.codegen.c.vector_helpers import EXTREMES, HALVED, IN_DOUBLES, NARROW, has_row, types_between
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import arith, math, vector
 from affdsl.ir.dialects.arith import ROUNDING
@@ -122,8 +122,7 @@ def on_vectors(c: Context, stem: str, kind: ScalarType, lanes: int, *operands: V
     return call(c.unit.vector_helper(stem, suffix(kind), lanes), *shown)
 
 
-@dataclass(frozen=True)
-class Mask:
+class Mask(FrozenValue):
     """A mask that a helper goes by: its lanes are as wide as those of the vectors."""
 
     shown: Code | Value

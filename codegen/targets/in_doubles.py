@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from affdsl.codegen.targets.target import Row
+from affdsl.frozen import FrozenValue
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(FrozenValue):
     """A function of floats.
 
     Attributes
@@ -44,8 +43,7 @@ KINDS: Mapping[str, Kind] = {
 """The functions, by the kinds of math."""
 
 
-@dataclass(frozen=True)
-class _Register:
+class _Register(FrozenValue):
     """How C has what is done with a register of floats, `given`, and two of doubles, `first` and `second`."""
 
     width: int

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from affdsl.frozen import FrozenValue
 
 Row = tuple[str, str, int]
 """An operation of `codegen/c/vector_helpers.py`, the type of its lanes and their number: ("masked_load", "f32", 16)."""
 LANE_BITS = {"f32": 32, "f64": 64, "i8": 8, "i16": 16, "i32": 32, "i64": 64}
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(FrozenValue):
     """An instruction set, and what of it C has only as functions of compilers."""
 
     name: str

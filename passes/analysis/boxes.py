@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Literal, TypeVar
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
 from affdsl.ir.types import ComplexType, ElementType, FloatType, IndexType, IntegerType, VectorType
@@ -27,8 +28,7 @@ MOST_ITERATIONS = 200
 """Nor are those that are another one in each of more iterations."""
 
 
-@dataclass(frozen=True)
-class Bound:
+class Bound(FrozenValue):
     """One side of a box: the least, or the greatest, of some expressions over outer induction variables and symbols.
 
     Attributes
@@ -54,8 +54,7 @@ class Bound:
         return spelled[0] if len(spelled) == 1 else f"{self.choice}({', '.join(spelled)})"
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(FrozenValue):
     """For each dimension of a buffer the indices from `lower` to `upper`, which is one more than the last.
 
     What is said of it holds in each iteration in which anything is touched.
@@ -95,8 +94,7 @@ NO_BOX = Box((), (), (None,))
 """Where not even the number of dimensions is known."""
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(FrozenValue):
     """How many there are: exactly, and at most; None is not known."""
 
     exact: int | None
@@ -253,8 +251,7 @@ def _bound(exprs: Sequence[Affine], side: Choice, chosen: Choice, *, is_tight: b
     return Bound(tuple(dict.fromkeys(e + after for e in exprs)), chosen, is_tight)
 
 
-@dataclass(frozen=True)
-class _Count:
+class _Count(FrozenValue):
     """How many indices one dimension has: the most over all iterations, and whether all have as many."""
 
     most: int | None

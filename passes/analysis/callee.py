@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Term, Value
 from affdsl.ir.types import MemRefType
@@ -15,8 +14,7 @@ MOST_TOUCHES = 100
 """How many different accesses of a function a call has at most; of one with more it touches whole buffers."""
 
 
-@dataclass(frozen=True, eq=False)
-class Touch:
+class Touch(Frozen):
     """One access of a function to a buffer that its caller knows, too.
 
     Attributes
@@ -35,8 +33,7 @@ class Touch:
     index: Index | None
 
 
-@dataclass(frozen=True, eq=False)
-class Callee:
+class Callee(Frozen):
     """A function that is called, with all that it does to buffers of its caller."""
 
     function: func.Func

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import sub
 from types import MappingProxyType
 from typing import Literal
 
 from affdsl.errors import public
-from affdsl.frozen import FrozenValue
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
 from affdsl.passes.analysis.access import Access, Accesses, met
@@ -106,8 +106,7 @@ class Witness(FrozenValue):
     element: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Dependence:
+class Dependence(Frozen):
     """That a sink runs after a source and touches an element that the source touches too.
 
     Attributes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine
 from affdsl.passes.analysis.linearized import Chain, Index, by_dimensions, is_affine, outermost
@@ -16,8 +16,7 @@ if TYPE_CHECKING:  # which stand above: they ask for the dimensions of their buf
     from affdsl.passes.analysis.storage import Buffer
 
 
-@dataclass(frozen=True, eq=False)
-class Dimensions:
+class Dimensions(Frozen):
     """How the elements of one buffer are counted.
 
     Attributes

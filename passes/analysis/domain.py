@@ -8,9 +8,10 @@ is known is a local without constraints; then the domain may be larger than what
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.dialects.opaque import Opaque
@@ -29,8 +30,7 @@ NOT_POSITIVE = "divides by a number that is not positive"
 """How the reason ends for which an expression has no value."""
 
 
-@dataclass(frozen=True, eq=False)
-class Domain:
+class Domain(Frozen):
     """The iterations of the loops around a statement in which it runs.
 
     Attributes

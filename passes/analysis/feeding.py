@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Value
@@ -25,8 +25,7 @@ class UnfollowedError(AffdslError):
         self.reason, self.op = reason, op
 
 
-@dataclass(frozen=True)
-class Feed:
+class Feed(FrozenValue):
     """A read whose value a write needs.
 
     Attributes

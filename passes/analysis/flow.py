@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
+from affdsl.frozen import Frozen
 from affdsl.ir.expr import Affine
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences, described
@@ -19,8 +19,7 @@ BUDGET = 5_000_000
 """How many operations isl may spend on the writers of one read: up to a second."""
 
 
-@dataclass(frozen=True, eq=False)
-class LastWrite:
+class LastWrite(Frozen):
     """That a write is the last one before a read to the elements that it reads.
 
     Attributes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 import lazy_loader  # type: ignore[import-untyped]
 
 from affdsl.errors import AffdslError, public
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
@@ -48,8 +48,7 @@ class GraphError(AffdslError):
     """
 
 
-@dataclass(frozen=True)
-class InsertionPoints:
+class InsertionPoints(FrozenValue):
     """Where in its block something may be inserted: before the operation at any position from first to last."""
 
     first: int

@@ -8,7 +8,6 @@ matrices is one lane, and a triangle has one for each row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, func, memref, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
@@ -41,8 +41,7 @@ class UncountedError(AffdslError):
     """How often something runs is not known before it runs, or would take too long to count: why."""
 
 
-@dataclass(frozen=True)
-class Lanes:
+class Lanes(FrozenValue):
     """Iterations that are told apart: the numbers that values have in each of them, and how often each occurs."""
 
     values: Mapping[Value, Numbers]
@@ -64,8 +63,7 @@ def one() -> Lanes:
     return Lanes({}, np.ones(1, np.int64))
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(FrozenValue):
     """The numbers of a counter: from `lower` on, `count` of them, `step` apart; and what they are computed of."""
 
     iv: Value

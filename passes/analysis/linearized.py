@@ -19,13 +19,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from affdsl.frozen import Frozen
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Product, Value, factors_of
 from affdsl.passes.analysis.polyhedral import DEEPEST_QUOTIENT, Dim, UnknownError, number_of, spending
 from affdsl.passes.analysis.relations import BUDGET, elements_of, remembered
@@ -45,8 +45,7 @@ MOST_CHAINS = 12
 """How many proposals are tried for one subscript, and for one buffer."""
 
 
-@dataclass(frozen=True, eq=False)
-class Recovered:
+class Recovered(Frozen):
     """The elements of an access by the dimensions that its subscripts hide.
 
     Attributes

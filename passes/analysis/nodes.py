@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
@@ -26,8 +26,7 @@ EdgeKind = Literal["flow", "anti", "output", "free", "value", "order"]
 and that two nodes of which nothing is known stay in order."""
 
 
-@dataclass(frozen=True, eq=False)
-class Node:
+class Node(Frozen):
     """One operation of a block, with all that happens inside of it.
 
     Attributes
@@ -82,8 +81,7 @@ class Node:
         return f"<node {self.id}: {op_name(self.op) or type(self.op).__name__}>"
 
 
-@dataclass(frozen=True, eq=False)
-class Edge:
+class Edge(Frozen):
     """That the sink must stay behind the source, and why.
 
     Attributes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Value
@@ -28,8 +28,7 @@ MOST_SHOWN = 2
 """How many reasons a row of the table gives."""
 
 
-@dataclass(frozen=True, eq=False)
-class Parallelism:
+class Parallelism(Frozen):
     """Whether the iterations of one loop may run in any order, those of the loops around it being the same.
 
     Attributes

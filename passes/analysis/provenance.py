@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import memref
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import Dependences
@@ -19,8 +19,7 @@ BUDGET = 5_000_000
 """How many operations isl may spend on one step: up to a second."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(Frozen):
     """A write on the way to an output.
 
     Attributes
@@ -40,8 +39,7 @@ class Stage:
         return _elements(self.needed, len(self.write.ivs)).coalesce()
 
 
-@dataclass(frozen=True, eq=False)
-class Origin:
+class Origin(Frozen):
     """A read of what an array held before the function, for an output.
 
     `elements` are from those of the output to those that are read for them, and `stage` is the write that needs them.

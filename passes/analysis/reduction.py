@@ -7,8 +7,8 @@ the loop carries (iter_args), or an element of an array that each iteration load
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref, scf, vector
 from affdsl.ir.expr import Value
@@ -37,8 +37,7 @@ def uncombined(carried: Value) -> str:
     return "and reductions combine no complex numbers: sum up both parts" if is_complex else "and not only combined"
 
 
-@dataclass(frozen=True, eq=False)
-class Update:
+class Update(Frozen):
     """Where an element is loaded, combined and stored; or an atomic operation that does it all."""
 
     kind: str
@@ -52,8 +51,7 @@ class Update:
         return self.load, self.store
 
 
-@dataclass(frozen=True, eq=False)
-class Reduction:
+class Reduction(Frozen):
     """A number, or the elements of an array, that the iterations of a loop combine with something.
 
     Attributes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import memref
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -23,8 +23,7 @@ from affdsl.passes.analysis.storage import Buffer
 Kind = Literal["read", "write", "access"]
 
 
-@dataclass(frozen=True, eq=False)
-class Region:
+class Region(Frozen):
     """The elements of one buffer that some accesses touch, as a function of the outermost loops around all of them.
 
     Attributes

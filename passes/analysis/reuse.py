@@ -4,10 +4,10 @@ iteration needs: what tiling, packing and the order of loops are chosen by."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
@@ -26,8 +26,7 @@ LINE = 64
 SelfReuse = Literal["temporal", "spatial", "none", "unknown"]
 
 
-@dataclass(frozen=True, eq=False)
-class AccessReuse:
+class AccessReuse(Frozen):
     """What one access touches again by itself.
 
     Attributes
@@ -44,8 +43,7 @@ class AccessReuse:
     by: Mapping[Value, SelfReuse]
 
 
-@dataclass(frozen=True, eq=False)
-class GroupReuse:
+class GroupReuse(Frozen):
     """That one access touches what another one has touched before, always so many iterations later.
 
     Attributes
@@ -72,8 +70,7 @@ class GroupReuse:
         return f"{_spelled(sink)} touches what {_spelled(source)} touched ({distances}) before"
 
 
-@dataclass(frozen=True, eq=False)
-class Footprint:
+class Footprint(Frozen):
     """What one iteration of a loop touches in all its deeper loops; where `iv` is None, what the whole nest does."""
 
     iv: Value | None
@@ -92,8 +89,7 @@ class Footprint:
         return sum(known) if len(known) == len(limits) else None
 
 
-@dataclass(frozen=True, eq=False)
-class Reuse:
+class Reuse(Frozen):
     """The reuse in one loop nest; it prints as tables."""
 
     line: int

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
@@ -42,8 +42,7 @@ class UnscheduledError(Exception):
     """isl cannot be asked, or finds nothing; the text says why, as the end of a sentence."""
 
 
-@dataclass(frozen=True, eq=False)
-class Statement:
+class Statement(Frozen):
     """Operations of one block that use each other's values, other than loops.
 
     Attributes
@@ -58,8 +57,7 @@ class Statement:
     ivs: tuple[Value, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
+class Row(Frozen):
     """One loop of a band: when an iteration of each statement runs, over the counters of its loops."""
 
     times: Mapping[Statement, Affine]
@@ -70,8 +68,7 @@ class Row:
         return ", ".join(dict.fromkeys(map(spell, self.times.values()))) + " (parallel)" * self.is_parallel
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
+class Band(Frozen):
     """Loops in the order of which all dependences are kept; if it is permutable, in any order of these loops."""
 
     rows: tuple[Row, ...]
@@ -86,8 +83,7 @@ class Band:
         return said if self.inside is None else f"{said}, and inside {self.inside}"
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(Frozen):
     """Statements that run one after the other, each group with loops of its own."""
 
     groups: tuple[tuple[tuple[Statement, ...], Band | Parts | None], ...]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import UNTOUCHED, KeptInPlace, Op
 from affdsl.ir.dialects import func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -20,8 +20,7 @@ from affdsl.passes.analysis.summary import NEW, Summaries, stores_a_buffer
 from affdsl.passes.analysis.views import VIEWS, Index, below, digits, linear
 
 
-@dataclass(frozen=True, eq=False)
-class Buffer:
+class Buffer(Frozen):
     """One array: an argument, what an allocation makes, or a global one.
 
     Attributes

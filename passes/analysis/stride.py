@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Constraint, Value
@@ -21,8 +21,7 @@ from affdsl.passes.analysis.relations import Relation, iterator, local, map_from
 Motion = Literal["invariant", "contiguous", "reversed", "strided", "varying", "unknown"]
 
 
-@dataclass(frozen=True)
-class Stride:
+class Stride(FrozenValue):
     """How an access moves with a loop, the other loops staying where they are.
 
     Between any two iterations of the loop in which the access runs, it moves by `vector` for each iteration of the loop

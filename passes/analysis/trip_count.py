@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -21,8 +21,7 @@ from affdsl.passes.analysis.relations import BUDGET, domain_of, ends, iterator, 
 Loop: TypeAlias = affine.For | affine.Parallel | scf.For | scf.Parallel
 
 
-@dataclass(frozen=True)
-class TripCount:
+class TripCount(FrozenValue):
     """How often a loop runs its body, for all sizes and all iterations of the loops around it.
 
     Attributes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, func, memref
 from affdsl.ir.dialects.func import Module
@@ -54,8 +54,7 @@ def normalize_memrefs(module: Module) -> Module:
     return rewrite(module, lambda op: _rewritten(op, new, positions, makers))
 
 
-@dataclass(frozen=True)
-class _Normal:
+class _Normal(FrozenValue):
     """A value under its new type, and where the layout had each element."""
 
     value: Value

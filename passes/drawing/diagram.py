@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.types import MemRefType
 from affdsl.passes.analysis.dependence import Distance
@@ -21,8 +21,7 @@ FARTHEST = 9
 """Distances in a wider range than from -FARTHEST to FARTHEST are shown as *: they vary."""
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(FrozenValue):
     """One node: its number, a title, what it does, the buffers that it touches, and where it was written."""
 
     id: int
@@ -33,8 +32,7 @@ class Box:
     is_barrier: bool = False
 
 
-@dataclass(frozen=True)
-class Arrow:
+class Arrow(FrozenValue):
     """All edges of one kind from one box to another, which one loop carries or none: with what is said of each."""
 
     source: int
@@ -45,8 +43,7 @@ class Arrow:
     is_carried: bool = False
 
 
-@dataclass(frozen=True)
-class Diagram:
+class Diagram(FrozenValue):
     """Boxes in the order of the program, arrows in that of their sources and sinks, and what is not shown."""
 
     name: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Value
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, block_of
@@ -19,8 +20,7 @@ from affdsl.passes.optimize.program import Program
 from affdsl.passes.optimize.storage import Extent, storage
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnFusion:
+class DrawnFusion(Frozen):
     """A fusion that draws itself: what was to the left, what came of it to the right, the storage below each.
 
     `loop` is the loop whose body is drawn, by its name; None for the body of the function.

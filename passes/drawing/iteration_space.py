@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from affdsl.frozen import Frozen
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import nearest
 from affdsl.passes.analysis.dependence import Dependences
@@ -79,8 +79,7 @@ def iteration_space(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class IterationSpace:
+class IterationSpace(Frozen):
     """The iterations of two loops at given sizes. Made by `iteration_space`.
 
     Attributes

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from affdsl.frozen import FrozenValue
 
 Point = tuple[float, float]
 
 
-@dataclass(frozen=True)
-class Rectangle:
+class Rectangle(FrozenValue):
     """A box with round corners, from its upper left corner on."""
 
     x: float
@@ -22,8 +23,7 @@ class Rectangle:
     dashes: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(FrozenValue):
     """A line: a start, then pieces: (end,) is a straight one, (control, control, end) a Bézier curve."""
 
     start: Point
@@ -33,16 +33,14 @@ class Curve:
     width: float = 1.5
 
 
-@dataclass(frozen=True)
-class Triangle:
+class Triangle(FrozenValue):
     """The head of an arrow."""
 
     corners: tuple[Point, Point, Point]
     fill: str
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(FrozenValue):
     """One line of text in a font whose characters are all as wide; y is its base line."""
 
     x: float
@@ -60,8 +58,7 @@ class Text:
 Shape = Rectangle | Curve | Triangle | Text
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(FrozenValue):
     """Shapes, later ones above earlier ones, on white; y grows downward."""
 
     title: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from affdsl.frozen import FrozenValue
 from affdsl.passes.drawing.layout import EDGE, FAINT, INK, DrawingError
 from affdsl.passes.drawing.picture import ADVANCE, Curve, Picture, Point, Rectangle, Shape, Text, Triangle
 from affdsl.passes.drawing.space_view import Arrow, Place, View
@@ -57,8 +57,7 @@ def space_layout(of: View) -> Picture:
     return Picture(of.title, width + MARGIN, bottom + MARGIN, (*shapes, *legend))
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(FrozenValue):
     """The places along one axis: numbers from `low` to `high`, `unit` from one cell to the next, from `start` on."""
 
     low: int
@@ -79,8 +78,7 @@ class _Axis:
         return range(self.low, self.high + 1, self.unit * (1 + self.cells // 30))
 
 
-@dataclass(frozen=True)
-class _Grid:
+class _Grid(FrozenValue):
     """The outer loop downward, the inner one to the right."""
 
     down: _Axis

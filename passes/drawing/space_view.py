@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from affdsl.frozen import Frozen, FrozenValue
 
 Kind: TypeAlias = Literal["flow", "anti", "output"]
 Place: TypeAlias = tuple[int, int]
 """The values of the outer and of the inner loop."""
 
 
-@dataclass(frozen=True)
-class Arrow:
+class Arrow(FrozenValue):
     """That something in the iteration `sink` must run after something in the iteration `source`."""
 
     kind: Kind
@@ -23,8 +23,7 @@ class Arrow:
         return f"{self.kind} {self.source} -> {self.sink}"
 
 
-@dataclass(frozen=True, eq=False)
-class View:
+class View(Frozen):
     """Points by their places with the number of the step in which they run.
 
     `tiles` are the points in each box, `paths` the points that each line leads through, `notes` the words below.

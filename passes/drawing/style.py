@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.passes.analysis.nodes import EdgeKind
 
 
-@dataclass(frozen=True)
-class Style:
+class Style(FrozenValue):
     """How the arrows of one kind are drawn, what Graphviz calls it, and what the legend says."""
 
     colour: str

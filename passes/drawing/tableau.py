@@ -7,9 +7,9 @@ stand in the order in which the program has its loops and subscripts; nothing is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
 from affdsl.ir.types import INDEX
 from affdsl.passes.analysis.access import Access, met
@@ -18,8 +18,7 @@ from affdsl.passes.analysis.polyhedral import Dim, Set, spending
 from affdsl.passes.analysis.relations import BUDGET, Alternatives, Relation, at_depth, iterator, local, same_element
 
 
-@dataclass(frozen=True)
-class Coefficients:
+class Coefficients(FrozenValue):
     """The coefficients of a constraint, the constant last: their sum is 0, or at least 0."""
 
     numbers: tuple[int, ...]
@@ -29,8 +28,7 @@ class Coefficients:
         return f"{' '.join(map(str, self.numbers))} {'=' if self.equality else '>='} 0"
 
 
-@dataclass(frozen=True)
-class Tableau:
+class Tableau(FrozenValue):
     """Integer points that satisfy all rows of one of some systems; all points of none.
 
     The columns are the dimensions, of which `named` says which are induction variables, then symbols, then locals

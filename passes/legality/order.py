@@ -8,11 +8,11 @@ them writing, the one that ran first still does. What is not known is not legal.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import sub
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.expr import Affine, Term, Value
@@ -46,8 +46,7 @@ for the affine.yield of a loop that carries values, and for operations that may 
 Roots: TypeAlias = Op | Sequence[Op]
 
 
-@dataclass(frozen=True, eq=False)
-class Violation:
+class Violation(Frozen):
     """A dependence whose sink would no longer run after its source; `find` looks for two such iterations."""
 
     dependence: Dependence

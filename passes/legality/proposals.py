@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.passes.legality.assumptions import assuming, promised
@@ -15,8 +16,7 @@ Argument: TypeAlias = "Value | Affine | int | str | bool | tuple[Argument, ...] 
 """A loop by its induction variable, a buffer by its memref, a number, a place; some of them; widths of dimensions."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(FrozenValue):
     """One transformation: `verb(func, *arguments, **options)`, which `affdsl.passes.advice.verbs` does to a function.
 
     Values keep their identity from one step to the next, so arguments may be those of a function to which other steps
@@ -45,8 +45,7 @@ class Step:
         return f"{self.verb}({', '.join(('func', *given))})"
 
 
-@dataclass(frozen=True, eq=False)
-class Request:
+class Request(Frozen):
     """A step that is asked for, the function, and the module that it is part of."""
 
     step: Step
@@ -54,8 +53,7 @@ class Request:
     module: Module | None = None
 
 
-@dataclass(frozen=True)
-class Proposal:
+class Proposal(FrozenValue):
     """What is legal where something else is not: steps before it, other options for it, or steps in its place.
 
     Attributes

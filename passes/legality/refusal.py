@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from affdsl.errors import AffdslError, public
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.passes.analysis.dependence import Dependence, Witness
 from affdsl.passes.legality.order import Violation
@@ -14,8 +14,7 @@ from affdsl.passes.legality.proposals import Proposal, Request
 from affdsl.passes.legality.words import explained, heading
 
 
-@dataclass(frozen=True)
-class Reason:
+class Reason(FrozenValue):
     """Why something is refused, in words, with the dependence and the two iterations that show it, where there are."""
 
     text: str

@@ -6,9 +6,10 @@ Every transformation that reorders asks `require_order`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.messages import shown
@@ -22,8 +23,7 @@ MOST_TRIES = 10
 """How many other things are tried before a refusal names none; the most likely ones come first."""
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
+class Candidate(Frozen):
     """Another way to what was asked for: legal if the accesses may run at each of these times.
 
     `reductions` are what it combines in any order, beside those that are allowed anyway.

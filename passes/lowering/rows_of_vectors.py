@@ -8,6 +8,7 @@ from itertools import product
 from math import prod
 from typing import Self
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Lanewise, Nested, Op
 from affdsl.ir.dialects import affine, arith, scf, vector
 from affdsl.ir.dialects.func import Func, Module
@@ -189,8 +190,7 @@ class _Rows(Splitter):
         return [_lane(one, rows[row], lane), vector.Broadcast(made, one, location=op.location)], made
 
 
-@dataclass(frozen=True)
-class _Memory:
+class _Memory(FrozenValue):
     """How the dimensions of a transfer lie in memory.
 
     Attributes

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -86,8 +87,7 @@ def explained(
             yield from map(str, fused(function, around, policy, with_reasons=True)[1])
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(FrozenValue):
     """What may be fused: the options of the pass."""
 
     tolerance: float = 0.3

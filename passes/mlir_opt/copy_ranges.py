@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.memref import GetGlobal
@@ -23,8 +24,7 @@ from affdsl.passes.transforms.data_copy.plan import planned
 from affdsl.passes.transforms.data_copy.request import CopyOptions
 
 
-@dataclass(frozen=True)
-class CopyPolicy:
+class CopyPolicy(FrozenValue):
     """What decides where copies are made: see `affine_data_copy_generate`."""
 
     options: CopyOptions

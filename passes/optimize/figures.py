@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.expr import Value
 from affdsl.passes.analysis.graph import MemRefDependenceGraph, Node
 from affdsl.passes.analysis.polyhedral import UnknownError
@@ -16,8 +17,7 @@ USUAL_CACHES = (32 * 1024, 1024 * 1024)
 """Bytes of the caches of a machine that nobody asked, the nearest first."""
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(FrozenValue):
     """What is aimed at.
 
     Attributes
@@ -47,8 +47,7 @@ class Goal:
         return next((f"L{k}" for k, size in enumerate(self.caches, 1) if bytes <= size), "memory")
 
 
-@dataclass(frozen=True, eq=False)
-class Figures:
+class Figures(Frozen):
     """The figures of a producer and a consumer.
 
     Attributes

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice, product
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, math, memref
 from affdsl.ir.dialects import complex as complex_
@@ -31,8 +32,7 @@ SLOW = 8
 """How many additions a quotient, or a function such as exp, takes the time of."""
 
 
-@dataclass(frozen=True, eq=False)
-class Decision:
+class Decision(Frozen):
     """What came of two nests, or of one buffer.
 
     Attributes
@@ -56,8 +56,7 @@ class Decision:
     owner: Value | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Fusion:
+class Fusion(Frozen):
     """A function with nests that run as one.
 
     Attributes

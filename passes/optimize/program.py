@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -25,8 +25,7 @@ _MAKES_NO_BOUNDS = frozenset({"reverse"})
 """Verbs behind which nothing is left to simplify."""
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+class Program(Frozen):
     """A function, the module that it stands in, and what is known of it."""
 
     function: Func

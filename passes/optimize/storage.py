@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.spelling import spell
@@ -19,8 +19,7 @@ from affdsl.passes.optimize.program import Program
 from affdsl.passes.transforms.fuse.costs import SIZE
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(FrozenValue):
     """The sizes of a buffer as text, how many bytes these are, and where so many stay until they are used again.
 
     >>> str(Extent("3 x M f32", 12000, "L1"))
@@ -35,8 +34,7 @@ class Extent:
         return f"{self.shape}, {self.bytes} bytes, by way of {self.level}"
 
 
-@dataclass(frozen=True)
-class Stored:
+class Stored(FrozenValue):
     """A buffer before and after: None where nothing is left of it. `reason` is why it stays as it is, where it does."""
 
     name: str

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from affdsl.frozen import Frozen
 from affdsl.passes.analysis.polyhedral import Map, Set, UnknownError
 from affdsl.passes.proof.nodes import Cases, FlowNode, Meaning
 
@@ -13,8 +13,7 @@ MOST_PARTS = 24
 """Of more parts it would take longer to make fewer than it helps."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Frozen):
     """Whether two functions leave the same values.
 
     Attributes
@@ -35,8 +34,7 @@ class Answer:
 NOT_ASKED = Answer("unknown")
 
 
-@dataclass(frozen=True, eq=False)
-class Equality:
+class Equality(Frozen):
     """That x before and y after are equal in pairs of instances.
 
     `is_exact` is whether this is needed for the result to be the same; `around` are the claims that rest on this one.

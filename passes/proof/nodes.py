@@ -8,52 +8,45 @@ gives what its last iteration yielded) or what computes it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.passes.analysis.polyhedral import Map
 from affdsl.passes.analysis.storage import Buffer
 
 
-@dataclass(frozen=True)
-class Final:
+class Final(FrozenValue):
     """What is in a buffer in the end: its instances are the elements."""
 
     buffer: Buffer
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(FrozenValue):
     """What was in a buffer before the function began: its instances are the elements. Two of one key are one."""
 
     key: str
 
 
-@dataclass(frozen=True)
-class Undefined:
+class Undefined(FrozenValue):
     """What nobody wrote: it may be anything, in each instance."""
 
 
 FlowNode = Value | Final | Cell | Undefined
 
 
-@dataclass(frozen=True, eq=False)
-class Cases:
+class Cases(Frozen):
     """The instances of a node are those of others: each map is from its instances to those of the node with it."""
 
     parts: tuple[tuple[Map, FlowNode], ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Number:
+class Number(Frozen):
     """An integer: the map is from the instances of the node to its one number."""
 
     map: Map
 
 
-@dataclass(frozen=True, eq=False)
-class Computed:
+class Computed(Frozen):
     """What an operation computes from nodes, each with the map to its instance; `signature` says what it computes."""
 
     signature: tuple[object, ...]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.location import Location
@@ -18,8 +18,7 @@ from affdsl.passes.analysis.relations import elements_of, iterator, map_from, so
 from affdsl.passes.proof.dataflow import BUDGET, Dataflow
 
 
-@dataclass(frozen=True)
-class Race:
+class Race(FrozenValue):
     """That two iterations of a parallel band touch one element, and one of them writes it; `is_certain` or maybe."""
 
     what: str
@@ -43,8 +42,7 @@ def _is_atomic(of: Dependence) -> bool:
     return isinstance(one, memref.AtomicRMW) and isinstance(other, memref.AtomicRMW) and one.combine == other.combine
 
 
-@dataclass(frozen=True)
-class OutOfBounds:
+class OutOfBounds(FrozenValue):
     """An access that may leave its buffer, with numbers for the symbols with which it does if it does."""
 
     what: str

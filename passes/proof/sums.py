@@ -7,9 +7,9 @@ parallel k in 0 .. n reduce (+): t(k)            is        t(0) + ... + t(n - 1)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import copysign
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, Value
@@ -22,8 +22,7 @@ NEUTRAL: dict[str, float] = {"addi": 0, "addf": 0.0, "muli": 1, "mulf": 1.0, "or
 KINDS = frozenset(DECLARED.values())
 
 
-@dataclass(frozen=True, eq=False)
-class Term:
+class Term(Frozen):
     """A value for each iteration of some loops, or one where there are none.
 
     Attributes
@@ -41,8 +40,7 @@ class Term:
     positions: Map
 
 
-@dataclass(frozen=True, eq=False)
-class Sum:
+class Sum(Frozen):
     """What combines to a value, and whether the program itself leaves the order open."""
 
     kind: str

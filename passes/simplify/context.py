@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from math import gcd
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value, parts_of
 from affdsl.passes.analysis import polyhedral
 from affdsl.passes.simplify.ranges import ANY, Range, RangeOf, between, range_of
@@ -23,16 +24,14 @@ MOST_QUOTIENTS = 5
 and through definitions, one of which reads what the one before defines, each is tied to all the others."""
 
 
-@dataclass(frozen=True)
-class Definition:
+class Definition(FrozenValue):
     """What a value's definition says of it: true wherever the value is in scope."""
 
     facts: tuple[Constraint, ...] = ()
     range: Range = ANY
 
 
-@dataclass(frozen=True, eq=False)
-class Context:
+class Context(Frozen):
     """Facts that hold at a place. `facts` come from the loops and conditions around, `definitions` from the values.
 
     Each answer is proved: `proves(claim)` is False where the claim is wrong and where nothing is known.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Value
@@ -23,8 +23,7 @@ from affdsl.passes.legality.refusal import IllegalTransform, Reason, refusal
 from affdsl.passes.legality.words import access_name, iteration_name, name
 
 
-@dataclass(frozen=True, eq=False)
-class Seen:
+class Seen(Frozen):
     """What one read sees of a buffer.
 
     Attributes

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func, Module
@@ -63,8 +63,7 @@ def coalesce(function: Func, ivs: Sequence[Value], *, module: Module | None = No
     return with_loop(function, band[0], applied(Planner(function, module).plan(band, what), band))
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Frozen):
     """What stands before the new loop, its induction variable and upper bounds, and what computes the old ones."""
 
     before: list[Op]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Affine, Value
@@ -90,8 +90,7 @@ def demote(function: func.Func, iv: Value, *, module: func.Module | None = None)
     return made.placed(top, new)
 
 
-@dataclass(frozen=True, eq=False)
-class _Cell:
+class _Cell(Frozen):
     """An element that holds a carried value."""
 
     memref: Value

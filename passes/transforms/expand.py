@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
@@ -195,8 +196,7 @@ def _require_last(seen: Seen, what: str) -> None:
         raise refusal(seen.read.op, what, f"{read}, behind the loop, may see what was there before it")
 
 
-@dataclass(frozen=True, eq=False)
-class _Expansion:
+class _Expansion(Frozen):
     """What is needed to rewrite the function. `start` is 1 if the first slice is what was there before the loop."""
 
     flow: BufferFlow

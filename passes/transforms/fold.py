@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Constraint, Value
@@ -121,8 +122,7 @@ def own_allocation(function: func.Func, buffer: Value, dim: int, what: str) -> m
     return made
 
 
-@dataclass(frozen=True, eq=False)
-class _Clash:
+class _Clash(Frozen):
     """A read of an element, and a write that stores others between that read and the write that it sees.
 
     Attributes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -34,8 +34,7 @@ MOST_NEAR = 4
 _DECLARED_AS = {kind: declared for declared, kind in DECLARED.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class _Carried:
+class _Carried(Frozen):
     """A value that a loop carries: yielded as it is, or combined by one operation with a value that it does not see.
 
     `combine` is that operation, `other` its other operand, and `kind` what affine.parallel calls it.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Value
@@ -119,8 +120,7 @@ def _refused(flow: BufferFlow, seen: Seen, reason: str, buffer: Value, iv: Value
     return flow.refusal(seen, reason, (expanded,))
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(FrozenValue):
     """What an iteration uses of a dimension: so many elements from `start` on."""
 
     start: Affine

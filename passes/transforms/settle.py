@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
@@ -19,8 +20,7 @@ from affdsl.passes.transforms.loops.pieces import split_body
 Fate = Literal["runs once", "never runs"]
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(FrozenValue):
     """A function after it was settled, and what became of the loops that are gone, by their induction variables."""
 
     function: Func

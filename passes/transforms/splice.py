@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
@@ -94,8 +94,7 @@ def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
 
 
-@dataclass(frozen=True, eq=False)
-class _Row:
+class _Row(Frozen):
     """Loads along one row, each with how many elements it lies behind the foremost: at most the lanes of a vector."""
 
     loads: Sequence[tuple[affine.VectorLoad, int]]

@@ -6,9 +6,9 @@ It is proved for all sizes where both are affine (`polyhedral`); otherwise both 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Call, Func, Module
 from affdsl.ir.dialects.opaque import Opaque, symbol_of
@@ -177,8 +177,7 @@ class _Side:
         return self._subjects[buffers], Subject(after, buffers)
 
 
-@dataclass(frozen=True)
-class _Checks:
+class _Checks(FrozenValue):
     """How functions are checked."""
 
     seed: int

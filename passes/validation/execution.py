@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import memref
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
@@ -48,8 +49,7 @@ _UNKNOWN = "the interpreter does not know"
 _RACY = "what it does depends on the order of its parallel iterations"
 
 
-@dataclass(frozen=True, eq=False)
-class Expected:
+class Expected(Frozen):
     """What a call of the program before left: `fresh` was in new buffers, and loops ran for so many iterations."""
 
     given: tuple[Argument, ...]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
 from random import Random
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affdsl.errors import AffdslError
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Call, Func
@@ -52,8 +52,7 @@ class NoArgumentsError(AffdslError):
     """Nothing can be passed to a function: which argument, and why."""
 
 
-@dataclass(frozen=True)
-class Recipe:
+class Recipe(FrozenValue):
     """How arguments are made.
 
     Attributes

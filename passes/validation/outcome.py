@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from affdsl.errors import AffdslError
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.dialects.func import Func, Module
@@ -33,8 +34,7 @@ HUGE = {"f64": 2.0**512, "f32": 2.0**64, "f16": 2.0**8, "bf16": 2.0**64}
 """Where a product overflows by itself, and a fused sum with it does not, the sum is at least so large, mostly."""
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome:
+class Outcome(Frozen):
     """What a call left.
 
     Attributes

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.interpreter import Argument, Order
 from affdsl.passes.proof.claims import NOT_ASKED, Answer
@@ -13,8 +14,7 @@ from affdsl.passes.validation.inputs import names_of
 from affdsl.passes.validation.outcome import Fresh, Outcome
 
 
-@dataclass(frozen=True, eq=False)
-class Failure:
+class Failure(Frozen):
     """What shows that the program after does something else than the program before: a call, or a race of its own.
 
     Attributes
@@ -63,8 +63,7 @@ class Failure:
         return f"{self.call}{order}: {self.what}"
 
 
-@dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(Frozen):
     """How one function was checked.
 
     Attributes
@@ -105,8 +104,7 @@ class Checked:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Report:
+class Report(Frozen):
     """What was found about each function."""
 
     functions: tuple[Checked, ...]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import tempfile
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from affdsl.frozen import FrozenValue
 from affdsl.mlir.writers import print_op
 from affdsl.passes.pipeline.manager import PassStep, Pipeline, Root
 from affdsl.passes.validation.inputs import Array, names_of
@@ -17,8 +17,7 @@ from affdsl.passes.validation.outcome import Outcome
 from affdsl.passes.validation.report import Checked, Failure
 
 
-@dataclass(frozen=True)
-class Stage:
+class Stage(FrozenValue):
     """One step of what was done to a program: a pass or a step in words, with the program around it."""
 
     step: PassStep | str
@@ -31,8 +30,7 @@ class Stage:
         return f"pass '{self.step.name}'" if isinstance(self.step, PassStep) else f"step '{self.step}'"
 
 
-@dataclass(frozen=True)
-class Replay:
+class Replay(FrozenValue):
     """What does it all again: a text, saved in a file of that name, and how to use it."""
 
     file: str

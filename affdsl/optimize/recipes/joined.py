@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
 from itertools import pairwise
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Value
@@ -21,8 +21,7 @@ THREADS = 2
 """With how many threads one pass over a matrix still takes no longer than two that have threads of their own."""
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(FrozenValue):
     """Two loops that go over a matrix, and else over nothing but vectors.
 
     Attributes

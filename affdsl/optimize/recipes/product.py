@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass
 
 from affdsl.codegen.targets.target import Target
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
 from affdsl.optimize.choices import Choices
@@ -84,8 +84,7 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     return said + small.said
 
 
-@dataclass(frozen=True)
-class _Registers:
+class _Registers(FrozenValue):
     """How many rows of a product are in registers, and how many vectors of so many lanes each of them has."""
 
     rows: int
@@ -185,8 +184,7 @@ def _brought_out(s: Schedule, inner: str, outer: str) -> None:
         s.undo()
 
 
-@dataclass(frozen=True, eq=False)
-class Product:
+class Product(Frozen):
     """A sum over k of products, one factor of which does not move with j and one of which does not move with i."""
 
     store: Access

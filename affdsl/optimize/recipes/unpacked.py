@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Constraint
 from affdsl.lang.indices import Condition
@@ -29,8 +29,7 @@ LEAST_PACKED = 3
 """How many vectors rows have in the mean for which copies pay where nothing else is there for small matrices."""
 
 
-@dataclass(frozen=True)
-class Small:
+class Small(FrozenValue):
     """The version of a product for small matrices.
 
     Attributes

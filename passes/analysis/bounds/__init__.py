@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -50,8 +51,7 @@ MOST_DECIDED = 1000
 """Of how many calls with different numbers it is remembered what was found."""
 
 
-@dataclass(frozen=True, eq=False)
-class Finding:
+class Finding(Frozen):
     """What is known of one operation.
 
     Attributes

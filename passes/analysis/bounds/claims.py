@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.debugging import asserted
 from affdsl.ir.dialects import affine, func, memref
@@ -30,8 +30,7 @@ _SILENT = (memref.Dealloc, memref.DmaWait, affine.DmaWait, func.Call, *VIEWS)
 """Operations that are said to touch a buffer anywhere, but have no subscripts that could be wrong."""
 
 
-@dataclass(frozen=True, eq=False)
-class Claim:
+class Claim(Frozen):
     """That an expression is not negative: a subscript, or what is left of the dimension behind it.
 
     `end` is the side on which the subscript of dimension `axis` would leave it; "size" is of the sizes of two arrays
@@ -46,16 +45,14 @@ class Claim:
     """Whether the dimension has a size that is a number."""
 
 
-@dataclass(frozen=True)
-class Division:
+class Division(FrozenValue):
     """An expression in which something is divided, and by what: as it is written, before anything is put in."""
 
     whole: Affine
     divisor: Affine
 
 
-@dataclass(frozen=True, eq=False)
-class Demand:
+class Demand(Frozen):
     """What one operation must keep to in every iteration in which it runs.
 
     Attributes
@@ -101,8 +98,7 @@ class Demand:
 Key = tuple[Op, bool]
 
 
-@dataclass(frozen=True)
-class Need:
+class Need(FrozenValue):
     """What a call of a function must keep to.
 
     Attributes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.spelling import spell
@@ -19,8 +19,7 @@ OTHER_SIZE, OTHER_NUMBER = 8, 1
 """What an example has for the size of an array, and for an index argument, of which nothing depends."""
 
 
-@dataclass(frozen=True, eq=False)
-class Example:
+class Example(Frozen):
     """Sizes and an iteration with which an access leaves its array.
 
     Attributes

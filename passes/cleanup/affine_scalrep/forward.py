@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.opaque import Opaque
@@ -29,16 +29,14 @@ def forwarded(dependences: Dependences) -> dict[Value, Value]:
     return _Forwarding(dependences).found
 
 
-@dataclass(frozen=True, eq=False)
-class _Known:
+class _Known(Frozen):
     """That an element holds a value since an operation."""
 
     access: Access
     value: Value
 
 
-@dataclass(frozen=True, eq=False)
-class _Stored:
+class _Stored(Frozen):
     """The values that stores put into a buffer, when values were known for so many loads."""
 
     when: int

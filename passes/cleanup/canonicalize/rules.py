@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.expr import Value
 from affdsl.passes.cleanup.canonicalize.graph import Graph, OpNode, Payload
@@ -26,8 +27,7 @@ Rule: TypeAlias = Callable[[Graph, OpNode, Any], bool]
 """(graph, node, its operation) -> whether it changed the graph."""
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(FrozenValue):
     """The rules of some dialect, by class of operations; folds come before rules, both in order."""
 
     folds: Mapping[type[Op], Fold] = field(default_factory=dict)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Value
@@ -16,8 +16,7 @@ from affdsl.passes.transforms.data_copy.request import CopyOptions
 from affdsl.passes.transforms.loops.nests import loop_of
 
 
-@dataclass(frozen=True, eq=False)
-class Placed:
+class Placed(Frozen):
     """A plan, and the operations before and behind which its copies stand."""
 
     first: Op

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.ir.types import MemRefType
@@ -23,8 +23,7 @@ BUDGET = 2_000_000
 Make = Callable[[Copied, bool], Block]
 
 
-@dataclass(frozen=True, eq=False)
-class CopyCandidate:
+class CopyCandidate(Frozen):
     """A candidate for a copy: the elements, and what makes the operations."""
 
     elements: Map
@@ -34,8 +33,7 @@ class CopyCandidate:
 Find = Callable[[], CopyCandidate | None]
 
 
-@dataclass(frozen=True, eq=False)
-class CopyInOut:
+class CopyInOut(Frozen):
     """What brings elements and what takes them back, where there are any; where the fast buffer begins in the array,
     and how many elements it has in each dimension."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -21,8 +22,7 @@ MOST_NESTS = 8
 """A set that takes more loop nests than this is not copied."""
 
 
-@dataclass(frozen=True, eq=False)
-class Copied:
+class Copied(Frozen):
     """An array and its fast buffer.
 
     Attributes
@@ -75,8 +75,7 @@ def arranged_sizes(sizes: Sequence[Affine], layout: Sequence[int], panels: Mappi
     return (*outer, *(Affine.of(width) for _, width in sorted(panels.items())))
 
 
-@dataclass(frozen=True)
-class Sides:
+class Sides(FrozenValue):
     """A box: in each dimension the indices from the largest of `lower` on, below the smallest of `upper`."""
 
     lower: tuple[tuple[Affine, ...], ...]
@@ -166,8 +165,7 @@ def promoted(block: Block) -> Block:
     return tuple(made)
 
 
-@dataclass(frozen=True, eq=False)
-class BoxTransfer:
+class BoxTransfer(Frozen):
     """A DMA between a whole fast buffer and a box of the array.
 
     `stride` is how far the chunks in the array lie apart, and how many elements each has; None if they are one.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -21,8 +21,7 @@ from affdsl.passes.transforms.data_copy.nests import BoxTransfer, Copied, arrang
 from affdsl.passes.transforms.data_copy.request import CopyOptions, CopyRequest
 
 
-@dataclass(frozen=True, eq=False)
-class CopyPlan:
+class CopyPlan(Frozen):
     """The copy of one buffer.
 
     Attributes

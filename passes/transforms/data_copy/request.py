@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Value
@@ -21,8 +22,7 @@ from affdsl.passes.transforms.data_copy.point import CopyPoint
 """What can be redirected to a fast buffer."""
 
 
-@dataclass(frozen=True)
-class CopyOptions:
+class CopyOptions(FrozenValue):
     """How the fast buffer is to be; see `data_copy`."""
 
     space: int = 0

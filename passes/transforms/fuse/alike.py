@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Generic, TypeVar
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Product, Value
@@ -15,8 +16,7 @@ _SPELLING = frozenset(("location", "written", "ends"))
 """The fields of operations that say nothing of what is computed."""
 
 
-@dataclass(frozen=True, eq=False)
-class Form:
+class Form(Frozen):
     """What a function is, whatever its values are called.
 
     Attributes

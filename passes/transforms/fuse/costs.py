@@ -7,10 +7,11 @@ run time is taken to be `SIZE`, and a loop whose bounds depend on outer ones to 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from math import prod
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Value
@@ -26,8 +27,7 @@ SIZE = 1000
 """What a size is taken to be that is known only at run time."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(FrozenValue):
     """The figures of a fusion in the loop of one depth of the consumer.
 
     Attributes
@@ -63,8 +63,7 @@ class Evaluation:
         )
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(FrozenValue):
     """A producer and its consumer before they are fused."""
 
     pair: Pair
@@ -154,8 +153,7 @@ class _Middle(dict[Value, int]):
         return SIZE
 
 
-@dataclass(frozen=True)
-class _Count:
+class _Count(FrozenValue):
     """Counts operations, but for some, and with slices of other nests at the start of some loops."""
 
     skipped: Collection[Op] = ()

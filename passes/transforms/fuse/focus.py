@@ -10,9 +10,9 @@ for each iteration; and what is stored there, but comes from elsewhere, is read 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import UNTOUCHED, Block, Op, roles
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module, Return
@@ -38,8 +38,7 @@ MOST_NESTS = 8
 """Of more nests a function of their own is not made."""
 
 
-@dataclass(frozen=True, eq=False)
-class Focus:
+class Focus(Frozen):
     """Two operations of the body of a function, and what bears on their fusion, as a function of its own.
 
     Attributes
@@ -80,8 +79,7 @@ class Focus:
         return self.function.body.index(self.whole if op is self.sink else op)
 
 
-@dataclass(frozen=True)
-class Touched:
+class Touched(FrozenValue):
     """What an operation, with all inside of it, has to do with the buffers and values around it."""
 
     reads: frozenset[Value]
@@ -251,8 +249,7 @@ def outline_of(function: Func, module: Module, *, with_reasons: bool = False) ->
     return None if any(storage.others(b) for b in arguments) else Outline(module, with_reasons=with_reasons)
 
 
-@dataclass(frozen=True, eq=False)
-class _Shown:
+class _Shown(Frozen):
     """A nest with what it does to some buffers alone, and the arrays that stand for all else."""
 
     nest: Op

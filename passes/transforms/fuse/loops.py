@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func
 from affdsl.ir.expr import Affine, Constraint, Term, Value
@@ -128,8 +128,7 @@ def fuse(
     return renamed(rewrite(pair.function, lambda op: new.get(op)), results)
 
 
-@dataclass(frozen=True, eq=False)
-class _Pair:
+class _Pair(Frozen):
     """Two loops of one block of a function, what stands between them, and what is known where they stand."""
 
     function: func.Func

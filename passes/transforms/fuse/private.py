@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -22,16 +23,14 @@ from affdsl.passes.transforms.fuse.slices import sides
 DIRECT = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore)
 
 
-@dataclass(frozen=True)
-class FastMemory:
+class FastMemory(FrozenValue):
     """A memory space for private buffers of at most so many bytes."""
 
     space: int
     most_bytes: int
 
 
-@dataclass(frozen=True, eq=False)
-class PrivateBuffer:
+class PrivateBuffer(Frozen):
     """What stands for a buffer in a nest.
 
     Attributes

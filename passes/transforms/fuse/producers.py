@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -28,16 +28,14 @@ from affdsl.passes.transforms.loops.pieces import visible_before
 Loop: TypeAlias = affine.For | affine.Parallel
 
 
-@dataclass(frozen=True)
-class Variant:
+class Variant(FrozenValue):
     """What becomes of the producer in its own place, and of the buffers between it and its consumer."""
 
     is_removed: bool
     is_private: bool
 
 
-@dataclass(frozen=True, eq=False)
-class FusionCandidate:
+class FusionCandidate(Frozen):
     """A fusion in the loop of one depth of the consumer, of which it is not known yet whether it is legal.
 
     Attributes
@@ -59,8 +57,7 @@ class FusionCandidate:
     private: tuple[PrivateBuffer, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class Fused:
+class Fused(Frozen):
     """A function in which a slice of the producer runs inside of its consumer, not settled yet.
 
     Attributes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, Constraint, Value
 from affdsl.passes.analysis.polyhedral import maximum
 from affdsl.passes.simplify import Context
@@ -13,8 +13,7 @@ from affdsl.passes.transforms.loops.pieces import largest, smallest
 FIRST, SECOND = 0, 1
 
 
-@dataclass(frozen=True)
-class Range:
+class Range(FrozenValue):
     """The numbers from the largest of `lower` on, in steps, below the smallest of `upper`."""
 
     lower: tuple[Affine, ...]
@@ -34,8 +33,7 @@ class Range:
         return context.excludes([Constraint(high - low - 1) for high in self.upper for low in self.lower])
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(FrozenValue):
     """Some numbers at which the same of the two run: FIRST, SECOND or both; `is_late` are those after both."""
 
     runs: tuple[int, ...]

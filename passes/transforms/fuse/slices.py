@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -18,8 +18,7 @@ from affdsl.passes.simplify import simplify_bounds
 from affdsl.passes.simplify.places import domain_of, loop_facts
 
 
-@dataclass(frozen=True, eq=False)
-class LoopSlice:
+class LoopSlice(Frozen):
     """The iterations of one loop of the producer: from the largest `lower` to below the smallest `upper`."""
 
     loop: affine.For
@@ -32,8 +31,7 @@ class LoopSlice:
         return len(self.lower) == len(self.upper) == 1 and self.upper[0] - self.lower[0] == Affine.of(1)
 
 
-@dataclass(frozen=True, eq=False)
-class Slice:
+class Slice(Frozen):
     """The iterations of a producer that make what one iteration of the outer loops of its consumer reads.
 
     Attributes

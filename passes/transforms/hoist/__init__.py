@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, scf
 from affdsl.ir.dialects.opaque import Opaque
@@ -63,8 +63,7 @@ def hoist(function: func.Func, iv: Value, *, module: func.Module | None = None) 
     return rewrite(function, lambda op: new if op is loop or getattr(op, "iv", None) is iv else None)
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
+class _Part(Frozen):
     """An operation, with everything that it and its blocks access."""
 
     op: Op

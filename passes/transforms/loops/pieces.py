@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith
@@ -20,8 +20,7 @@ MOST_OPERATIONS = 200_000
 """A transformation that would make more operations of one loop is not done."""
 
 
-@dataclass(frozen=True)
-class Piece:
+class Piece(FrozenValue):
     """A part of the iterations of a loop, and what the hint of its induction variable gets behind it."""
 
     lower: Bounds

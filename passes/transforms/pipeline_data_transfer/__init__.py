@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
@@ -170,8 +170,7 @@ class _Pipelined:
         return with_fields(op, **new, written=None) if new or op.written else op
 
 
-@dataclass(frozen=True)
-class _Ends:
+class _Ends(FrozenValue):
     """The first and the last iteration of a loop, where it ends, and whether it certainly runs."""
 
     first: Affine

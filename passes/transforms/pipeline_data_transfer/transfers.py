@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import Frozen
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -31,8 +31,7 @@ _USES = (affine.Load, affine.Store, affine.VectorLoad, affine.VectorStore, affin
 """What may use a doubled buffer: its index can get one more number."""
 
 
-@dataclass(frozen=True, eq=False)
-class Incoming:
+class Incoming(Frozen):
     """A DMA that may start early, its wait, and what computes its operands in the loop, in order."""
 
     start: affine.DmaStart

@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.core import Block, Lanewise, Op
 from affdsl.ir.dialects import affine, arith, func, scf, vector
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -114,8 +114,7 @@ def scalar_replace(function: func.Func, iv: Value, *, module: func.Module | None
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
 
 
-@dataclass(frozen=True, eq=False)
-class _Chain:
+class _Chain(Frozen):
     """That a load gives what another operation stored or loaded some iterations before."""
 
     load: Load
@@ -124,8 +123,7 @@ class _Chain:
     iterations: int
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(FrozenValue):
     """What becomes of a loop: its chains, the stores that stand behind it, and whether all that is done if it runs."""
 
     chains: Sequence[_Chain]

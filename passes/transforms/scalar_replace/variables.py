@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, func, memref, scf
 from affdsl.ir.expr import Affine, Value
@@ -20,8 +21,7 @@ Numbers = dict[Place, Value]
 """What each place holds."""
 
 
-@dataclass(frozen=True)
-class _Kept:
+class _Kept(FrozenValue):
     """The buffers that are gone altogether, and what stands for each number that was loaded."""
 
     gone: frozenset[Value] = frozenset()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import TypeAlias
 
+from affdsl.frozen import Frozen
 from affdsl.ir.applied import Applied
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine
@@ -120,8 +121,7 @@ def trips_of(dependences: Dependences) -> Trips:
     return cache(lambda loop: trip_count(loop, loop.iv, dependences.accesses))
 
 
-@dataclass(frozen=True, eq=False)
-class _Tiles:
+class _Tiles(Frozen):
     """One loop of a band and the loop over its tiles.
 
     Attributes

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.expr import Affine, FloorDiv, Value
 from affdsl.ir.spelling import spell
 
@@ -13,8 +13,7 @@ MOST_ENDS = 8
 """Of how many combinations of last points the bounds of one loop are made at most."""
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(FrozenValue):
     """Between which expressions an induction variable lies in a tile: from `first` to the least of `last`."""
 
     first: Affine

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, math, scf
 from affdsl.ir.expr import Value
@@ -115,8 +116,7 @@ class _Moving:
         return _Branch(block, late, given)
 
 
-@dataclass(frozen=True)
-class _Branch:
+class _Branch(FrozenValue):
     """A block, the operations of it that move out, and the values that it gives to them and to what follows."""
 
     block: Block

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Lanewise, Op, roles
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Constraint, Value
@@ -32,8 +32,7 @@ IDEMPOTENT = ("minnumf", "maxnumf")
 """Kinds without a neutral number that may combine a number as often as one likes."""
 
 
-@dataclass(frozen=True)
-class Carried:
+class Carried(FrozenValue):
     """How a value goes from iteration to iteration.
 
     `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
@@ -19,8 +19,7 @@ _STRICT = {
 _TURNED = {"g": "l", "l": "g"}
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(FrozenValue):
     """Values that a loop carries and replaces together, where a condition holds.
 
     Attributes

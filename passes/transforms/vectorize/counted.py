@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Lanewise, Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
@@ -22,8 +22,7 @@ MOST_LANES = 255
 """As many as a byte counts."""
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(FrozenValue):
     """A sum that a loop carries and that only counts: where it does, and the operations by which it was made."""
 
     when: When

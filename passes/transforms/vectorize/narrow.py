@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Affine, Value
@@ -19,8 +18,7 @@ FEWEST = 4
 """So many accumulators there are at least."""
 
 
-@dataclass(frozen=True)
-class Narrow:
+class Narrow(FrozenValue):
     """A sum that a loop carries: the addition, the product, and how many lanes go to one accumulator."""
 
     addition: arith.Binary

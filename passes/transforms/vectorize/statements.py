@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, math
 from affdsl.ir.expr import Term, Value
@@ -12,8 +12,7 @@ from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.dependence import Dependences
 
 
-@dataclass(frozen=True)
-class Order:
+class Order(FrozenValue):
     """The operations of the body of a loop in a new order, without the terminator.
 
     Attributes

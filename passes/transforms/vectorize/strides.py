@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, arith, memref
 from affdsl.ir.expr import Affine, Term, Value
@@ -22,8 +23,7 @@ _Store = affine.Store | memref.Store
 MayAlias = Callable[[Value, Value], bool]
 
 
-@dataclass(frozen=True)
-class Element:
+class Element(FrozenValue):
     """Where an access at a stride lies: `first` in the row that begins with dimension `dim`, in the first iteration."""
 
     op: Access
