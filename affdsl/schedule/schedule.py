@@ -319,13 +319,19 @@ class Schedule(ShownAsText, Generic[P, R]):
         """
         return self._take("scalar_replace", loop)
 
-    def splice(self, loop: str) -> Self:
+    def splice(self, loop: str, *, ahead: bool = False) -> Self:
         """Load each element of a row once in a loop over vectors: those that overlap come from two others by a shuffle.
 
         It comes after `vectorize`, and after `unroll_jam` of loops around. It pays where vectors are as long as lines
         of the cache, so that those beside an aligned one take two of them.
+
+        Parameters
+        ----------
+        ahead
+            Load for the next iteration: then no load comes soon after a store to an address a line or two further on,
+            as far as its last 12 bits say, for which processors let it wait.
         """
-        return self._take("splice", loop)
+        return self._take("splice", loop, ahead=ahead)
 
     def demote(self, loop: str) -> Self:
         """Keep in memory what a loop carries in values (`iter_args`): the inverse of `scalar_replace`.
@@ -389,6 +395,23 @@ class Schedule(ShownAsText, Generic[P, R]):
         reads what the caches hold, and loops are over vectors already: there is one prefetch for each line.
         """
         return self._take("prefetch", array, loop, of)
+
+    def align(self, array: str, loop: str, lanes: int) -> Self:
+        """Let a loop begin where a line of an array does that it stores to: what it does before is a loop of its own.
+
+        It comes before `vectorize`, which makes vectors of `lanes` elements, as many as a line has; and it takes an
+        array that is a parameter, since only a call says where that lies. For rows of a whole number of lines it holds
+        in each of them.
+        """
+        return self._take("align", array, loop, lanes)
+
+    def stream(self, array: str, loop: str, least: int) -> Self:
+        """Store the vectors of an array in a loop past the caches, where the array has at least `least` bytes.
+
+        Lines need not be read first then. It pays for arrays that are larger than the caches, and that nobody reads
+        soon. It takes vectors that begin at multiples of their length, as after `align`; others are stored as ever.
+        """
+        return self._take("stream", array, loop, least)
 
     def compute_at(self, array: str, loop: str) -> Self:
         """Compute what each iteration of a loop reads of an array right there, in an array of only so many elements."""
@@ -653,7 +676,7 @@ def _with_last(module: Module, function: Func) -> Module:
 
 
 _KINDS: Mapping[str, tuple[type, str]] = {
-    **dict.fromkeys(("reassociate", "separate", "dma", "grid", "guarded"), (bool, "True or False")),
+    **dict.fromkeys(("ahead", "reassociate", "separate", "dma", "grid", "guarded"), (bool, "True or False")),
     **dict.fromkeys(("first", "last", "space"), (int, "a whole number")),
 }
 """What the options of steps are."""

@@ -214,6 +214,18 @@ def _prefetch(at: Place, array: object, loop: object, of: object) -> Step:
     return Step("prefetch", (at.array(array), at.loop(loop), at.loop(of)))
 
 
+def _align(at: Place, array: object, loop: object, lanes: object) -> Step:
+    return Step("align", (at.array(array), at.loop(loop), at.number(lanes, "how many elements a line has", 2)))
+
+
+def _stream(at: Place, array: object, loop: object, least: object) -> Step:
+    return Step("stream", (at.array(array), at.loop(loop), at.number(least, "how many bytes the array has", 0)))
+
+
+def _splice(at: Place, loop: object, **options: Argument) -> Step:
+    return Step("splice", (at.loop(loop),), tuple(options.items()))
+
+
 def _fold(at: Place, array: object, dim: object, size: object) -> Step:
     return Step("fold", (at.array(array), at.number(dim, "a dimension", 0), at.number(size, "a size", 1)))
 
@@ -284,11 +296,13 @@ VERBS: Mapping[str, Verb] = {
     "copy": Verb(_copy, settles=True),
     "pipeline": Verb(_pipeline),
     "prefetch": Verb(_prefetch),
+    "align": Verb(_align),
+    "stream": Verb(_stream),
     "unswitch": Verb(_of_loop("unswitch")),
     "specialize": Verb(lambda at, loop, condition: Step("specialize", (at.loop(loop), at.condition(condition)))),
     "hoist": Verb(_of_loop("hoist", data=True)),
     "scalar_replace": Verb(_of_loop("scalar_replace", data=True)),
-    "splice": Verb(_of_loop("splice")),
+    "splice": Verb(_splice),
     "demote": Verb(_of_loop("demote", data=True)),
     "compute_at": Verb(_of_array("compute_at"), settles=True),
     "precompute": Verb(_of_array("precompute"), settles=True),

@@ -7,7 +7,7 @@ overlap, and the sizes with which the kernel keeps to its arrays. What was found
 import ctypes
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +89,8 @@ Place = tuple[str, int, int]
 ("failure", 0, 0)."""
 
 
-class Function(FrozenValue):
+@dataclass(frozen=True)
+class Function:
     """A function of a library, to be called with one argument for each of its signature.
 
     Attributes

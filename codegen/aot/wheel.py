@@ -23,6 +23,7 @@ from affdsl.codegen.aot.sources import Sources
 
 COPIED = {
     "affdsl.errors": "errors",
+    "affdsl.frozen": "frozen",
     "affdsl.codegen.errors": "call_errors",
     "affdsl.codegen.arguments": "arguments",
     "affdsl.codegen.bfloat": "bfloat",

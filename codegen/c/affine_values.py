@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from affdsl.codegen.c.checks import check_divisors, stop_if
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import Code, call, choose, infix, number, times
+from affdsl.codegen.c.expressions import PRIMARY, Code, call, cast, choose, infix, number, times
 from affdsl.codegen.c.sites import Divisor
+from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.expr import Affine
 
@@ -65,6 +66,15 @@ def dim(c: Context, op: memref.Dim) -> None:
 def rank(c: Context, op: memref.Rank) -> None:
     """The number of dimensions."""
     c.values.affine[op.result] = Affine.of(c.buffers[op.memref].type.rank)
+
+
+def address(c: Context, op: memref.ExtractAlignedPointerAsIndex) -> None:
+    """Where a buffer begins."""
+    buffer = c.buffers[op.source]
+    if buffer.offset:
+        raise UnsupportedError(f"C output does not know where the buffer begins of which {buffer.type} is a part")
+    c.ranges.know(op.result, 0)
+    c.values.name(op.result, cast("intptr_t", Code(buffer.base or buffer.name, PRIMARY)))
 
 
 def digits(c: Context, op: affine.DelinearizeIndex | affine.LinearizeIndex) -> None:

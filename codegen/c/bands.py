@@ -116,6 +116,7 @@ def _body(c: Context, op: affine.Parallel | scf.Parallel, target: Target, status
         with c.shared(status):
             _skip_after_failure(c, status)
             c.block_to(op.body, target)
+            c.finish_streams(op)
     for _ in op.ivs:
         c.lines.close()
     for result, name in zip(op.results, target.names, strict=True):

@@ -32,6 +32,7 @@ from affdsl.ir.debugging import reports
 from affdsl.ir.dialects import func, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
+from affdsl.ir.streaming import streamed_from
 from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
 
@@ -144,6 +145,13 @@ class Context:
     def write(self) -> None:
         """Write the whole function."""
         self.block(self.plan.func.body)
+        if not any(isinstance(op, func.Return) for op in self.plan.func.body):
+            self.finish_streams(self.plan.func)
+
+    def finish_streams(self, op: Op) -> None:
+        """Let what an operation has stored past the caches come before all that follows, for other threads, too."""
+        if any(streamed_from(inner) is not None for inner in walk(op)):
+            self.lines.add(f"{self.unit.helper('finish_streams')}();")
 
     def block(self, block: Block) -> None:
         """Write the statements of a block, in braces that are open already."""

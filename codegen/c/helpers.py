@@ -435,6 +435,12 @@ _FIXED: dict[str, Helper] = {
         "#define affdsl_prefetch(array, index, write, locality) ((void)(array), (void)(index))\n"
         "#endif"
     ),
+    "finish_streams": Helper(
+        "/* what was stored past the caches comes before all that is stored later */\n"
+        + _function("void", "finish_streams", "void", "#if defined(__SSE__)\n__builtin_ia32_sfence();\n#endif").replace(
+            "    #", "#"
+        )
+    ),
     "is_true": Helper(
         "/* whether an element is true: bool arrays from elsewhere may hold any byte */\n"
         + _function("bool", "is_true", "const void *element", "return *(const unsigned char *)element != 0;"),

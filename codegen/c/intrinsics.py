@@ -1,9 +1,9 @@
 """The functions of x86 compilers that most kernels call, without the header that declares thousands of them.
 
 gcc 12 takes 0.1 s to read immintrin.h, as long as it takes for many a kernel. Where a file calls no more than loads and
-stores with a mask, fused sums and lanes of two vectors that follow each other, these are macros here, with the names
-and the meaning that the header gives them, for what gcc has built in. Other compilers read the header, as does gcc
-where it has no such functions, or where a file calls others.
+stores with a mask, stores past the caches, fused sums and lanes of two vectors that follow each other, these are macros
+here, with the names and the meaning that the header gives them, for what gcc has built in. Other compilers read the
+header, as does gcc where it has no such functions, or where a file calls others.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def _macros() -> Mapping[str, str]:
 
 def _defined(bits: int) -> Iterator[str]:
     """The functions on registers of so many bits."""
-    mm = register(bits)
+    mm, words = register(bits), _type("i64", bits)
+    name = f"__builtin_ia32_movntdq{bits if bits > 128 else ''}"
+    yield f"#define {mm}_stream_si{bits}(at, value) {name}(({words} *)(at), ({words})(value))"
     for element in _LANES:
         end, kind, vector = packed(element), register_type(element, bits), _type(element, bits)
         lanes = bits // int(element[1:])

@@ -16,8 +16,8 @@ from affdsl.ir.traverse import walk
 PURE = (
     arith.Constant, arith.Binary, arith.Extended, arith.Negate, arith.Compare, arith.Cast, arith.Select, math.Unary,
     math.Binary, math.Fma, complex_.ComplexOp, memref.Load, memref.Dim, memref.Cast, affine.Load, affine.Apply,
-    affine.Min, affine.Max,
-    memref.Rank, memref.SubView, memref.ReinterpretCast, memref.ExpandShape, memref.CollapseShape, memref.View,
+    affine.Min, affine.Max, memref.Rank, memref.ExtractAlignedPointerAsIndex,
+    memref.SubView, memref.ReinterpretCast, memref.ExpandShape, memref.CollapseShape, memref.View,
     memref.Reshape, memref.ExtractStridedMetadata, memref.GetGlobal, affine.DelinearizeIndex, affine.LinearizeIndex,
     affine.VectorLoad, ub.Poison,
     vector.TransferRead, vector.Load, vector.MaskedLoad, vector.Gather, vector.ExpandLoad, vector.Fma, vector.Reduction,

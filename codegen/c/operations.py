@@ -63,6 +63,7 @@ MEMREF: Rows = {
     memref.Dealloc: allocation.deallocate,
     memref.Dim: affine_values.dim,
     memref.Rank: affine_values.rank,
+    memref.ExtractAlignedPointerAsIndex: affine_values.address,
     memref.Copy: transfers.copy,
     memref.DmaStart: transfers.dma_start,
     memref.DmaWait: transfers.dma_wait,

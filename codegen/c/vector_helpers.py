@@ -15,7 +15,7 @@ from affdsl.codegen.targets.avx2 import AVX2
 from affdsl.codegen.targets.avx512 import AVX512, AVX512VNNI
 from affdsl.codegen.targets.in_doubles import KINDS, one_by_one
 from affdsl.codegen.targets.neon import NEON
-from affdsl.codegen.targets.portable import LOAD, STORE
+from affdsl.codegen.targets.portable import LOAD, STORE, STREAM
 from affdsl.codegen.targets.rvv import RVV
 from affdsl.codegen.targets.sse42 import SSE42
 from affdsl.codegen.targets.sve import SVE
@@ -110,6 +110,7 @@ _PORTABLE = (
         "loaded": ("V", "const T *at", "V found;\n__builtin_memcpy(&found, at, sizeof found);\nreturn found;"),
         "masked_load": ("V", "const T *at, const M *mask, const V *otherwise", LOAD),
         "masked_store": ("void", "T *at, const M *mask, const V *value", STORE),
+        "streamed_store": ("void", "T *at, uintptr_t line, const V *value", f"(void)line;\n{STREAM}"),
         "choose": ("V", "const M *mask, const V *a, const V *b", _CHOICE),
         "all": ("V", "T a", "return (V){COPIES};"),
         "any": (

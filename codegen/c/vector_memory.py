@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 from affdsl.codegen.c import tables
 from affdsl.codegen.c.buffers import Buffer
 from affdsl.codegen.c.checks import called, check_divisors, checked, literally, sizes_of, stop_if
 from affdsl.codegen.c.context import Context
-from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, cast, code, infix, number, plus, times
+from affdsl.codegen.c.expressions import PRIMARY, UNARY, Code, cast, choose, code, infix, number, plus, times
 from affdsl.codegen.c.lanes import (
     Place,
     close_lanes,
@@ -27,7 +28,8 @@ from affdsl.codegen.c.lanes import (
 from affdsl.codegen.c.masks import is_mask
 from affdsl.codegen.c.memory import place_in
 from affdsl.codegen.c.sites import Misfit
-from affdsl.codegen.c.types import element, stored_type, value_type
+from affdsl.codegen.c.types import element, stored_type, suffix, value_type
+from affdsl.codegen.c.vector_helpers import has_row
 from affdsl.codegen.c.vector_types import (
     Mask,
     in_memory,
@@ -36,11 +38,13 @@ from affdsl.codegen.c.vector_types import (
     lane_kind,
     on_vectors,
     whole,
+    width_of,
 )
 from affdsl.errors import UnsupportedError
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.expr import Affine, Value
+from affdsl.ir.streaming import streamed_from
 from affdsl.ir.types import INDEX, ScalarType
 
 
@@ -103,6 +107,19 @@ def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
     type = vector_type(value)
     is_plain = type.rank == 1 and is_native(c, type) and not is_mask(value)
     return is_plain and (buffer.strides is None or Affine.of(buffer.strides[-1]) == Affine.of(1))
+
+
+def _line(c: Context, op: Op, buffer: Buffer, kind: ScalarType, lanes: int) -> Code | None:
+    """What the address of a vector that goes past the caches has no bits of, where the array is so long; else None."""
+    least = streamed_from(op)
+    if least is None or not has_row("streamed_store", suffix(kind), lanes):
+        return None
+    bytes = (width_of(kind) + 7) // 8
+    elements = reduce(times, sizes_of(c, buffer), number(1))
+    whole = number(lanes * bytes - 1)
+    if elements.number is not None:
+        return whole if elements.number * bytes >= least else None
+    return choose(infix(">=", elements, number(-(-least // bytes))), whole, Code("UINTPTR_MAX"))
 
 
 def _masked_load(c: Context, buffer: Buffer, result: Value, at: Code, mask: Value, otherwise: Value) -> None:
@@ -183,6 +200,12 @@ def _store_vector(
     c.writes(buffer)
     if mask is None and _is_contiguous(c, buffer, value):
         at = _element_at(c, buffer, place_in(c, buffer, start))
+        line = _line(c, op, buffer, kind, prod(vector_type(value).shape))
+        if line is not None:
+            pointer = _pointer(buffer, at, const=False)
+            lanes = prod(vector_type(value).shape)
+            c.lines.add(f"{on_vectors(c, 'streamed_store', kind, lanes, pointer, line, value)};")
+            return
         c.lines.add(f"{in_memory(c, vector_type(value), at, const=False)} = {whole(c, value)};")
         return
     if mask is not None and not c.is_checked and _is_contiguous(c, buffer, value):

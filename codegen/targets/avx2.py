@@ -17,6 +17,7 @@ from affdsl.codegen.targets.x86 import (
     packed,
     register,
     register_type,
+    streamed,
     truncating,
     widening,
 )
@@ -60,6 +61,7 @@ AVX2 = Target(
         **dict(integer_extremes(128)),
         **dict(integer_extremes(256)),
         **dict(loaded(256)),
+        **dict(streamed(256)),
         **dict(dots(256)),
         **dict(widening(256)),
         **dict(truncating(128)),

@@ -18,6 +18,7 @@ from affdsl.codegen.targets.x86 import (
     saturating,
     shortening,
     spliced,
+    streamed,
     truncating,
     widening,
 )
@@ -93,6 +94,8 @@ AVX512 = Target(
         **dict(integer_extremes(256, most=64)),
         **dict(integer_extremes(512, most=64)),
         **dict(loaded(512)),
+        **dict(streamed(256)),
+        **dict(streamed(512)),
         **dict(spliced(512)),
         **dict(dots(512)),
         **dict(dots(256)),

@@ -14,6 +14,8 @@ LOAD = (
 )
 STORE = "for (int k = 0; k < N; ++k)\n    if ((*mask)[k])\n        at[k] = (*value)[k];"
 
+STREAM = "__builtin_memcpy(at, value, sizeof *value);"
+
 
 def all_or_each(element: str, lanes: int, are_set: str, load: str, store: str) -> Iterator[tuple[Row, str]]:
     """Masked accesses without masks in memory: all lanes at once where all are set, else one by one."""

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from affdsl.codegen.targets.in_doubles import in_doubles
 from affdsl.codegen.targets.portable import all_or_each
 from affdsl.codegen.targets.target import LANE_BITS, Row, Target
-from affdsl.codegen.targets.x86 import any_lane, extremes, float_extremes, integer_extremes, truncating, widening
+from affdsl.codegen.targets.x86 import (
+    any_lane,
+    extremes,
+    float_extremes,
+    integer_extremes,
+    streamed,
+    truncating,
+    widening,
+)
 
 
 def _rows() -> Iterator[tuple[Row, str]]:
@@ -23,6 +31,7 @@ def _rows() -> Iterator[tuple[Row, str]]:
     yield from widening(128)
     yield from truncating(128)
     yield from in_doubles(128)
+    yield from streamed(128)
 
 
 SSE42 = Target(

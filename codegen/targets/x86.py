@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from affdsl.codegen.targets.portable import STREAM
 from affdsl.codegen.targets.target import LANE_BITS, Row
 
 
@@ -174,6 +175,14 @@ def loaded(width: int) -> Iterator[tuple[Row, str]]:
     for element, lane in LANE_BITS.items():
         load = 'V found;\n__builtin_memcpy(&found, at, sizeof found);\n__asm__("" : "+v"(found));\nreturn found;'
         yield ("loaded", element, width // lane), load
+
+
+def streamed(width: int) -> Iterator[tuple[Row, str]]:
+    """A vector stored past the caches, where it begins at a multiple of its length; the instruction asks for that."""
+    call = f"{register(width)}_stream_si{width}((__m{width}i *)(void *)at, (__m{width}i)*value)"
+    body = f"if (((uintptr_t)at & line) == 0) {{\n    {call};\n    return;\n}}\n{STREAM}"
+    for element, lane in LANE_BITS.items():
+        yield ("streamed_store", element, width // lane), body
 
 
 def spliced(width: int) -> Iterator[tuple[Row, str]]:

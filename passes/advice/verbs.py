@@ -8,6 +8,7 @@ from affdsl.ir.dialects.func import Func
 from affdsl.passes.legality.magnitude import require_small
 from affdsl.passes.legality.proposals import Request
 from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.align import align
 from affdsl.passes.transforms.approximate import approximate
 from affdsl.passes.transforms.coalesce import coalesce
 from affdsl.passes.transforms.contract import contract
@@ -38,6 +39,7 @@ from affdsl.passes.transforms.sink import make_perfect, sink
 from affdsl.passes.transforms.skew import skew
 from affdsl.passes.transforms.specialize import specialize
 from affdsl.passes.transforms.splice import splice
+from affdsl.passes.transforms.stream import stream
 from affdsl.passes.transforms.strip_mine import strip_mine
 from affdsl.passes.transforms.tile import tile
 from affdsl.passes.transforms.unroll import unroll, unroll_full
@@ -51,10 +53,10 @@ Verb = Callable[..., Func]
 VERBS: Mapping[str, Verb] = {
     verb.__name__: verb
     for verb in (
-        approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
+        align, approximate, coalesce, compute_at, contract, data_copy, demote, distribute, expand, fold, fuse, hoist,
         index_set_split, inline, interchange, make_perfect, normalize, pad, parallelize, peel, permute,
         pipeline_data_transfer, precompute, prefetch, privatize, reciprocal, reverse, scalar_replace, shift, sink, skew,
-        specialize, splice, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
+        specialize, splice, stream, strip_mine, tile, unroll, unroll_full, unroll_jam, unswitch, vectorize,
     )
 }  # fmt: skip
 

@@ -19,6 +19,9 @@ from affdsl.passes.analysis.polyhedral import is_empty
 from affdsl.passes.analysis.summary import NEW, Summaries, stores_a_buffer
 from affdsl.passes.analysis.views import VIEWS, Index, below, digits, linear
 
+_ASKING = (memref.Dim, memref.Rank, memref.ExtractAlignedPointerAsIndex)
+"""What asks something of a buffer, and touches no element."""
+
 
 class Buffer(Frozen):
     """One array: an argument, what an allocation makes, or a global one.
@@ -262,7 +265,7 @@ def _in_bytes(index: Index, result: Value, shift: Value, domain: Domain) -> tupl
 
 def _is_known_user(op: Op) -> bool:
     """Whether an operation uses a buffer and does not hand it on."""
-    return op.memory not in (None, UNTOUCHED) or isinstance(op, (KeptInPlace, memref.Dim, memref.Rank, *VIEWS))
+    return op.memory not in (None, UNTOUCHED) or isinstance(op, (KeptInPlace, *_ASKING, *VIEWS))
 
 
 def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:

@@ -7,23 +7,28 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from affdsl.frozen import Frozen
-from affdsl.ir.core import Op
+from affdsl.ir.core import Block, Op
 from affdsl.ir.dialects import affine, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Affine, Value
 from affdsl.ir.messages import op_name, shown
 from affdsl.ir.renaming import renamed
-from affdsl.ir.traverse import rewrite, walk, with_fields
+from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.trip_count import trip_count
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.unrolling import is_multiple
 from affdsl.passes.transforms.scalar_replace.carried import Index, Load, Store, if_it_runs, written_out
 
+MOST_FIRST = 8
+"""How many loads stand first in the body. So none comes after a store to an address that ends in the same 12 bits, for
+which it would wait; more of them would not leave enough registers."""
 
-def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
+
+def splice(function: Func, iv: Value, *, ahead: bool = False, module: Module | None = None) -> Func:
     """The function with vectors of a loop that overlap spliced from those that it loads one after the other.
 
         for j by 8: { a = A[j - 1 :+ 8]; b = A[j :+ 8]; c = A[j + 1 :+ 8]; S(a, b, c) }
@@ -40,6 +45,11 @@ def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     ----------
     iv
         The induction variable of an affine.for, which a vector is one iteration of.
+    ahead
+        Load in each iteration what the next one splices, and run the last iteration behind the loop. Then no load comes
+        soon after a store to an address a line or two further on, as far as the last 12 bits say, for which it would
+        wait: so arrays lie that are made one after the other. It takes a loop that carries nothing else, of which a
+        whole number of steps is left between its bounds.
     module
         What the function stands in: the functions that it calls.
 
@@ -89,9 +99,36 @@ def splice(function: Func, iv: Value, *, module: Module | None = None) -> Func:
     if not rows:
         reason = "\n".join(reasons) or "no load of a vector stands right in its body"
         raise refusal(loop, f"splice vectors that loop {name(iv)} loads", reason)
-    before, made, values = _spliced(loop, rows)
-    new = (*before, made) if runs else if_it_runs(loop, before, made, ())
+    if ahead:
+        _require_whole_steps(loop)
+    before, made, values = _spliced(loop, rows, ahead=ahead)
+    behind: Block = ()
+    if ahead:
+        made = renamed(made, values)
+        behind = _last(made, len(rows))
+        made = with_fields(made, upper=(loop.upper[0] - loop.step,), written=None)
+    new = (*before, made, *behind) if runs else if_it_runs(loop, before, made, behind)
     return renamed(rewrite(function, lambda op: new if op is loop else None), values)
+
+
+def _require_whole_steps(loop: affine.For) -> None:
+    """Raise IllegalTransform unless the last iteration of a loop is a step before its end, and hands on nothing."""
+    what = f"load what loop {name(loop.iv)} splices an iteration ahead"
+    if loop.results:
+        raise refusal(loop, what, "it carries values")
+    if len(loop.upper) != 1 or not is_multiple(loop.upper[0] - loop.lower[0], loop.step):
+        raise refusal(loop, what, f"where its last iteration is, is not {loop.step} before its end")
+
+
+def _last(loop: affine.For, rows: int) -> Block:
+    """The last iteration of a loop that loads ahead: it splices what the loop hands on, and loads nothing."""
+    *body, end = loop.body
+    assert isinstance(end, affine.Yield), "a loop with results ends with a yield"
+    ahead = {*end.values[rows:]}
+    plain = tuple(op for op in body if ahead.isdisjoint(op.defines()))
+    (upper,) = loop.upper
+    given = dict(zip(loop.carried, loop.results, strict=True))
+    return clone_block(plain, {loop.iv: upper - loop.step, **given})
 
 
 class _Row(Frozen):
@@ -177,7 +214,9 @@ def _apart(loads: Sequence[tuple[affine.VectorLoad, Affine]], index: Mapping[Loa
         waiting = [each for each, (_, far) in zip(waiting, behind, strict=True) if far > type.shape[0]]
 
 
-def _spliced(loop: affine.For, rows: Sequence[_Row]) -> tuple[tuple[Op, ...], affine.For, dict[Value, Value]]:
+def _spliced(
+    loop: affine.For, rows: Sequence[_Row], *, ahead: bool
+) -> tuple[tuple[Op, ...], affine.For, dict[Value, Value]]:
     """What stands before the loop, the loop, and the values that stand for the loads'."""
     before: list[Op] = []
     inits: list[Value] = []
@@ -185,6 +224,8 @@ def _spliced(loop: affine.For, rows: Sequence[_Row]) -> tuple[tuple[Op, ...], af
     yielded: list[Value] = []
     values: dict[Value, Value] = {}
     made: dict[Op, tuple[Op, ...]] = {}
+    first: list[Op] = []
+    ready: list[tuple[Value, Value, Value]] = []
     for row in rows:
         (lanes,), span = row.type.shape, row.span
         last = next(op for op, behind in row.loads if behind == span)
@@ -193,21 +234,33 @@ def _spliced(loop: affine.For, rows: Sequence[_Row]) -> tuple[tuple[Op, ...], af
         start, turned = (Value(row.type, last.result.hint, last.location) for _ in range(2))
         before.append(with_fields(last, result=start, index=(*outer, end - span), written=None))
         before.append(vector.Shuffle(turned, start, start, _ending(lanes, span), location=last.location))
-        kept, new = (Value(row.type, foremost.result.hint, foremost.location) for _ in range(2))
-        inits, carried, yielded = [*inits, turned], [*carried, kept], [*yielded, new]
+        kept, new, first_one = (Value(row.type, foremost.result.hint, foremost.location) for _ in range(3))
+        now = new
+        if ahead:
+            now = Value(row.type, foremost.result.hint, foremost.location)
+            before.append(with_fields(foremost, result=first_one, index=(*outer, end), written=None))
+            ready.append((first_one, now, new))
+        inits, carried, yielded = [*inits, turned], [*carried, kept], [*yielded, now]
         for op in {op for op, _ in row.loads}:
             made[op] = ()
-        ops: list[Op] = [with_fields(foremost, result=new, index=row.index, written=None)]
-        of: dict[int, Value] = {0: new, lanes: kept}
+        index = tuple(e.substitute({loop.iv: loop.iv + loop.step}) for e in row.index) if ahead else row.index
+        load = with_fields(foremost, result=new, index=index, written=None)
+        first.append(load)
+        ops: list[Op] = [load]
+        of: dict[int, Value] = {0: now, lanes: kept}
         for op, behind in row.loads:
             if behind not in of:
                 of[behind] = Value(row.type, op.result.hint, op.location)
                 order = tuple(range(lanes - behind, 2 * lanes - behind))
-                ops.append(vector.Shuffle(of[behind], kept, new, order, location=op.location))
+                ops.append(vector.Shuffle(of[behind], kept, now, order, location=op.location))
             values[op.result] = of[behind]
         made[min((op for op, _ in row.loads), key=loop.body.index)] = tuple(ops)
+    for starts, now, new in ready:
+        inits, carried, yielded = [*inits, starts], [*carried, now], [*yielded, new]
     results = tuple(Value(v.type) for v in carried)
     body = [each for op in loop.body for each in made.get(op, (op,))]
+    if ahead or len(first) <= MOST_FIRST:
+        body = [*first, *(op for op in body if op not in set(first))]
     end_op = affine.Yield(tuple(yielded), location=loop.location)
     if loop.results:
         *body, old = body

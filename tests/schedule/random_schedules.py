@@ -161,7 +161,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "parallel": lambda s, r: s.parallel(_loop(s, r)),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),
     "scalar_replace": lambda s, r: s.scalar_replace(_loop(s, r)),
-    "splice": lambda s, r: s.splice(_loop(s, r)),
+    "splice": lambda s, r: s.splice(_loop(s, r), ahead=r.random() < 0.5),
     "demote": lambda s, r: s.demote(_loop(s, r)),
     "normalize": lambda s, r: s.normalize(_loop(s, r)),
     "make_perfect": lambda s, r: s.make_perfect(*_two(s, r)),
@@ -176,6 +176,8 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "copy": _copy,
     "pipeline": lambda s, r: s.pipeline(_loop(s, r)),
     "prefetch": lambda s, r: s.prefetch(_array(s, r), *_two(s, r)),
+    "align": lambda s, r: s.align(_array(s, r), _loop(s, r), r.choice((2, 4, 16))),
+    "stream": lambda s, r: s.stream(_array(s, r), _loop(s, r), r.choice((0, 64, 4096))),
     "unswitch": lambda s, r: s.unswitch(_loop(s, r)),
     "specialize": lambda s, r: s.specialize(_loop(s, r), af.symbols("N") >= r.choice((0, 3, 6))),
 }

@@ -60,6 +60,14 @@ class Rank(Pure):
     memref: Operand
 
 
+class ExtractAlignedPointerAsIndex(Pure):
+    """result = where the buffer begins that source is, or is a part of: the address of its first byte"""
+
+    name = "memref.extract_aligned_pointer_as_index"
+    result: Result
+    source: Operand
+
+
 class Load(Op):
     """result = memref[indices]"""
 

@@ -183,6 +183,17 @@ def rank(op: memref.Rank) -> Step:
     return lambda env: env.__setitem__(op.result, len(env[op.memref].shape))
 
 
+def address(op: memref.ExtractAlignedPointerAsIndex) -> Step:
+    """result = where the buffer begins in the memory of this process"""
+
+    def step(env: Env) -> None:
+        buffer: BufferView = env[op.source]
+        must_be_usable(op, op.source, buffer, written=False)
+        env[op.result] = buffer.cells.ctypes.data
+
+    return step
+
+
 def copy(op: memref.Copy) -> Step:
     """target[...] = source[...]"""
 

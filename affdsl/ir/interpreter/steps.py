@@ -17,7 +17,7 @@ from affdsl.ir.interpreter.bounds import delinearized, evaluator_of, extreme, in
 from affdsl.ir.interpreter.debugging import print_step
 from affdsl.ir.interpreter.environment import Env, Step, complex_type, error, number_type, scalar_type, taker
 from affdsl.ir.interpreter.lanes import constant, has_vectors, lanewise, poison, vector_of, vector_type
-from affdsl.ir.interpreter.memory import atomic_rmw, cast, copy, dealloc, dim, load, rank, store, subscripts
+from affdsl.ir.interpreter.memory import address, atomic_rmw, cast, copy, dealloc, dim, load, rank, store, subscripts
 from affdsl.ir.interpreter.transfers import dma_start, dma_wait
 from affdsl.ir.interpreter.vectors import STEPS
 from affdsl.ir.numeric import complex_of, number_of
@@ -89,6 +89,8 @@ def step_of(op: Op) -> Step:
             return cast(op)
         case memref.Rank():
             return rank(op)
+        case memref.ExtractAlignedPointerAsIndex():
+            return address(op)
         case memref.AtomicRMW():
             return atomic_rmw(op)
         case affine.VectorLoad():

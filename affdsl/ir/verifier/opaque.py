@@ -52,7 +52,6 @@ SIGNATURES: dict[str, Signature] = {
     "memref.atomic_rmw": Signature((2, _MANY), (1, 1), needs=("kind",)),
     "memref.atomic_yield": _signature(1, 0),
     "memref.distinct_objects": Signature((1, _MANY), (1, _MANY)),
-    "memref.extract_aligned_pointer_as_index": _signature(1, 1),
     "memref.generic_atomic_rmw": Signature((1, _MANY), (1, 1), 1),
     "memref.memory_space_cast": _signature(1, 1),
     "memref.prefetch": Signature((1, _MANY), (0, 0), needs=("isWrite", "localityHint", "isDataCache")),

@@ -10,8 +10,7 @@ from affdsl.ir.dialects.opaque import Opaque, OpaqueBlock
 from affdsl.ir.layouts import strided
 from affdsl.ir.maps import AffineMap
 from affdsl.ir.messages import shown
-from affdsl.ir.types import I1, INDEX, IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType, VectorType
-from affdsl.ir.verifier.types import must_have
+from affdsl.ir.types import I1, IndexType, MemRefType, StridedLayout, Type, UnrankedMemRefType, VectorType
 
 
 def _memory_space_cast(op: Opaque) -> Iterator[str]:
@@ -174,7 +173,6 @@ RULES: dict[str, Callable[[Opaque], Iterator[str]]] = {
     "cf.assert": _conditional,
     "cf.cond_br": _conditional,
     "memref.assume_alignment": _assume_alignment,
-    "memref.extract_aligned_pointer_as_index": lambda op: must_have(INDEX, *op.results),
     "memref.memory_space_cast": _memory_space_cast,
     "memref.realloc": _realloc,
     "memref.transpose": _transpose,

@@ -138,6 +138,12 @@ def rank(op: memref.Rank, context: Context) -> Iterator[str]:
     yield from must_have(INDEX, op.result)
 
 
+def address(op: memref.ExtractAlignedPointerAsIndex, context: Context) -> Iterator[str]:
+    """A memref."""
+    yield from types.any_memref(op.source)
+    yield from must_have(INDEX, op.result)
+
+
 def dim(op: memref.Dim, context: Context) -> Iterator[str]:
     """A memref, and the number of one of its dimensions."""
     yield from types.any_memref(op.memref)
@@ -278,6 +284,7 @@ RULES: Rules = {
     memref.Copy: copy,
     memref.Dealloc: dealloc,
     memref.Dim: dim,
+    memref.ExtractAlignedPointerAsIndex: address,
     memref.Load: access,
     memref.Store: access,
     scf.For: scf_for,

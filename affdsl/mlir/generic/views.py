@@ -252,6 +252,7 @@ ROWS = (
     Row(memref.Reshape),
     Row(memref.ExtractStridedMetadata, read=_read_metadata),
     Row(memref.Rank, Form("%memref{} : <memref>", {"result": "index"})),
+    Row(memref.ExtractAlignedPointerAsIndex, Form("%source{} : <source> -> <result>")),
     Row(
         memref.GetGlobal, Form("symbol:name : <result:memref>{generic}"), (symbol_property("symbol", "name"),)
     ),

@@ -31,7 +31,6 @@ FORMS: Mapping[str, Form] = {
     "memref.alloca_scope.return": YIELD,
     "memref.assume_alignment": Form("%memref , alignment:i32 {} : <memref>", {"result": "memref"}),
     "memref.atomic_yield": Form("%value {} : <value>"),
-    "memref.extract_aligned_pointer_as_index": Form("%source {} : <source> -> <result>"),
     "memref.memory_space_cast": _CAST,
     "memref.realloc": Form(
         "%source (? ( %size ) ?) {} : <source> to <result>", {"size": "index"}, own="alignment"

@@ -26,7 +26,7 @@ from affdsl.optimize.nests import (
     require_quick_numbers,
 )
 from affdsl.optimize.options import Options
-from affdsl.optimize.recipes import shared
+from affdsl.optimize.recipes import shared, streamed
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
@@ -111,6 +111,12 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
         raise UnfitError(
             f"each iteration of {outer[-1]} waits for what lanes of the one before it have stored under masks"
         )
+    around = next((each for each in nest.band if outer and nest.name(each) == outer[-1]), None)
+    rows = _at_once(nest, around, options) if around is not None else 1
+    if around is not None and rows > 1 and has_long_vectors(options) and not _stays(nest, around):
+        with suppress(UnfitError):
+            s, done = streamed.take(s, nest, outer[-1], name, lanes, WAYS, options)
+            return s, "; ".join([*said, done])
     try:
         s.vectorize(name, lanes, tail="overlapped")
     except (IllegalTransform, ScheduleError) as refused:
@@ -123,8 +129,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if is_lane_by_lane(s, name):
         raise UnfitError(f"most of {name} would run lane after lane")
     said.append(f"{name} runs on vectors of {lanes}")
-    around = next((each for each in nest.band if outer and nest.name(each) == outer[-1]), None)
-    if around is not None and (rows := _at_once(nest, around, options)) > 1:
+    if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(outer[-1], rows)
             said.append(f"{rows} iterations of {outer[-1]} run at once")

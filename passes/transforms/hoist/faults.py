@@ -20,7 +20,7 @@ from affdsl.passes.analysis.effects import effects
 _TOTAL = (
     affine.If, affine.For, affine.Parallel, affine.Yield, affine.Apply, affine.Min, affine.Max,
     arith.Constant, arith.Extended, arith.Negate, arith.Compare, arith.Select,
-    math.Unary, math.Fma, complex_.ComplexOp, memref.Rank, memref.GetGlobal,
+    math.Unary, math.Fma, complex_.ComplexOp, memref.Rank, memref.ExtractAlignedPointerAsIndex, memref.GetGlobal,
     vector.Fma, vector.Broadcast, vector.Shuffle, vector.Transpose, vector.ShapeCast, vector.Step,
 )  # fmt: skip
 """Operations that have a result for all operands, if their affine expressions have one."""

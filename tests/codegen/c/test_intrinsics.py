@@ -17,6 +17,7 @@ PARAMETERS = {
     "masked_load": "const {T} *at, const {M} *mask, const {V} *otherwise",
     "masked_store": "{T} *at, const {M} *mask, const {V} *value",
     "spliced": "const {V} *a, const {V} *b",
+    "streamed_store": "{T} *at, uintptr_t line, const {V} *value",
 }
 """The helpers that need no header, with what a function that calls them is given."""
 VECTORS = ("fma", "masked_load", "spliced")
@@ -56,7 +57,7 @@ def test_gcc_makes_the_same_of_what_stands_for_the_header(tmp_path):
     assert "HAS_ALL_BUILT_IN" not in long
     found, wanted = (instructions(text, tmp_path, "-O1", *AVX512.flags) for text in (short, long))
     assert found == wanted
-    for name in ("vmovdqu8", "vpmovb2m", "vmovups", "vmovupd", "vfmadd", "valignq", "valignd"):
+    for name in ("vmovdqu8", "vpmovb2m", "vmovntdq", "vmovups", "vmovupd", "vfmadd", "valignq", "valignd"):
         assert any(name in line for line in found), name
 
 

@@ -71,6 +71,8 @@ def body(stem, element, lanes):
             return f"*found = {name}(v, w, {order});"
         case "masked":
             return f"{'*found = ' * (stem == 'masked_load')}{name}(at, &m, &v);"
+        case "streamed":
+            return f"{name}(at, m[0] != 0 ? sizeof v - 1 : UINTPTR_MAX, &v);"
         case "fma":
             return f"*found = {name}(&v, &w, &v);"
         case _ if stem in IN_DOUBLES:
@@ -155,7 +157,9 @@ def arguments(random, stem, element, lanes, n):
     if stem.startswith(("from_", "short_")):
         bits = int(stem.partition("_")[2][1:])
         reached = lanes * bits // int(element[1:])  # so many bytes, and not one more
-    reached = {"loaded": lanes, "scaled": lanes, "dot": 2 * lanes}.get(stem.partition("_")[0], reached)
+    reached = {"loaded": lanes, "streamed": lanes, "scaled": lanes, "dot": 2 * lanes}.get(
+        stem.partition("_")[0], reached
+    )
     at, given, before = (random.uniform(-100, 100, count).astype(dtype) for count in (reached, lanes, lanes))
     if stem.startswith("short_"):
         at = random.integers(0, 256, at.nbytes, "u1").view(dtype)

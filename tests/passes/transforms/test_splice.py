@@ -195,3 +195,79 @@ def spliced_call():
         } return }""")
     function = module.functions[-1]
     return splice(function, function.body[0].iv, module=module)
+
+
+def ahead(body):
+    """The module, and what splice makes of its first loop where it loads for the next iteration."""
+    before = parsed(HEAD + body)
+    loop = next(op for op in walk(before) if isinstance(op, affine.For))
+    after = with_fields(before, body=(splice(before.functions[0], loop.iv, ahead=True, module=before),))
+    verify(after)
+    return before, after
+
+
+@pytest.mark.parametrize("bounds", ["1 to 25 step 4", "1 to 5 step 4", "1 to 9 step 4"])
+@pytest.mark.parametrize("offsets", [(-1, 0, 1), (1, 0, -1), (0, 4), (-1, 3, 4, 1)])
+def test_what_the_next_iteration_splices_is_loaded_first(offsets, bounds):
+    before, after = ahead(sum_of([f"%A[%i + {k}]" for k in offsets], bounds=bounds))
+    assert assert_alike(before, after) > 0
+    loop = next((op for op in walk(after) if isinstance(op, affine.For)), None)
+    if loop is not None:
+        first = loop.body[0]
+        assert isinstance(first, affine.VectorLoad)
+        assert first.index[-1].constant == max(offsets) + 4
+
+
+def test_loads_of_several_rows_stand_before_all_stores():
+    body = """{ affine.for %i = 0 to 24 step 4 {
+        %a = affine.vector_load %A[%i] : memref<32xf32>, vector<4xf32>
+        %b = affine.vector_load %A[%i + 2] : memref<32xf32>, vector<4xf32>
+        %c = arith.addf %a, %b : vector<4xf32>
+        affine.vector_store %c, %B[%i] : memref<32xf32>, vector<4xf32>
+        %d = affine.vector_load %A[%i + 5] : memref<32xf32>, vector<4xf32>
+        %e = affine.vector_load %A[%i + 7] : memref<32xf32>, vector<4xf32>
+        %g = arith.mulf %d, %e : vector<4xf32>
+        affine.vector_store %g, %B[%i + 4] : memref<32xf32>, vector<4xf32>
+        } return }"""
+    for before, after in (spliced(body), ahead(body)):
+        loop = next(op for op in walk(after) if isinstance(op, affine.For))
+        kinds = [type(op) for op in loop.body if isinstance(op, affine.VectorLoad | affine.VectorStore)]
+        assert kinds == [affine.VectorLoad] * 2 + [affine.VectorStore] * 2
+        assert assert_alike(before, after) > 0
+
+
+WHERE = "where its last iteration is, is not 4 before its end"
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (sum_of(["%A[%i]", "%A[%i + 1]"], bounds="1 to 24 step 4"), WHERE),
+        (sum_of(["%A[%i]", "%A[%i + 1]"], bounds="1 to %n step 4"), WHERE),
+        ("""{ %zero = arith.constant dense<0.0> : vector<4xf32>
+            %r = affine.for %i = 0 to 24 step 4 iter_args(%s = %zero) -> (vector<4xf32>) {
+              %a = affine.vector_load %A[%i] : memref<32xf32>, vector<4xf32>
+              %b = affine.vector_load %A[%i + 3] : memref<32xf32>, vector<4xf32>
+              %t = arith.addf %a, %b : vector<4xf32>
+              affine.yield %t : vector<4xf32>
+            } return }""", "it carries values"),
+    ],
+)  # fmt: skip
+def test_loads_ahead_take_whole_steps_and_nothing_else_that_is_carried(body, reason):
+    with pytest.raises(IllegalTransform) as caught:
+        ahead(body)
+    assert reason in str(caught.value)
+
+
+def test_a_schedule_that_loads_ahead_runs_alike_at_all_small_sizes():
+    s = af.Schedule(smooth)
+    for loop in ("i#2", "j"):
+        s.vectorize(loop, 4, tail="overlapped").splice(loop, ahead=True)
+    assert 's.splice("i#2", ahead=True)' in str(s)
+    made = s.kernel(validate=True)
+    for n in range(33):
+        given = [np.random.default_rng(n).random(n) for _ in "AB"]
+        wanted = [a.copy() for a in given]
+        made(*given)
+        smooth(*wanted)
+        assert [a.tobytes() for a in given] == [a.tobytes() for a in wanted], n

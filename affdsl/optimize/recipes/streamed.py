@@ -1,0 +1,74 @@
+"""Stencils whose results nobody reads again: their vectors begin where lines do, and go past the caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk
+from affdsl.optimize.nests import Nest
+from affdsl.optimize.options import Options
+from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.schedule.loops import ScheduleError
+from affdsl.schedule.place import arrays_of
+from affdsl.schedule.schedule import IllegalTransform, Schedule
+
+CACHE = 32 << 20
+"""How large the last cache is where nobody asked the machine."""
+SHARE = 4
+"""An array of a quarter of the last cache goes past it: what is read to make it takes as much, and others use it."""
+
+
+def take(
+    s: Schedule, nest: Nest, outer: str, name: str, lanes: int, ways: int, options: Options
+) -> tuple[Schedule, str]:
+    """The schedule with a loop on vectors that are stored past the caches, some rows of the loop around it at once.
+
+        for i, j: B[i, j] = S(A[i - 1, j - 1 : j + 2], A[i, j - 1 : j + 2], A[i + 1, j - 1 : j + 2])   ->
+        for i by 4: { for j = 1 to a: B[i : i + 4, j] = S(...); for j = a to M - 1 by 16: B[i : i + 4, j :+ 16] = ... }
+
+    Lines of the result are not read first then, which is a third of what a stencil moves. It takes one array that is
+    stored, which the kernel reads nowhere, and rows along which vectors overlap, since those that wait for memory alone
+    are few. Raises UnfitError.
+    """
+    stored = {op.memref for op in nest.innermost.body if isinstance(op, affine.Store)}
+    loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
+    if not options.target.streams or len(stored) != 1 or not loads:
+        raise UnfitError("it stores several arrays, or the machine has no stores past the caches")
+    (array,) = stored
+    touching = [op for op in walk(s.function) if array in op.reads()]
+    if any(not isinstance(op, affine.Store | affine.VectorStore) for op in touching):
+        raise UnfitError("what it stores is read again")
+    called = next(name for name, value in arrays_of(s.function).items() if value is array)
+    least = (options.target.caches or (CACHE,))[-1] // SHARE
+    made, rows = copy(s), _rows(loads, ways)
+    try:
+        before = {row.names[0] for row in made.loops()}
+        made.align(called, name, lanes)
+        (first,) = (row.names[0] for row in made.loops() if row.names[0] not in before)
+        if options.target.has_masks:
+            made.vectorize(first, lanes, tail="folded")
+        made.vectorize(name, lanes, tail="overlapped")
+        if rows > 1:
+            made.unroll_jam(outer, rows)
+        made.splice(name, ahead=True)
+        made.stream(called, name, least)
+    except (IllegalTransform, ScheduleError) as error:
+        raise UnfitError(in_one_line(error)) from None
+    at_once = f"; {rows} iterations of {outer} run at once" * (rows > 1)
+    said = (
+        f"{name} runs on vectors of {lanes} that begin where lines of {called} do, and go past the caches where it has "
+        f"{least >> 20} MiB or more{at_once}; each element of a row is loaded once"
+    )
+    return made, said
+
+
+def _rows(loads: Sequence[affine.Load], ways: int) -> int:
+    """How many rows are made at once, where so many lines of one place are near.
+
+    Each loads a row more of every array. Lines that go past the caches do not stay, but shorter arrays have some that
+    do: each counts half.
+    """
+    arrays, lines = {op.memref for op in loads}, {(op.memref, op.index[:-1]) for op in loads}
+    return max(1, 2 * (ways + len(arrays) - len(lines)) // (2 * len(arrays) + 1))

@@ -1,0 +1,126 @@
+"""Lets a loop begin where an element that it stores begins a line of the cache."""
+
+from __future__ import annotations
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.dialects.func import Func, Module
+from affdsl.ir.expr import Affine, Value
+from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
+from affdsl.ir.types import INDEX, MemRefType
+from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.legality.refusal import refusal
+from affdsl.passes.legality.words import name
+from affdsl.passes.transforms.loops.nests import loop_of
+
+SHORT = 16
+"""How many vectors a loop has at least, or else it begins where it did: the few before the first line cost more."""
+
+
+def align(function: Func, buffer: Value, iv: Value, lanes: int, *, module: Module | None = None) -> Func:
+    """Run what a loop does up to the first line of an array in a loop of its own.
+
+        for j = 1 to m: B[j] = S(j)   ->   for j = 1 to 1 + a: B[j] = S(j)
+                                           for j = 1 + a to m: B[j] = S(j)    where B[1 + a] begins a line
+
+    Only a run knows where an array lies, so `a` is computed of its address, before all loops. It is 0 where the loop
+    would have fewer than 16 vectors. In an array of several dimensions it holds for the rows that begin as far behind
+    a line as the first one: for all, where a row is a whole number of lines. It pays for vectors that are stored past
+    the caches (`stream`), and where vectors are as long as lines. All runs in the order in which it did.
+
+    Parameters
+    ----------
+    buffer
+        The array, an argument of the function. The loop stores to it along its rows.
+    iv
+        The induction variable of the loop, an affine.for.
+    lanes
+        How many elements a line has.
+    module
+        What the function stands in. Nothing is asked of it here.
+
+    Raises
+    ------
+    IllegalTransform
+        If the loop does not store to the array, one element after the other; if it carries values, has a step, or
+        several bounds; or if bounds and subscripts along the row depend on more than the arguments.
+
+    References
+    ----------
+    Larsen, Witchel, Amarasinghe, "Increasing and detecting memory address congruence", PACT 2002.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> f = parse('''func.func @f(%n: index, %B: memref<?xf32>, %x: f32) {
+    ...   affine.for %i = 0 to %n { affine.store %x, %B[%i + 1] : memref<?xf32> }
+    ...   return
+    ... }''').functions[0]
+    >>> print(align(f, f.args[1], f.body[0].iv, 16))
+    func.func @f(%n: index, %B: memref<?xf32>, %x: f32) {
+      %B_at = memref.extract_aligned_pointer_as_index %B : memref<?xf32> -> index
+      %B_before = affine.min affine_map<()[s0, s1] -> ((-(s0 floordiv 4) - 1) mod 16, s1 - 256)>()[%B_at, %n]
+      %B_first = affine.max affine_map<()[s0] -> (0, s0)>()[%B_before]
+      affine.for %i = 0 to %B_first {
+        affine.store %x, %B[%i + 1] : memref<?xf32>
+      }
+      affine.for %i = %B_first to %n {
+        affine.store %x, %B[%i + 1] : memref<?xf32>
+      }
+      return
+    }
+    """
+    what = f"let loop {name(iv)} begin where a line of {name(buffer)} does"
+    loop = loop_of(function, iv, what)
+    if lanes < 2:
+        raise ValueError(f"a line has 2 elements or more, not {lanes}")
+    if buffer not in function.args or not isinstance(buffer.type, MemRefType):
+        raise refusal(loop, what, f"{name(buffer)} is no argument: only its maker knows where it lies")
+    size = width_of(buffer.type.element)
+    if buffer.type.layout is not None or not size:
+        raise refusal(loop, what, f"the rows of {name(buffer)} are not elements that follow each other")
+    if loop.results:
+        raise refusal(loop, what, "it carries values")
+    if loop.step != 1 or len(loop.lower) != 1 or len(loop.upper) != 1:
+        raise refusal(loop, what, "it has several bounds, or a step")
+    (low,), (high,) = loop.lower, loop.upper
+    place = _place(loop, buffer, what)
+    for expr in (low, high, place - iv):
+        lost = next((v for v in expr.values() if v not in function.args), None)
+        if lost is not None:
+            raise refusal(loop, what, f"where it runs, and stores, depends on {name(lost)}: only arguments are known")
+    room = high - low - SHORT * lanes
+    if room.is_constant and room.constant < 0:
+        raise refusal(loop, what, f"it runs {(high - low).constant} times, which is less than {SHORT} lines")
+    stem = buffer.hint or "line"
+    at, before, first = (Value(INDEX, f"{stem}_{end}", loop.location) for end in ("at", "before", "first"))
+    behind = (-(Affine.of(at) // size) - (place - iv) - low) % lanes
+    ops = (
+        memref.ExtractAlignedPointerAsIndex(at, buffer, location=loop.location),
+        affine.Min(before, (behind, room), location=loop.location),
+        affine.Max(first, (Affine(), Affine.of(before)), location=loop.location),
+    )
+    (head,) = clone_block((loop,), {})
+    assert isinstance(head, affine.For)
+    new = (
+        with_fields(head, upper=(low + first,), written=None),
+        with_fields(loop, lower=(low + first,), written=None),
+    )
+    made = rewrite(function, lambda op: new if op is loop else None)
+    return with_fields(made, body=(*ops, *made.body))
+
+
+def _place(loop: affine.For, buffer: Value, what: str) -> Affine:
+    """The last subscript of what a loop stores to an array, the first time."""
+    stores = [op for op in walk(loop) if isinstance(op, affine.Store | affine.VectorStore) and op.memref is buffer]
+    along = [op for op in stores if _is_along(op, loop.iv)]
+    if not along:
+        raise refusal(loop, what, f"it stores nothing to {name(buffer)} along a row, one element after the other")
+    return along[0].index[-1]
+
+
+def _is_along(op: Op, iv: Value) -> bool:
+    """Whether the next iteration of a loop stores the next element of the same row."""
+    assert isinstance(op, affine.Store | affine.VectorStore)
+    if not op.index:
+        return False
+    *outer, last = op.index
+    return not any(iv in each.values() for each in (*outer, last - iv))

@@ -1,0 +1,133 @@
+"""align: where loops begin for arrays that lie anywhere, that all runs in the same order, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import affine
+from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.verifier import verify
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.align import align
+from tests.oracles import mlir_opt
+from tests.passes.compare import assert_alike, parsed
+from tests.passes.transforms.placed import at
+
+HEAD = "func.func @f(%n: index, %m: index, %A: memref<?xf32>, %B: memref<?x?xf32>, %x: f32)"
+ROWS, COLUMNS = af.symbols("ROWS COLUMNS")
+
+
+def aligned(body, array="A", loop=0, lanes=16, head=HEAD):
+    """The module, and what it is after the step: the loops are numbered in the order of the text."""
+    before = parsed(head + body)
+    function = before.functions[0]
+    loops = [op for op in walk(function) if isinstance(op, affine.For)]
+    buffer = {v.hint: v for op in walk(function) for v in (*op.binds(), *op.defines())}[array]
+    made = align(function, buffer, loops[loop].iv, lanes, module=before)
+    after = with_fields(before, body=(made,))
+    verify(after)
+    return before, after
+
+
+def stored(at, bounds="0 to %n", type="memref<?xf32>", array="A"):
+    return "{ affine.for %i = " + bounds + " { affine.store %x, %" + array + "[" + at + "] : " + type + " } return }"
+
+
+@af.kernel
+def shifted(A: af.f32[ROWS, COLUMNS], B: af.f32[ROWS, COLUMNS]):
+    with af.for_(ROWS) as i, af.for_(1, COLUMNS - 1) as j:
+        B[i, j] = A[i, j - 1] + A[i, j + 1] * 3
+
+
+@af.kernel
+def counted(A: af.f64[COLUMNS]):
+    with af.for_(2, COLUMNS) as i:
+        A[i] = af.f64(i)
+
+
+@pytest.mark.parametrize("offset", range(0, 64, 4))
+def test_the_loop_begins_at_a_line_of_each_row(offset):
+    made = af.Schedule(shifted).align("B", "j", 16).kernel()
+    for rows, columns in ((3, 320), (2, 319), (1, 17), (2, 0), (0, 300), (2, 272), (2, 258), (2, 257)):
+        a = np.random.default_rng(offset).random((rows, columns), np.float32)
+        b, wanted = at(offset, rows * columns, np.float32).reshape(rows, columns), np.zeros_like(a)
+        made(a, b)
+        shifted(a, wanted)
+        assert b.tobytes() == wanted.tobytes(), (rows, columns)
+
+
+@pytest.mark.parametrize("offset", range(0, 64, 8))
+@pytest.mark.parametrize("count", [0, 1, 129, 130, 131, 137, 138, 400])
+def test_what_is_done_before_the_first_line_is_what_lies_before_it(offset, count):
+    """The bound is computed as the step writes it: of the address, and so that enough is left."""
+    made = af.Schedule(counted).align("A", "i", 8)
+    ops = {op.results[0].hint if hasattr(op, "results") else op.result.hint: op for op in made.function.body[:3]}
+    assert [*ops] == ["A_at", "A_before", "A_first"]
+    a = at(offset, count, np.float64)
+    first = max(0, min((-(a.ctypes.data // 8) - 2) % 8, count - 2 - 16 * 8))
+    if first:
+        assert a[2 + first :].ctypes.data % 64 == 0 or count - 2 - first == 128
+    made.kernel()(a)
+    assert (a[2:] == np.arange(2, max(count, 2))).all()
+
+
+def test_all_runs_in_the_order_in_which_it_did():
+    body = """{ affine.for %i = 1 to %n {
+        %a = affine.load %A[%i - 1] : memref<?xf32>
+        %s = arith.addf %a, %x : f32
+        affine.store %s, %A[%i] : memref<?xf32>
+      } return }"""
+    before, after = aligned(body)
+    assert assert_alike(before, after, (0, 1, 5, 9, 700), size=701) > 0
+
+
+def test_it_is_text_that_mlir_opt_takes_and_lowers():
+    _, after = aligned(stored("%i + 3", "2 to %n"))
+    lowered = mlir_opt(str(after), "--lower-affine")
+    assert "memref.extract_aligned_pointer_as_index" in lowered
+    assert "affine" not in lowered
+
+
+@pytest.mark.parametrize(
+    ("body", "array", "reason"),
+    [
+        (stored("%i * 2"), "A", "it stores nothing to A along a row, one element after the other"),
+        (stored("0"), "A", "it stores nothing to A along a row"),
+        (stored("%i, 0", type="memref<?x?xf32>", array="B"), "B", "it stores nothing to B along a row"),
+        (stored("%i"), "B", "it stores nothing to B along a row"),
+        (stored("%i", "0 to %n step 2"), "A", "it has several bounds, or a step"),
+        (stored("%i", "0 to min affine_map<()[a, b] -> (a, b)>()[%n, %m]"), "A", "it has several bounds, or a step"),
+        (stored("%i", "0 to 255"), "A", "it runs 255 times, which is less than 16 lines"),
+        ("""{ affine.for %k = 0 to %n {
+              affine.for %i = 0 to affine_map<(d0) -> (d0)>(%k) { affine.store %x, %A[%i] : memref<?xf32> }
+            } return }""",
+         "A", "where it runs, and stores, depends on k: only arguments are known"),
+        ("""{ %C = memref.alloc(%n) : memref<?xf32>
+            affine.for %i = 0 to %n { affine.store %x, %C[%i] : memref<?xf32> } return }""",
+         "C", "C is no argument: only its maker knows where it lies"),
+        ("""{ %r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f32) {
+              affine.store %s, %A[%i] : memref<?xf32>
+              affine.yield %s : f32 } return }""", "A", "it carries values"),
+    ],
+)  # fmt: skip
+def test_refusals_say_why(body, array, reason):
+    with pytest.raises(IllegalTransform) as caught:
+        aligned(body, array, loop=1 if "%k" in body else 0)
+    loop = "i"
+    assert str(caught.value).startswith(f"<mlir>:1: cannot let loop {loop} begin where a line of {array} does") or (
+        f"cannot let loop {loop} begin where a line of {array} does" in str(caught.value)
+    )
+    assert reason in str(caught.value)
+
+
+def test_rows_that_are_not_elements_side_by_side_are_refused():
+    head = "func.func @f(%n: index, %A: memref<?xf32, strided<[2]>>, %x: f32)"
+    with pytest.raises(IllegalTransform, match="the rows of A are not elements that follow each other"):
+        aligned(stored("%i", type="memref<?xf32, strided<[2]>>"), head=head)
+
+
+def test_a_line_of_one_element_is_none():
+    with pytest.raises(ValueError, match="a line has 2 elements or more, not 1"):
+        aligned(stored("%i"), lanes=1)
