@@ -112,7 +112,7 @@ def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
 def _line(c: Context, op: Op, buffer: Buffer, kind: ScalarType, lanes: int) -> Code | None:
     """What the address of a vector that goes past the caches has no bits of, where the array is so long; else None."""
     least = streamed_from(op)
-    if least is None or not has_row("streamed_store", suffix(kind), lanes):
+    if least is None or None in buffer.shape or not has_row("streamed_store", suffix(kind), lanes):
         return None
     bytes = (width_of(kind) + 7) // 8
     elements = reduce(times, sizes_of(c, buffer), number(1))

@@ -260,7 +260,8 @@ def _spliced(
     results = tuple(Value(v.type) for v in carried)
     body = [each for op in loop.body for each in made.get(op, (op,))]
     if ahead or len(first) <= MOST_FIRST:
-        body = [*first, *(op for op in body if op not in set(first))]
+        loads = {*first}
+        body = [*first, *(op for op in body if op not in loads)]
     end_op = affine.Yield(tuple(yielded), location=loop.location)
     if loop.results:
         *body, old = body

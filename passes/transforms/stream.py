@@ -19,7 +19,7 @@ def stream(function: Func, buffer: Value, iv: Value, least: int, *, module: Modu
     A store that goes by the caches reads a line of memory first, and writes it back later; one that goes past them
     only writes. It pays where nobody reads the array soon, and where it is larger than what the caches would keep of
     it. It takes vectors that begin at multiples of their length (`align`): others are stored as ever, and so are all
-    where the machine has no such stores. Nothing is computed in another way.
+    where the machine has no such stores, or nobody says how long the array is. Nothing is computed in another way.
 
     Parameters
     ----------

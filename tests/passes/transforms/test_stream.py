@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit
 from affdsl.ir.dialects import affine
 from affdsl.ir.streaming import streamed_from
 from affdsl.ir.traverse import walk, with_fields
@@ -90,6 +91,19 @@ def test_only_long_arrays_go_past_the_caches():
     for size, is_long in ((31, False), (32, True)):
         known = af.Schedule(doubled.specialize(M=size, N=32)).vectorize("j", 16).stream("B", "j", 4096)
         assert ("streamed_store" in known.kernel().c()) == is_long
+
+
+def test_an_array_of_unknown_length_is_stored_as_ever():
+    text = """func.func @f(%n: index, %A: memref<?xf32>) {
+      %x = arith.constant dense<1.5> : vector<16xf32>
+      affine.for %i = 0 to %n step 16 {
+        affine.vector_store %x, %A[%i] {affdsl.stream = 0 : i64} : memref<?xf32>, vector<16xf32>
+      }
+      return
+    }"""
+    known = text.replace("memref<?xf32>)", "memref<?xf32> {affdsl.shape = affine_map<()[n] -> (n)>})")
+    marked = ["streamed_store" in emit(parsed(each), "f").source for each in (text, known)]
+    assert marked == [False, True]
 
 
 def test_threads_finish_what_they_have_stored():
