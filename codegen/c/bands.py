@@ -115,8 +115,9 @@ def _body(c: Context, op: affine.Parallel | scf.Parallel, target: Target, status
     else:
         with c.shared(status):
             _skip_after_failure(c, status)
+            streamed = c.streamed
             c.block_to(op.body, target)
-            c.finish_streams(op)
+            c.finish_streams(streamed)
     for _ in op.ivs:
         c.lines.close()
     for result, name in zip(op.results, target.names, strict=True):

@@ -139,7 +139,7 @@ def _receive(c: Context, value: Value, unsigned: bool, shape: tuple[Affine, ...]
 
 def return_values(c: Context, op: func.Return) -> None:
     """Hand the results to the caller, free what is left, and leave."""
-    c.finish_streams(c.plan.func)
+    c.finish_streams()
     values = [(v, r) for v, r in zip(op.values, c.plan.results, strict=True) if not r.is_array]
     codes = [tables.store(number_type(v.type), c.values.of(v), c.unit, unsigned=r.unsigned) for v, r in values]
     for result, name in zip(c.plan.results, c.outputs, strict=True):

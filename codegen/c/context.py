@@ -29,10 +29,9 @@ from affdsl.errors import UnsupportedError
 from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op
 from affdsl.ir.debugging import reports
-from affdsl.ir.dialects import func, scf, vector
+from affdsl.ir.dialects import affine, func, scf, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.streaming import streamed_from
 from affdsl.ir.traverse import definitions, walk
 from affdsl.ir.types import MemRefType
 
@@ -66,6 +65,9 @@ class Band:
     """The label at the end of the body, if anything goes there."""
 
 
+_LOOPS = (affine.For, affine.Parallel, scf.For, scf.While, scf.Parallel)
+
+
 class Context:
     """Writes one function: `write`, then `lines.finish` for its lines."""
 
@@ -95,6 +97,8 @@ class Context:
         """The bits of a lane of each mask."""
         self.targets: list[Target] = []
         """Where the open blocks yield to, the innermost last."""
+        self.streamed = 0
+        """How many stores go past the caches, of those that are written."""
         self.band: Band | None = None
         """The parallel loops that are open and shared."""
         self._rows, self._comments, self._labels = rows, comments, 0
@@ -146,12 +150,21 @@ class Context:
         """Write the whole function."""
         self.block(self.plan.func.body)
         if not any(isinstance(op, func.Return) for op in self.plan.func.body):
-            self.finish_streams(self.plan.func)
+            self.finish_streams()
 
-    def finish_streams(self, op: Op) -> None:
-        """Let what an operation has stored past the caches come before all that follows, for other threads, too."""
-        if any(streamed_from(inner) is not None for inner in walk(op)):
+    def finish_streams(self, before: int = 0) -> None:
+        """Let what is stored past the caches come before all that follows, for other threads, too.
+
+        It is done where more is than there was `before`.
+        """
+        if self.streamed > before:
             self.lines.add(f"{self.unit.helper('finish_streams')}();")
+
+    @property
+    def is_in_loop(self) -> bool:
+        """Whether the loop that an operation stands in is one that a single thread runs."""
+        loops = [op for op in self.lines.origin if isinstance(op, _LOOPS)]
+        return bool(loops) and isinstance(loops[-1], affine.For | scf.For | scf.While)
 
     def block(self, block: Block) -> None:
         """Write the statements of a block, in braces that are open already."""

@@ -110,13 +110,18 @@ def _is_contiguous(c: Context, buffer: Buffer, value: Value) -> bool:
 
 
 def _line(c: Context, op: Op, buffer: Buffer, kind: ScalarType, lanes: int) -> Code | None:
-    """What the address of a vector that goes past the caches has no bits of, where the array is so long; else None."""
+    """What the address of a vector that goes past the caches has no bits of, where the array is so long; else None.
+
+    Right in a loop that threads share, each would have to be finished by itself.
+    """
     least = streamed_from(op)
-    if least is None or None in buffer.shape or not has_row("streamed_store", suffix(kind), lanes):
+    if least is None or None in buffer.shape or not c.is_in_loop or not has_row("streamed_store", suffix(kind), lanes):
         return None
     bytes = (width_of(kind) + 7) // 8
     elements = reduce(times, sizes_of(c, buffer), number(1))
     whole = number(lanes * bytes - 1)
+    if least == 0:
+        return whole
     if elements.number is not None:
         return whole if elements.number * bytes >= least else None
     return choose(infix(">=", elements, number(-(-least // bytes))), whole, Code("UINTPTR_MAX"))
@@ -204,6 +209,7 @@ def _store_vector(
         if line is not None:
             pointer = _pointer(buffer, at, const=False)
             lanes = prod(vector_type(value).shape)
+            c.streamed += 1
             c.lines.add(f"{on_vectors(c, 'streamed_store', kind, lanes, pointer, line, value)};")
             return
         c.lines.add(f"{in_memory(c, vector_type(value), at, const=False)} = {whole(c, value)};")

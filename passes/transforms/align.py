@@ -5,7 +5,7 @@ from __future__ import annotations
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, memref
 from affdsl.ir.dialects.func import Func, Module
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.passes.analysis.boxes import width_of
@@ -43,7 +43,7 @@ def align(function: Func, buffer: Value, iv: Value, lanes: int, *, module: Modul
     ------
     IllegalTransform
         If the loop does not store to the array, one element after the other; if it carries values, has a step, or
-        several bounds; or if bounds and subscripts along the row depend on more than the arguments.
+        several bounds; or if bounds and subscripts along the row depend on more than the arguments, or divide by one.
 
     References
     ----------
@@ -87,6 +87,9 @@ def align(function: Func, buffer: Value, iv: Value, lanes: int, *, module: Modul
         lost = next((v for v in expr.values() if v not in function.args), None)
         if lost is not None:
             raise refusal(loop, what, f"where it runs, and stores, depends on {name(lost)}: only arguments are known")
+        if any(isinstance(atom, FloorDiv) and not isinstance(atom.divisor, int) for atom in parts_of(expr)):
+            reason = "where it runs, and stores, is a quotient by an argument, which may be 0 before it"
+            raise refusal(loop, what, reason)
     room = high - low - SHORT * lanes
     if room.is_constant and room.constant < 0:
         raise refusal(loop, what, f"it runs {(high - low).constant} times, which is less than {SHORT} lines")

@@ -50,6 +50,19 @@ def test_machines_with_shorter_vectors_store_as_ever(target):
     assert ".stream(" not in steps(blur, target)
 
 
+@pytest.mark.parametrize(("source", "result"), [("f64", "f32"), ("f32", "u8"), ("f32", "f16"), ("bf16", "bf16")])
+def test_what_is_stored_in_parts_of_lines_is_stored_as_ever(source, result):
+    given, made = getattr(af, source), getattr(af, result)
+
+    @af.kernel
+    def narrowed(image: given[N, M], out: made[N, M]):
+        with af.for_(1, N - 1) as i, af.for_(1, M - 1) as j:
+            rows = [image[i + k, j - 1] + image[i + k, j] + image[i + k, j + 1] for k in (-1, 0, 1)]
+            out[i, j] = made(rows[0] + rows[1] + rows[2])
+
+    assert ".stream(" not in steps(narrowed)
+
+
 def test_it_says_so():
     said = str(blur.optimize("avx512", threads=1).explain())
     assert (

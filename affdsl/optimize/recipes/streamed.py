@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from copy import copy
 
 from affdsl.ir.dialects import affine
+from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.optimize.nests import Nest
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
@@ -16,6 +18,10 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 CACHE = 32 << 20
 """How large the last cache is where nobody asked the machine."""
+LINE = 512
+"""How many bits a line of the caches has."""
+WIDTHS = {FloatType: (32, 64), IntegerType: (8, 16, 32, 64)}
+"""The numbers that C stores as whole vectors, by how many bits they have."""
 SHARE = 4
 """An array of a quarter of the last cache goes past it: what is read to make it takes as much, and others use it."""
 
@@ -35,8 +41,10 @@ def take(
     stored = {op.memref for op in nest.innermost.body if isinstance(op, affine.Store)}
     loads = [op for op in nest.innermost.body if isinstance(op, affine.Load) and op.index]
     if not options.target.streams or len(stored) != 1 or not loads:
-        raise UnfitError("it stores several arrays, or the machine has no stores past the caches")
+        raise UnfitError("it stores several arrays, or nothing is loaded, or the machine has no stores past the caches")
     (array,) = stored
+    if not _fills_lines(array, lanes):
+        raise UnfitError("its vectors are no lines of what it stores")
     touching = [op for op in walk(s.function) if array in op.reads()]
     if any(not isinstance(op, affine.Store | affine.VectorStore) for op in touching):
         raise UnfitError("what it stores is read again")
@@ -62,6 +70,16 @@ def take(
         f"{least >> 20} MiB or more{at_once}; each element of a row is loaded once"
     )
     return made, said
+
+
+def _fills_lines(array: Value, lanes: int) -> bool:
+    """Whether a vector of so many elements of an array is a line, of numbers that vectors are stored of as they are."""
+    element = array.type.element if isinstance(array.type, MemRefType) else None
+    return (
+        isinstance(element, FloatType | IntegerType)
+        and element.width in WIDTHS[type(element)]
+        and (element.width * lanes == LINE)
+    )
 
 
 def _rows(loads: Sequence[affine.Load], ways: int) -> int:

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import affdsl as af
-from affdsl.ir.dialects import affine
+from affdsl.ir.dialects import affine, memref
+from affdsl.ir.expr import Affine
 from affdsl.ir.traverse import walk, with_fields
+from affdsl.ir.types import INDEX
 from affdsl.ir.verifier import verify
 from affdsl.passes.legality.refusal import IllegalTransform
-from affdsl.passes.transforms.align import align
+from affdsl.passes.transforms.align import SHORT, align
 from tests.oracles import mlir_opt
 from tests.passes.compare import assert_alike, parsed
 from tests.passes.transforms.placed import at
@@ -58,19 +60,54 @@ def test_the_loop_begins_at_a_line_of_each_row(offset):
         assert b.tobytes() == wanted.tobytes(), (rows, columns)
 
 
+def beginning(function, address, count):
+    """How many iterations the step puts before the others, of its own expressions: for an address and a size."""
+    asks, behind, first = function.body[:3]
+    assert isinstance(asks, memref.ExtractAlignedPointerAsIndex)
+    assert isinstance(behind, affine.Min)
+    assert isinstance(first, affine.Max)
+    numbers = {asks.result: Affine.of(address), **{v: Affine.of(count) for v in function.args if v.type == INDEX}}
+    numbers[behind.result] = Affine.of(min(e.substitute(numbers).constant for e in behind.exprs))
+    return max(e.substitute(numbers).constant for e in first.exprs)
+
+
+@pytest.mark.parametrize("start", [0, 2, 13])
+@pytest.mark.parametrize("shift", [0, -3, 5])
+@pytest.mark.parametrize("offset", range(0, 64, 8))
+def test_the_first_iteration_behind_the_others_stores_where_a_line_begins(start, shift, offset):
+    body = f"{{ affine.for %i = {start} to %n {{ affine.store %x, %A[%i + {shift}] : memref<?xf64> }} return }}"
+    _, after = aligned(body, head="func.func @f(%n: index, %A: memref<?xf64>, %x: f64)", lanes=8)
+    function = after.functions[0]
+    address, whole = 4096 + offset, start + 8 * SHORT
+    lows = [beginning(function, address, count) for count in (0, start, whole, whole + 3, whole + 7, whole + 900)]
+    assert lows[:3] == [0, 0, 0]
+    assert lows[3] == min(lows[-1], 3)
+    assert 0 <= lows[-1] < 8
+    assert (address + 8 * (start + lows[-1] + shift)) % 64 == 0
+    head, rest = (op for op in function.body if isinstance(op, affine.For))
+    assert head.upper == rest.lower
+    assert head.lower == (Affine.of(start),)
+
+
 @pytest.mark.parametrize("offset", range(0, 64, 8))
 @pytest.mark.parametrize("count", [0, 1, 129, 130, 131, 137, 138, 400])
-def test_what_is_done_before_the_first_line_is_what_lies_before_it(offset, count):
-    """The bound is computed as the step writes it: of the address, and so that enough is left."""
-    made = af.Schedule(counted).align("A", "i", 8)
-    ops = {op.results[0].hint if hasattr(op, "results") else op.result.hint: op for op in made.function.body[:3]}
-    assert [*ops] == ["A_at", "A_before", "A_first"]
+def test_short_and_long_rows_are_counted_alike(offset, count):
     a = at(offset, count, np.float64)
-    first = max(0, min((-(a.ctypes.data // 8) - 2) % 8, count - 2 - 16 * 8))
-    if first:
-        assert a[2 + first :].ctypes.data % 64 == 0 or count - 2 - first == 128
-    made.kernel()(a)
+    af.Schedule(counted).align("A", "i", 8).kernel()(a)
     assert (a[2:] == np.arange(2, max(count, 2))).all()
+
+
+def test_a_division_that_was_guarded_is_not_made_before():
+    @af.kernel(boundscheck=True)
+    def part(A: af.f32[COLUMNS], k: af.index):
+        with af.if_(k >= 1), af.for_(COLUMNS // k) as i:
+            A[i] = 1.0
+
+    with pytest.raises(IllegalTransform, match="is a quotient by an argument, which may be 0 before it"):
+        af.Schedule(part).align("A", "i", 16)
+    a = np.zeros(400, np.float32)
+    part.optimize("avx512", threads=1)(a, 0)
+    assert not a.any()
 
 
 def test_all_runs_in_the_order_in_which_it_did():

@@ -108,12 +108,31 @@ def test_an_array_of_unknown_length_is_stored_as_ever():
 
 def test_threads_finish_what_they_have_stored():
     s = af.Schedule(doubled).vectorize("j", 16, tail="overlapped").stream("B", "j", 0).parallel("i")
-    text = s.kernel().c()
-    assert text.count("    finish_streams();") == 2
+    lines = [line.strip() for line in s.kernel().c().splitlines()]
+    share = lines[next(k for k, line in enumerate(lines) if line.startswith("#pragma omp parallel")) :]
+    inside = share[: share.index("finish_streams();")]
+    assert sum(line.startswith("for (") for line in inside) == 3, "rows, vectors, and columns of rows that are short"
+    assert any("streamed_store" in line for line in inside)
+    assert share.count("finish_streams();") == 2, "each thread's iterations, and the function"
     a = np.random.default_rng(0).random((300, 401), np.float32)
     b = np.zeros_like(a)
     s.kernel()(a, b)
     assert (b == a * 2).all()
+
+
+def test_vectors_right_in_a_loop_that_threads_share_are_stored_as_ever():
+    """Each would have to be finished by itself."""
+
+    @af.kernel
+    def row(A: af.f32[N], B: af.f32[N]):
+        with af.for_(N) as i:
+            B[i] = A[i] * 2
+
+    s = af.Schedule(row).vectorize("i", 16, tail="overlapped").stream("B", "i", 0)
+    assert "streamed_store" in s.kernel().c()
+    text = s.parallel("i").kernel().c()
+    assert "streamed_store" not in text
+    assert "finish_streams" not in text
 
 
 def test_the_instruction_is_used_where_the_machine_has_it():
