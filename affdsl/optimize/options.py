@@ -44,5 +44,6 @@ def targets() -> Mapping[str, Target]:
 
 
 def available_threads() -> int:
-    """How many threads this process may use at once."""
-    return len(os.sched_getaffinity(0))
+    """How many threads this process may use at once: as many as it has cores, and no more than OpenMP would take."""
+    cores, limit = len(os.sched_getaffinity(0)), os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) > 0 else cores

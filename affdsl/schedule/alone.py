@@ -56,7 +56,7 @@ def alone(path: Path) -> Func:
     """The function with the nest at the end of a path, the loops around it, and all that is no nest.
 
     Copies of a body need not compute what was computed before them. So where something in the block of the nest touches
-    memory, all of that block stays.
+    memory, all of that block stays. Of a condition around, nothing stays that runs where the nest does not.
     """
     small = path[-1]
     for around, inner in zip(path[-2::-1], path[:0:-1], strict=True):
@@ -65,7 +65,10 @@ def alone(path: Path) -> Func:
         kept = tuple(op for op in block if op is inner or not _is_nest(op))
         if inner is path[-1] and not all(op is inner or op.is_terminator or is_pure(op) for op in kept):
             kept = block
-        small = with_fields(around, **{name: tuple(small if op is inner else op for op in kept)})
+        fields = {name: tuple(small if op is inner else op for op in kept)}
+        if isinstance(around, affine.If | scf.If) and not around.results:
+            fields |= dict.fromkeys({*roles(type(around)).regions} - {name}, ())
+        small = with_fields(around, **fields)
     assert isinstance(small, Func)
     return small
 

@@ -81,7 +81,9 @@ def _kept(block: Block, old: Set[int], storage: Storage) -> Block:
         elif known:
             _forget(known, op, storage)
         new.append(op)
-    return tuple(op for op in new if op is not None)
+    made = tuple(op for op in new if op is not None)
+    same = len(made) == len(block) and all(a is b for a, b in zip(made, block, strict=True))
+    return block if same else made  # a block that is another one counts as changed
 
 
 def _forget(known: dict[Place, _Stored], op: Op, storage: Storage) -> None:

@@ -50,7 +50,22 @@ def chain(A: af.f64[N, K], B: af.f64[N, K], C: af.f64[N, K]):
         A[i, j] += C[i, j] / 3.0
 
 
-@pytest.mark.parametrize("kernel", [factors, between, chain], ids=lambda kernel: kernel.name)
+@af.kernel
+def branches(A: af.f64[N, K], B: af.f64[N, K]):
+    with af.if_(N > 4 * K):
+        with af.for_(N) as i, af.for_(K) as j:
+            B[i, j] = A[i, j] * 2.0
+        with af.for_(1, N) as i, af.for_(K) as j:
+            A[i, j] += B[i - 1, j]
+    with af.else_():
+        with af.if_(K > 3):
+            with af.for_(1, K) as j, af.for_(N) as i:
+                A[i, j] += A[i, j - 1] * B[i, j]
+        with af.else_(), af.for_(N) as i, af.for_(K) as j:
+            B[i, j] -= A[i, j]
+
+
+@pytest.mark.parametrize("kernel", [factors, between, chain, branches], ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("seed", some(range(24), 8))
 def test_random_steps_are_the_same(kernel, seed, monkeypatch):
     ours = random_schedule(kernel, seed, steps=8)
@@ -68,6 +83,17 @@ def test_nests_beside_are_left_out():
         path = way_to(s.function, {row.iv})
         small = alone(path)
         assert len(small.body) == 1
+        assert str(restored(path, small, small)) == str(s.function)
+
+
+def test_what_runs_where_the_nest_does_not_is_left_out():
+    s = af.Schedule(branches)
+    rows = [row for row in s.loops() if row.names[0].startswith("i")]
+    for row in rows:
+        path = way_to(s.function, {row.iv})
+        small = alone(path)
+        assert str(small).count("affine.for") == 2 or row.names[0] in ("i#1", "i#2")
+        assert str(small).count("affine.for") < str(s.function).count("affine.for")
         assert str(restored(path, small, small)) == str(s.function)
 
 

@@ -61,6 +61,13 @@ def test_what_may_be_written_in_between_is_loaded(between):
     assert left(before + between + LOAD.format(of="A", mask="m", x="a")) == (1, 1 + between.count("maskedstore"))
 
 
+def test_a_block_in_which_nothing_changes_stays_what_it_is():
+    """Else all of it would count as changed."""
+    text = f"affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%i) {{ {STORE.format(to='A', mask='m', x='one')} }} "
+    before = function(text + "else { affine.store %x, %B[0] : memref<9xf32> }\n", ARGUMENTS + ", %x: f32")
+    assert kept(before, NOTHING) is before
+
+
 def test_another_place_or_mask_is_another_value():
     store = STORE.format(to="A", mask="m", x="one")
     assert left(store + LOAD.format(of="A", mask="n", x="a")) == (1, 1)
