@@ -8,8 +8,8 @@ Calls of both take turns, and the ratio is the median over pairs: above 1 ours i
 turn begins when the threads of the other side sleep, with a call that is not timed. Both rows are of the loops as
 they are written: `contract` may make a product and a sum one operation, as the library does; `strict` may not.
 `--by-hand` takes the schedule of `examples.packed_matmul` instead. `first` is the median time from the start of a
-process with an empty cache to the first result in f32: it imports, defines the kernel, optimizes it, compiles it and
-calls it.
+process with an empty cache to the first result in f32, for so many threads: it imports, defines the kernel, optimizes
+it, compiles it and calls it.
 """
 
 from __future__ import annotations
@@ -68,10 +68,13 @@ def main() -> None:
         measure(*options.here, options)
         return
     for compiler in filter(which, options.compilers):
-        if not options.by_hand:
-            took = median(first(compiler) for _ in range(STARTS))
-            print(f"{compiler}: first result after {took:.2f} s", flush=True)
         for threads in options.threads:
+            if not options.by_hand:
+                took = median(first(compiler, threads) for _ in range(STARTS))
+                print(
+                    f"{compiler}, for {threads} thread{'s' * (threads > 1)}: first result after {took:.2f} s",
+                    flush=True,
+                )
             for type in TYPES:
                 for row in ROWS[:1] if options.by_hand else options.rows:
                     print(f"{compiler}, {type}, {row}, {threads} thread{'s' * (threads > 1)}", flush=True)
@@ -87,11 +90,11 @@ def environment(compiler: str, cache: str, threads: int) -> dict[str, str]:
     return given | {"AFFDSL_CC": compiler, "AFFDSL_CACHE_DIR": cache}
 
 
-def first(compiler: str) -> float:
+def first(compiler: str, threads: int) -> float:
     """Seconds from the start of a process to its first product, with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         command = [sys.executable, "-c", FIRST, str(time.time())]
-        ran = subprocess.run(command, env=environment(compiler, cache, 1), check=True, stdout=subprocess.PIPE)
+        ran = subprocess.run(command, env=environment(compiler, cache, threads), check=True, stdout=subprocess.PIPE)
         return float(ran.stdout)
 
 
