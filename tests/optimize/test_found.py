@@ -73,8 +73,31 @@ func.func @searched(%A: memref<19xi64>, %C: memref<37x27xi64>) {
 """isl's scheduler searched for hours where it was given a bound for the numbers."""
 
 
-@pytest.mark.parametrize("target", ["neon threads=1", "neon threads=2", "sse4.2 threads=1"])
-@pytest.mark.parametrize("text", [A_LOOP_THAT_RUNS_ONCE, NO_NEST_LEFT, A_SCHEDULE_WITH_LARGE_NUMBERS])
+ONE_THAT_GOES_IN_CHUNKS = """
+func.func @chunks(%A: memref<5xf64>, %B: memref<8x10xf64>, %N: index) {
+  %c7 = arith.constant 7.0 : f64
+  affine.for %i = 0 to affine_map<()[s0] -> (s0 + 2)>()[%N] step 4 {
+    affine.store %c7, %B[%i + 3, %i + 2] : memref<8x10xf64>
+    affine.for %j = -3 to affine_map<()[s0] -> (s0 - 1)>()[%N] step 2 {
+      affine.for %k = 2 to 3 {
+        %t5 = affine.load %A[0] : memref<5xf64>
+        %t6 = affine.load %A[symbol(%N)] : memref<5xf64>
+        %t7 = arith.addf %t5, %t6 : f64
+        affine.store %t7, %B[%j + 3, %k + 3] : memref<8x10xf64>
+      }
+    }
+    affine.store %c7, %B[%i + 3, %i] : memref<8x10xf64>
+  }
+  return
+}
+"""
+"""When threads share chunks of a loop, the one inside of it that runs once is gone."""
+
+
+@pytest.mark.parametrize("target", ["neon threads=1", "neon threads=2", "sse4.2 threads=1", "avx2 threads=3"])
+@pytest.mark.parametrize(
+    "text", [A_LOOP_THAT_RUNS_ONCE, NO_NEST_LEFT, A_SCHEDULE_WITH_LARGE_NUMBERS, ONE_THAT_GOES_IN_CHUNKS]
+)
 def test_what_a_search_has_found(text, target):
     module = parse(text)
     made = run_pipeline(module, f"builtin.module(func.func(affdsl-optimize{{target={target}}}))")

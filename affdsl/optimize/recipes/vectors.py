@@ -73,8 +73,9 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     said: list[str] = []
     loop = min(reversed(nest.band), key=lambda each: cost(nest, each, options))
     nest, before = shared.unless_outermost(s, nest, loop, options), nest
-    said += [f"threads share chunks of {nest.names[loop.iv]}"] * (nest is not before)
-    loop = next(each for each in nest.band if each.iv is loop.iv)
+    loop = next((each for each in nest.band if each.iv is loop.iv), nest.innermost)  # one that runs once has gone
+    if nest is not before:
+        said.append(f"threads share chunks of {nest.name(loop)}")
     name, outer = nest.name(loop), [nest.name(each) for each in nest.band if each is not loop]
     if loop is not nest.innermost:
         try:
