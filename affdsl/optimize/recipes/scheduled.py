@@ -9,9 +9,9 @@ from itertools import permutations
 
 from affdsl.ir.core import Lanewise
 from affdsl.ir.dialects import affine, scf
-from affdsl.ir.expr import Affine, Value
+from affdsl.ir.expr import Affine, FloorDiv, Value, parts_of
 from affdsl.ir.spelling import calling
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import affine_exprs, walk
 from affdsl.ir.types import FloatType
 from affdsl.optimize.compared import instructions
 from affdsl.optimize.nests import (
@@ -69,9 +69,12 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
 
     Raises UnfitError.
     """
+    holds_loops = any(isinstance(op, affine.For) for op in require_loop(s, root).body)
+    if not holds_loops and _has_factors(require_loop(s, root)):
+        raise UnfitError  # isl may look for an order of its statements without an end, and counts no operations
     made = _prepared(copy(s), root)
     found = _asked(made, root)
-    if isinstance(found, Band) and not any(isinstance(op, affine.For) for op in require_loop(s, root).body):
+    if isinstance(found, Band) and not holds_loops:
         raise UnfitError  # there is one order
     try:
         if any(isinstance(op, scf.If) and op.orelse for op in walk(require_loop(s, root))):
@@ -84,6 +87,13 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
         why = str(error) if isinstance(error, UnfitError) else in_one_line(error)
         raise UnfitError(f"{_words(s, found)}; {why}") from None
     return made, f"{_words(s, found)}: {said}"
+
+
+def _has_factors(loop: affine.For) -> bool:
+    """Whether a loop goes in steps, or some subscript, bound or condition in it divides, or has a multiple of it."""
+    exprs = [each for op in walk(loop) for each in affine_exprs(op)]
+    divides = any(isinstance(atom, FloorDiv) for each in exprs for atom in parts_of(each))
+    return loop.step != 1 or divides or any(abs(dict(each.terms).get(loop.iv, 0)) > 1 for each in exprs)
 
 
 def _words(s: Schedule, found: Band | Parts) -> str:
