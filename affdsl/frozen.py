@@ -1,7 +1,7 @@
 """Frozen dataclasses that share their methods, so that it is quick to make the classes.
 
-`@dataclass(frozen=True)` writes and compiles six methods for each class. With four hundred classes, of which
-`optimize()` needs half, that took a third of the time to import them. Classes of which there are very many objects
+`@dataclass(frozen=True)` writes and compiles six methods for each class. With four hundred classes, nearly all
+of which `optimize()` needs, that took a third of the time to import them. Classes of which there are very many objects
 keep methods of their own.
 """
 

@@ -13,6 +13,7 @@ from affdsl.ir.types import FloatType, IntegerType, MemRefType
 from affdsl.optimize.nests import Nest, is_lane_by_lane, lanes_of, names_in, nests
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import vectors
+from affdsl.optimize.recipes.streamed import LINE
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.legality.proposals import Step
 from affdsl.passes.transforms.fold import least_size
@@ -22,8 +23,6 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 
 MOST_ROWS = 8
 """How many rows of an array are kept at most, and by how many one stage is late behind the one before."""
-LINE = 512
-"""How many bits a line of the cache has."""
 ADDRESSES = 13
 """How many rows have their addresses in registers, with what else is there, on processors with 16 of these. Where there
 are more, gcc 12 loads vectors again and again, but not those that it loads with masks."""

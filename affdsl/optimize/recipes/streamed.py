@@ -19,7 +19,7 @@ from affdsl.schedule.schedule import IllegalTransform, Schedule
 CACHE = 32 << 20
 """How large the last cache is where nobody asked the machine."""
 LINE = 512
-"""How many bits a line of the caches has."""
+"""How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 WIDTHS = {FloatType: (32, 64), IntegerType: (8, 16, 32, 64)}
 """The numbers that C stores as whole vectors, by how many bits they have."""
 SHARE = 4

@@ -27,6 +27,7 @@ from affdsl.optimize.nests import (
 )
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import shared, streamed
+from affdsl.optimize.recipes.streamed import LINE
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
@@ -46,8 +47,6 @@ DONE_AGAIN = 0.2
 """The share of the operations that iterations run at once for, since each would do again what another one has done."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
-LINE = 512
-"""How many bits a line of the caches has: a vector that is as long, and not aligned, lies in two of them."""
 IN_ORDER = 4.0
 """What an addition costs that waits for the one before it."""
 

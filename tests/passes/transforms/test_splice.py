@@ -138,6 +138,16 @@ def smooth(A: af.f64[N], B: af.f64[N]):
             A[j] = B[j - 1] - B[j] * B[j + 1]
 
 
+def assert_smooth(made, sizes):
+    """Arrays of all sizes below some come out as of the loops as they are written."""
+    for n in range(sizes):
+        given = [np.random.default_rng(n).random(n) for _ in "AB"]
+        wanted = [a.copy() for a in given]
+        made(*given)
+        smooth(*wanted)
+        assert [a.tobytes() for a in given] == [a.tobytes() for a in wanted], n
+
+
 def test_a_schedule_runs_alike_at_all_small_sizes():
     """Compiled, also where the loop of vectors does not run; and proved to be the same."""
     s = af.Schedule(smooth)
@@ -145,12 +155,7 @@ def test_a_schedule_runs_alike_at_all_small_sizes():
         s.vectorize(loop, 4, tail=tail).splice(loop)
     assert 's.splice("i#2")' in str(s)
     made = s.kernel(validate=True)
-    for n in range(23):
-        given = [np.random.default_rng(n).random(n) for _ in "AB"]
-        wanted = [a.copy() for a in given]
-        made(*given)
-        smooth(*wanted)
-        assert [a.tobytes() for a in given] == [a.tobytes() for a in wanted], n
+    assert_smooth(made, 23)
 
 
 def test_loops_that_carry_values_carry_more():
@@ -265,9 +270,4 @@ def test_a_schedule_that_loads_ahead_runs_alike_at_all_small_sizes():
         s.vectorize(loop, 4, tail="overlapped").splice(loop, ahead=True)
     assert 's.splice("i#2", ahead=True)' in str(s)
     made = s.kernel(validate=True)
-    for n in range(33):
-        given = [np.random.default_rng(n).random(n) for _ in "AB"]
-        wanted = [a.copy() for a in given]
-        made(*given)
-        smooth(*wanted)
-        assert [a.tobytes() for a in given] == [a.tobytes() for a in wanted], n
+    assert_smooth(made, 33)
