@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.optimize.options import Options, targets
+from affdsl.optimize.recipes import scheduled as recipe
+from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.passes.analysis import scheduler
 
 M, N = af.symbols("M N")
@@ -262,3 +267,20 @@ def test_what_data_decides_may_take_longer_and_is_left():
             A[i, j] = A[i - 1, j] + A[i, j - 1]
 
     assert "isl's scheduler" not in ragged.optimize("avx2", threads=1).explain()
+
+
+@pytest.mark.parametrize(("factor", "is_asked"), [(1, True), (3, False)])
+def test_isl_is_not_asked_for_an_order_in_one_loop_with_factors(factor, is_asked, monkeypatch):
+    """It looked for one without an end in such a loop, and counts no operations meanwhile."""
+
+    @af.kernel
+    def parts(x: af.f64[3 * M + 3], y: af.f64[M + 1]):
+        with af.for_(M) as i:
+            y[i] = x[i * factor]
+            x[i + 2] = y[i + 1]
+
+    asked, ask = [], recipe.schedule_of
+    monkeypatch.setattr(recipe, "schedule_of", lambda *given: asked.append(given) or ask(*given))
+    with suppress(UnfitError):
+        recipe.take_loop(af.Schedule(parts), "i", Options(targets()["baseline"], 1))
+    assert bool(asked) == is_asked
