@@ -96,6 +96,8 @@ class Op(Frozen):
         return self._values(roles(type(self)).arguments)
 
     def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
+        if not names:
+            return iter(())
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:
             part = getattr(self, name)
@@ -163,15 +165,16 @@ class Roles(FrozenValue):
     contract: tuple[str, ...]
 
 
-_roles: dict[type[Op], Roles] = {}
+class _RolesOf(dict[type[Op], Roles]):
+    """The roles of classes, read when they are first asked for."""
+
+    def __missing__(self, cls: type[Op]) -> Roles:
+        found = self[cls] = _read_roles(cls)
+        return found
 
 
-def roles(cls: type[Op]) -> Roles:
-    """What the fields of a class of operations are, from its annotations: read once for each class."""
-    found = _roles.get(cls)
-    if found is None:
-        found = _roles[cls] = _read_roles(cls)
-    return found
+roles: Callable[[type[Op]], Roles] = _RolesOf().__getitem__
+"""What the fields of a class of operations are, from its annotations: read once for each class."""
 
 
 def _read_roles(cls: type[Op]) -> Roles:

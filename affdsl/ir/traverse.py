@@ -25,6 +25,16 @@ def walk(op: Op) -> Iterator[Op]:
                 waiting.extend(reversed(block))
 
 
+def holders(op: Op) -> Iterator[Op]:
+    """op and everything inside that may hold blocks, parents first: much faster than `walk` where bodies are long."""
+    waiting = [op]
+    while waiting:
+        outer = waiting.pop()
+        yield outer
+        for block in reversed([*outer.blocks()]):
+            waiting.extend([inner for inner in reversed(block) if roles(type(inner)).regions])
+
+
 def affine_exprs(op: Op) -> Iterator[Affine]:
     """The affine expressions of an operation: bounds, subscripts, conditions."""
     left: list[object] = [getattr(op, name) for name in roles(type(op)).operands]

@@ -46,11 +46,15 @@ def optimize(
     threads = available_threads() if threads is None else threads
     options = Options(_target(target), threads, contract, reassociate, reciprocal, approximate)
     if tune is False:
-        s, notes = chosen(Schedule(kernel, inline=True), options)
+        s, notes = chosen(_start(kernel), options)
     else:
-        s, notes = tuned(kernel, options, tune, lambda each: chosen(Schedule(kernel, inline=True), each))
+        s, notes = tuned(kernel, options, tune, lambda each: chosen(_start(kernel), each))
     notes = notes or ["as it was: it has no loops"]
     return s.kernel(validate=validate, notes=tuple(notes))
+
+
+def _start(kernel: Kernel) -> Schedule:
+    return Schedule(kernel, inline=True).verified_last()
 
 
 def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:

@@ -22,21 +22,44 @@ def on_average(s: Schedule, loops: Container[str], least: int) -> Condition | No
 
     None if no size of an array says so.
     """
+    sizes = _sizes(s, loops)
+    if not sizes:
+        return None
+    large = sum(sizes[1:], sizes[0]) >= least * len(sizes)
+    assert isinstance(large, Condition)
+    return large
+
+
+def times_as_often(s: Schedule, loop: str, other: str, times: int) -> Condition | None:
+    """That the size which says how often a loop runs is so many times that of another loop, at least.
+
+        for i < M: for j < N: S(i, j)   ->   N >= times * M
+
+    None if not one size of an array says so of each, or the same one of both.
+    """
+    one, two = _sizes(s, (loop,)), _sizes(s, (other,))
+    if len(one) != 1 or len(two) != 1 or str(one[0]) == str(two[0]):
+        return None
+    often = one[0] >= two[0] * times
+    assert isinstance(often, Condition)
+    return often
+
+
+def _sizes(s: Schedule, loops: Container[str]) -> list[Index]:
+    """The sizes of arrays that say how often some loops run; none where a schedule has no name for one."""
     inside = {row.iv for row in s.loops() if row.names[0] in loops}
     shapes = {v for shape in s.function.shapes or () for dim in shape or () for v in dim.values()}
     found = [op for op in walk(s.function) if isinstance(op, affine.For) and op.iv in inside]
     bounds = [bound for op in found for bound in (*op.lower, *op.upper)]
-    sizes = dict.fromkeys(v for bound in bounds for v in bound.values() if v in shapes)
-    if not sizes or not all(v.hint.isidentifier() for v in sizes):  # MLIR calls a size what a schedule cannot
-        return None
-    total: Index | int = 0
-    for v in sizes:
+    values = dict.fromkeys(v for bound in bounds for v in bound.values() if v in shapes)
+    if not all(v.hint.isidentifier() for v in values):  # MLIR calls a size what a schedule cannot
+        return []
+    sizes: list[Index] = []
+    for v in values:
         size = symbols(v.hint)
-        assert isinstance(size, Index)
-        total = size + total
-    large = total >= least * len(sizes)
-    assert isinstance(large, Condition)
-    return large
+        assert isinstance(size, Index), "one name is one symbol"
+        sizes.append(size)
+    return sizes
 
 
 def lanes_in(s: Schedule, root: str, options: Options) -> int:

@@ -9,7 +9,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.messages import op_name
-from affdsl.ir.traverse import walk
+from affdsl.ir.traverse import holders, walk
 from affdsl.lang.source import problem
 from affdsl.passes.legality.proposals import Proposal, Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -156,11 +156,11 @@ def _place(at: Place, loop: Op) -> str:
     return f"{at.names[_iv(loop)]} stands {f'in {around[-1]}' if around else 'outside of all loops'}"
 
 
-def _around(function: Op, op: Op) -> tuple[Op, ...]:
-    """The operations around one, but for the function, outermost first."""
+def _around(function: Op, loop: Op) -> tuple[Op, ...]:
+    """The operations around a loop, but for the function, outermost first."""
     for inner in (each for block in function.blocks() for each in block):
-        if inner is op:
+        if inner is loop:
             return ()
-        if any(each is op for each in walk(inner)):
-            return (inner, *_around(inner, op))
+        if any(each is loop for each in holders(inner)):
+            return (inner, *_around(inner, loop))
     return ()

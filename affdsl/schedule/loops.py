@@ -9,13 +9,13 @@ from itertools import count
 from typing import TypeAlias
 
 from affdsl.errors import ProgramError, public
-from affdsl.ir.core import Op
+from affdsl.ir.core import Op, roles
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.location import Location
 from affdsl.ir.python_expressions import Name
-from affdsl.ir.traverse import rewrite, substitute, walk, with_fields
+from affdsl.ir.traverse import holders, rewrite, substitute, walk, with_fields
 from affdsl.ir.types import INDEX, MemRefType
 from affdsl.lang.source import problem
 from affdsl.mlir.naming import numbered
@@ -160,14 +160,14 @@ def unused(base: str, taken: set[str]) -> str:
 
 def counters(function: Func) -> Iterator[Value]:
     """The induction variables of all loops, in the order of the text."""
-    for op in walk(function):
+    for op in holders(function):
         if isinstance(op, Loop):
             yield from _ivs(op)
 
 
 def loop_by(function: Func, iv: Value) -> Loop:
     """The loop that a counter belongs to."""
-    return next(op for op in walk(function) if isinstance(op, Loop) and iv in _ivs(op))
+    return next(op for op in holders(function) if isinstance(op, Loop) and iv in _ivs(op))
 
 
 def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
@@ -184,6 +184,8 @@ def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
     def rows(op: Op, depth: int) -> Iterator[LoopRow]:
         for block in op.blocks():
             for inner in block:
+                if not roles(type(inner)).regions:
+                    continue
                 if isinstance(inner, Loop):
                     ivs = _ivs(inner)
                     bounds = tuple(_bounds(inner, k, name, computed) for k in range(len(ivs)))

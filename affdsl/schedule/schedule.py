@@ -114,6 +114,12 @@ class Schedule(ShownAsText, Generic[P, R]):
         self._start = Entry(VerbCall("start", ()), here(), _with_last(module, function), names_of(function))
         self._steps: list[Entry] = []
         self._history: list[Entry] = []
+        self._verifies_each = True
+
+    def verified_last(self) -> Self:
+        """This schedule, whose IR is verified by `kernel()` and not after each step: for those who take many."""
+        self._verifies_each = False
+        return self
 
     def tile(
         self,
@@ -521,9 +527,17 @@ class Schedule(ShownAsText, Generic[P, R]):
         ValidationError
             It does something else: with the first step at fault, and where all that shows it was saved.
         """
+        if not self._verifies_each and self._steps:
+            try:
+                _verify(self._steps[-1])
+            except InternalError:
+                for step in self._steps:  # the first one that is wrong
+                    _verify(step)
         if validate:
             self._check(self._start, self._steps, str(self))
-        return self._kernel.with_module(self._now.module, schedule=copy(self), notes=notes)
+        made = copy(self)
+        made._verifies_each = True
+        return self._kernel.with_module(self._now.module, schedule=made, notes=notes)
 
     def explain(self) -> str:
         """What each step did to which loop, what was refused and why, and the loops as they are now.
@@ -584,10 +598,8 @@ class Schedule(ShownAsText, Generic[P, R]):
                 raise
             raise problem(ScheduleError, f"cannot {self._name}.{call.text}: {error}") from None
         for before, step in pairwise((now, *steps)):
-            try:
-                verify(step.module)
-            except VerificationError as error:
-                raise InternalError(f"{step.call.text} made IR that breaks a rule: {error}") from error
+            if self._verifies_each:
+                _verify(step)
             if self._validate:
                 self._check(before, [step], f"{self}\n{self._name}.{step}")
         self._steps += steps
@@ -668,6 +680,14 @@ def _instead(name: str, schedule: str) -> str:
     verb = verb or _CALLED_HERE.get(name, "")
     close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1, 0.7)
     return f"; did you mean {schedule}.{close[0]}?" if close else ""
+
+
+def _verify(step: Entry) -> None:
+    """Raise InternalError if the IR after a step breaks a rule."""
+    try:
+        verify(step.module)
+    except VerificationError as error:
+        raise InternalError(f"{step.call.text} made IR that breaks a rule: {error}") from error
 
 
 def _with_last(module: Module, function: Func) -> Module:

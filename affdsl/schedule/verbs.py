@@ -11,6 +11,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import MemRefType
 from affdsl.lang.indices import Index
 from affdsl.lang.source import problem
+from affdsl.passes.advice.alternatives import alternatives_are_wanted
 from affdsl.passes.advice.verbs import done
 from affdsl.passes.legality.proposals import Argument, Request, Step
 from affdsl.passes.legality.refusal import IllegalTransform, refusal
@@ -66,6 +67,8 @@ class Verb(FrozenValue):
         Whether it makes copies of a body, which may compute the same.
     opens
         Whether it may be legal when loops carry no values, and is not where they do.
+    advises
+        Whether its refusals say of other loops what is legal, for which it needs the nests beside.
     band
         What is asked for, where it takes a band of loops: with places for their names, or one for all of them.
     ordered
@@ -76,6 +79,7 @@ class Verb(FrozenValue):
     settles: bool = False
     copies: bool = False
     opens: bool = False
+    advises: bool = False
     band: str = ""
     ordered: bool = False
 
@@ -110,11 +114,13 @@ def taken(place: Place, call: VerbCall) -> Settled:
         try:
             made = _made(verb, Request(step, small, place.module), place.call)
         except IllegalTransform as error:
-            error.request = request
-            raise
-        whole = restored(path, small, made.function)
-        if whole is not None:
-            return replace(made, function=whole)
+            if not verb.advises or not alternatives_are_wanted():
+                error.request = request
+                raise
+        else:
+            whole = restored(path, small, made.function)
+            if whole is not None:
+                return replace(made, function=whole)
     return _made(verb, request, place.call)
 
 
@@ -311,7 +317,7 @@ VERBS: Mapping[str, Verb] = {
     "fold": Verb(_fold, settles=True),
     "pad": Verb(_pad),
     "inline": Verb(lambda at, array: Step("inline", (at.array(array),)), settles=True),
-    "parallel": Verb(_parallel),
+    "parallel": Verb(_parallel, advises=True),
 }
 
 OF_PRIMITIVE: Mapping[str, str] = {

@@ -30,6 +30,11 @@ def without_alternatives() -> Iterator[None]:
         _is_wanted.reset(token)
 
 
+def alternatives_are_wanted() -> bool:
+    """Whether refusals are to say what is legal instead."""
+    return _is_wanted.get()
+
+
 def with_alternative(error: IllegalTransform) -> IllegalTransform:
     """The refusal of a request with the first candidate that can be done, and the request after it.
 

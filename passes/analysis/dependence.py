@@ -259,7 +259,9 @@ class Dependences(ShownAsText):
             with spending(self.budget):
                 if not common:  # nothing is asked but whether there is a pair
                     return () if meet(source, sink) else None
-                return _distances(_pairs(source, sink, depth, common), common)
+                within = depth - 1  # these loops are in the same iteration, which need not be said of pairs
+                found = _distances(at_depth(same_element(source, sink, within), 1, common - within), common - within)
+                return found if found is None else (*[Distance(0, 0)] * within, *found)
 
         return remembered(("distances", source, sink, depth, common), find)
 

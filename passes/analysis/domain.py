@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import lru_cache
 from typing import TypeAlias
 
 from affdsl.frozen import Frozen
@@ -80,9 +81,7 @@ class Domain(Frozen):
         """What stands for the loops and locals in relations, the clauses with that in place, and their parameters."""
         new: dict[Value, Value] = {iv: iterator(k) for k, iv in enumerate(self.ivs)}
         new |= {q: local(k) for k, q in enumerate(self.locals)}
-        clauses = tuple(
-            [tuple([tuple([c.substitute(new) for c in part]) for part in clause]) for clause in self.clauses]
-        )
+        clauses = tuple([tuple([tuple([_placed(c, new) for c in part]) for part in clause]) for clause in self.clauses])
         stand_ins = set(new.values())
         read = [v for clause in clauses for part in clause for c in part for v in c.values() if v not in stand_ins]
         self._position.append((new, clauses, tuple(dict.fromkeys(read))))
@@ -109,6 +108,16 @@ class Domain(Frozen):
             copy.__dict__["_position"] = []
         copy.__dict__.update(new)
         return copy
+
+
+def _placed(constraint: Constraint, new: Mapping[Value, Value]) -> Constraint:
+    """A constraint with other values, of which all domains inside of one have the same for most constraints."""
+    return _with_values(constraint, tuple([new.get(v, v) for v in constraint.values()]))
+
+
+@lru_cache(maxsize=10_000)
+def _with_values(constraint: Constraint, values: tuple[Value, ...]) -> Constraint:
+    return constraint.substitute(dict(zip(constraint.values(), values, strict=True)))
 
 
 _FOLLOWED = frozenset(("addi", "subi", "muli", "minsi", "maxsi"))

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
@@ -82,8 +84,8 @@ def is_empty(constraints: Iterable[Constraint], budget: int = BUDGET) -> bool | 
     >>> print(is_empty([Constraint(i * n - 1)]))
     None
     """
-    question = _Question(constraints)
-    return _one_sided(_ask(lambda: question.set().is_empty(), budget), question)
+    question = _Question(tuple(constraints))
+    return _one_sided(_ask(lambda: question.set.is_empty(), budget), question)
 
 
 def implies(constraints: Iterable[Constraint], claim: Constraint, budget: int = BUDGET) -> bool | None:
@@ -94,13 +96,13 @@ def implies(constraints: Iterable[Constraint], claim: Constraint, budget: int = 
     >>> implies([Constraint(i - j), Constraint(Affine.of(j))], Constraint(i + j))
     True
     """
-    question = _Question(constraints, claim.expr)
+    question = _question_about(tuple(constraints), claim.expr)
 
     def no_point_against() -> bool:
         expr = question.aff(claim.expr)
         zero = isl.Aff.zero_on_domain(expr.get_domain_local_space())
         against = expr.ne_set(zero) if claim.equality else expr.lt_set(zero)
-        return bool(question.set().intersect(against).is_empty())
+        return bool(question.set.intersect(against).is_empty())
 
     return _one_sided(_ask(no_point_against, budget), question)
 
@@ -129,8 +131,13 @@ def equal_everywhere(a: Affine, b: Affine, constraints: Iterable[Constraint] = (
 
 def name_of(value: Value) -> str:
     """What isl calls a value: its hint and its number, so that it is readable and no other value's."""
-    number = str(value.id) if value.id >= 0 else f"m{-value.id}"
-    return f"{re.sub(r'[^A-Za-z0-9_]', '_', value.hint) or 'v'}_{number}"
+    return _name(value.hint, value.id)
+
+
+@lru_cache(maxsize=10_000)
+def _name(hint: str, id: int) -> str:
+    number = str(id) if id >= 0 else f"m{-id}"
+    return f"{re.sub(r'[^A-Za-z0-9_]', '_', hint) or 'v'}_{number}"
 
 
 def space_of(dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Space:
@@ -140,24 +147,21 @@ def space_of(dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Space:
 
 def set_of(constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()) -> isl.Set:
     """The points of dims where all constraints hold. Raises UnknownError where one is semi-affine."""
-    columns = _columns(dims, params)
-    return _set(constraints, isl.LocalSpace.from_space(space_of(dims, params)), columns)
+    return _place(dims, params).set(constraints)
 
 
 def map_of(
     exprs: Sequence[Affine], constraints: Iterable[Constraint], dims: Sequence[Value], params: Sequence[Value] = ()
 ) -> isl.Map:
     """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
-    columns, local = _columns(dims, params), isl.LocalSpace.from_space(space_of(dims, params))
-    domain = _set(constraints, local, columns)
-    results = isl.Space.create_from_names(_context(), set=[f"r{k}" for k in range(len(exprs))]).align_params(
-        local.get_space()
-    )
+    place = _place(dims, params)
+    space = place.local.get_space()
+    results = isl.Space.create_from_names(_context(), set=[f"r{k}" for k in range(len(exprs))]).align_params(space)
     images = isl.AffList.alloc(_context(), len(exprs))
     for expr in exprs:
-        images = images.add(_aff(expr, local, columns))
-    function = isl.MultiAff.from_aff_list(local.get_space().map_from_domain_and_range(results), images)
-    return isl.Map.from_multi_aff(function).intersect_domain(domain)
+        images = images.add(place.aff(expr))
+    function = isl.MultiAff.from_aff_list(space.map_from_domain_and_range(results), images)
+    return isl.Map.from_multi_aff(function).intersect_domain(place.set(constraints))
 
 
 def hull_of(points: Set, dims: Sequence[Value], params: Sequence[Value]) -> list[Constraint]:
@@ -365,12 +369,6 @@ def _context() -> isl.Context:
 _Columns: TypeAlias = "dict[Atom, tuple[Dim, int]]"
 
 
-def _columns(dims: Sequence[Value], params: Sequence[Value]) -> _Columns:
-    columns: _Columns = {value: (isl.dim_type.param, k) for k, value in enumerate(params)}
-    columns |= {value: (isl.dim_type.in_, k) for k, value in enumerate(dims)}
-    return columns
-
-
 def _ask(question: Callable[[], Answer], budget: int) -> Answer | None:
     """What isl answers, or None where it does not."""
     try:
@@ -388,21 +386,100 @@ def _one_sided(answer: bool | None, question: _Question) -> bool | None:
 class _Question:
     """Constraints and expressions in a space of their own, where a semi-affine atom is a dimension like a value."""
 
-    def __init__(self, constraints: Iterable[Constraint], *exprs: Affine) -> None:
-        self.constraints = tuple(constraints)
+    def __init__(self, constraints: tuple[Constraint, ...], *exprs: Affine) -> None:
+        self.constraints = constraints
         atoms: dict[Atom, None] = {}
         for expr in (*(c.expr for c in self.constraints), *exprs):
             _collect(expr, atoms, set())
         self.opaque = [atom for atom in atoms if not isinstance(atom, Value)]
-        self._columns: _Columns = {atom: (isl.dim_type.in_, k) for k, atom in enumerate(atoms)}
-        names = [name_of(a) if isinstance(a, Value) else f"opaque{k}" for k, a in enumerate(atoms)]
-        self._local = isl.LocalSpace.from_space(isl.Space.create_from_names(_context(), set=names))
+        self._place = _place(tuple(atoms))
 
+    @cached_property
     def set(self) -> isl.Set:
-        return _set(self.constraints, self._local, self._columns)
+        return self._place.set(self.constraints)
 
     def aff(self, expr: Affine) -> isl.Aff:
-        return _aff(expr, self._local, self._columns)
+        return self._place.aff(expr)
+
+    def has(self, expr: Affine) -> bool:
+        """Whether the space has a dimension for all that an expression is made of."""
+        atoms: dict[Atom, None] = {}
+        _collect(expr, atoms, set())
+        return atoms.keys() <= self._place.columns.keys()
+
+
+class _Place:
+    """A space, and what constraints say in it: the same ones are asked about again and again."""
+
+    def __init__(self, space: isl.Space, columns: _Columns) -> None:
+        self.local, self.columns = isl.LocalSpace.from_space(space), columns
+        self._parts: dict[Constraint, isl.BasicSet] = {}
+
+    def set(self, constraints: Iterable[Constraint]) -> isl.Set:
+        """The points where all constraints hold. Raises UnknownError where one is semi-affine."""
+        parts = self._parts
+        result = isl.BasicSet.universe(self.local.get_space())
+        for constraint in constraints:
+            part = parts.get(constraint)
+            if part is None:
+                aff, zero = self.aff(constraint.expr), isl.Aff.zero_on_domain(self.local)
+                part = aff.eq_basic_set(zero) if constraint.equality else aff.ge_basic_set(zero)
+                if len(parts) < MOST_PARTS:
+                    parts[constraint] = part
+            result = result.intersect(part)
+        return result.to_set()
+
+    def aff(self, expr: Affine) -> isl.Aff:
+        """An expression. Raises UnknownError where it is semi-affine."""
+        return _aff(expr, self.local, self.columns)
+
+
+class _Kept(threading.local):
+    """What this thread has asked last: places, and questions by their constraints, since much is asked of the same."""
+
+    def __init__(self) -> None:
+        self.places: OrderedDict[object, _Place] = OrderedDict()
+        self.questions: OrderedDict[tuple[Constraint, ...], _Question] = OrderedDict()
+
+
+_kept = _Kept()
+MOST_QUESTIONS = 500
+"""How many questions each thread keeps."""
+MOST_PLACES, MOST_PARTS = 200, 500
+"""How many spaces each thread keeps, and of how many constraints in each of them."""
+
+
+def _place(dims: Sequence[Atom], params: Sequence[Value] = ()) -> _Place:
+    """The place for a space: its dimensions are called as values are now, which may get other names."""
+    names = [name_of(a) if isinstance(a, Value) else f"opaque{k}" for k, a in enumerate(dims)]
+    of_params = [*map(name_of, params)]
+    key = (tuple(dims), tuple(params), tuple(names), tuple(of_params))
+    found = _kept.places.get(key)
+    if found is not None:
+        _kept.places.move_to_end(key)
+        return found
+    columns: _Columns = {value: (isl.dim_type.param, k) for k, value in enumerate(params)}
+    columns |= {atom: (isl.dim_type.in_, k) for k, atom in enumerate(dims)}
+    found = _Place(isl.Space.create_from_names(_context(), set=names, params=of_params), columns)
+    _kept.places[key] = found
+    if len(_kept.places) > MOST_PLACES:
+        _kept.places.popitem(last=False)
+    return found
+
+
+def _question_about(constraints: tuple[Constraint, ...], expr: Affine) -> _Question:
+    """A question about an expression: one from before, if that was about nothing else and had the same constraints."""
+    kept = _kept.questions
+    found = kept.get(constraints)
+    if found is not None and found.has(expr):
+        kept.move_to_end(constraints)
+        return found
+    found = _Question(constraints, expr)
+    if not found.opaque:  # of another question those would be too many
+        kept[constraints] = found
+        if len(kept) > MOST_QUESTIONS:
+            kept.popitem(last=False)
+    return found
 
 
 def _collect(expr: Affine, atoms: dict[Atom, None], seen: set[Atom]) -> None:
@@ -418,25 +495,15 @@ def _collect(expr: Affine, atoms: dict[Atom, None], seen: set[Atom]) -> None:
 
 def _optimum(expr: Affine, constraints: Iterable[Constraint], sign: int, budget: int) -> int | None:
     """The maximum of sign * expr."""
-    question = _Question(constraints, expr)
+    question = _question_about(tuple(constraints), expr)
     if question.opaque:
         return None
 
     def largest() -> isl.Val:
-        return question.set().max_val(question.aff(expr * sign))
+        return question.set.max_val(question.aff(expr * sign))
 
     value = _ask(largest, budget)
     return value.to_python() if value is not None and value.is_int() else None
-
-
-def _set(constraints: Iterable[Constraint], local: isl.LocalSpace, columns: _Columns) -> isl.Set:
-    zero = isl.Aff.zero_on_domain(local)
-    result = isl.BasicSet.universe(local.get_space())
-    for constraint in constraints:
-        aff = _aff(constraint.expr, local, columns)
-        part = aff.eq_basic_set(zero) if constraint.equality else aff.ge_basic_set(zero)
-        result = result.intersect(part)
-    return result.to_set()
 
 
 DEEPEST_QUOTIENT = 10

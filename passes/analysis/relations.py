@@ -181,10 +181,30 @@ def meet(source: Relation, sink: Relation) -> bool:
     return not elements_of(source).is_disjoint(elements_of(sink))
 
 
-def same_element(source: Relation, sink: Relation) -> Map:
-    """From the iterations of source to those of sink that touch a common element, in whatever order."""
+def same_element(source: Relation, sink: Relation, within: int = 0) -> Map:
+    """From the iterations of source to those of sink that touch a common element, in whatever order.
+
+    Of so many outermost loops both are in the same iteration, whose counters are parameters of the map.
+    """
     source, sink = together(source, sink)
-    return remembered(("same", source, sink), lambda: map_from(source).apply_range(map_from(sink).reverse()).coalesce())
+
+    def find() -> Map:
+        first, second = map_within(source, within), map_within(sink, within)
+        return first.apply_range(second.reverse()).coalesce()
+
+    return remembered(("same", source, sink, within), find)
+
+
+def map_within(of: Relation, loops: int) -> Map:
+    """From iterations to elements, where counters of so many outermost loops are parameters."""
+    found = map_from(of)
+    if not loops:
+        return found
+    start = found.dim(Dim.param)
+    found = found.move_dims(Dim.param, start, Dim.in_, 0, loops)
+    for k in range(loops):
+        found = found.set_dim_name(Dim.param, start + k, name_of(iterator(k)))
+    return found
 
 
 def plain_distances(source: Relation, sink: Relation, depth: int, common: int) -> tuple[tuple[int, int], ...] | None:

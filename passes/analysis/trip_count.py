@@ -117,22 +117,16 @@ def trip_counts(function: func.Func, inside: Op | None = None) -> dict[Value, Tr
 
 def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
     """The trip count of a loop, or of one loop of a band; `accesses` are those of the function around."""
-    if isinstance(loop, scf.For) and loop.is_unsigned:
-        return TripCount(0, None, 1, (), unknown=("the bounds are unsigned numbers",))
-    lower, upper, step = _bounds(loop, iv)
-    scope, domain = accesses.scope, accesses.domains[loop]
-    distance, _ = scope.expr(step, domain)
-    if not distance.is_constant or distance.constant < 1:
-        return TripCount(0, None, 1, (), unknown=("the step is known only at run time",))
-    lows, domain = scope.exprs(lower, domain)
-    highs, domain = scope.exprs(upper, domain)
-    found = _differences(lows, highs, distance.constant)
-    if all(each.is_constant for each in found) and domain.relation(()).box is not None:
-        # A box has points, so the loop is reached, each time with these bounds.
+    counted = _counted(loop, iv, accesses)
+    if isinstance(counted, str):
+        return TripCount(0, None, 1, (), unknown=(counted,))
+    found, domain, step = counted
+    if _is_number(found, domain):
         least = min(found, key=lambda each: each.constant)
         count = max(0, least.constant)
         return TripCount(count, count, count, (least,), least.constant < 0, domain.unknown)
-    written = _differences(lower, upper, distance.constant)
+    lower, upper, _ = _bounds(loop, iv)
+    written = _differences(lower, upper, step)
     try:
         with spending(BUDGET):
             read = projected(domain, found)
@@ -142,6 +136,50 @@ def trip_count(loop: Loop, iv: Value, accesses: Accesses) -> TripCount:
     except UnknownError as error:
         return TripCount(0, None, 1, _shown(found, written, domain), unknown=(str(error),))
     return TripCount(low, high, divisor, _shown(kept, written, domain), negative, domain.unknown)
+
+
+def runs_at_least(loop: affine.For, times: int, accesses: Accesses) -> bool:
+    """Whether a loop certainly runs its body so often, 1 or more, whenever it is reached: sooner found than its count.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> (f,) = parse('''func.func @f(%n: index) {
+    ...   affine.for %i = 0 to %n { affine.for %j = 0 to 9 { } }
+    ...   return
+    ... }''').functions
+    >>> [runs_at_least(f.body[0].body[0], times, Accesses(f)) for times in (1, 9, 10)]
+    [True, True, False]
+    """
+    counted = _counted(loop, loop.iv, accesses)
+    if isinstance(counted, str):
+        return False
+    found, domain, _ = counted
+    if _is_number(found, domain):
+        return min(each.constant for each in found) >= times
+    try:
+        with spending(BUDGET):
+            read = projected(domain, found)
+            return all(_is_empty(read, Constraint(times - 1 - each)) for each in found)
+    except UnknownError:
+        return False
+
+
+def _counted(loop: Loop, iv: Value, accesses: Accesses) -> tuple[tuple[Affine, ...], Domain, int] | str:
+    """Of what the count is the smallest, where a loop is reached, and its step; or why that is not known."""
+    if isinstance(loop, scf.For) and loop.is_unsigned:
+        return "the bounds are unsigned numbers"
+    lower, upper, step = _bounds(loop, iv)
+    scope, domain = accesses.scope, accesses.domains[loop]
+    distance, _ = scope.expr(step, domain)
+    if not distance.is_constant or distance.constant < 1:
+        return "the step is known only at run time"
+    lows, domain = scope.exprs(lower, domain)
+    highs, domain = scope.exprs(upper, domain)
+    return _differences(lows, highs, distance.constant), domain, distance.constant
+
+
+def _is_number(found: Sequence[Affine], domain: Domain) -> bool:
+    """Whether the count is a number: a box has points, so the loop is reached, each time with the same bounds."""
+    return all(each.is_constant for each in found) and domain.relation(()).box is not None
 
 
 def _bounds(loop: Loop, iv: Value) -> tuple[tuple[Affine, ...], tuple[Affine, ...], Affine]:

@@ -31,6 +31,7 @@ from affdsl.passes.analysis.relations import (
     at_depth,
     distances,
     map_from,
+    map_within,
     outer_distances,
     remembered,
     same_element,
@@ -204,12 +205,14 @@ class _Order:
         ends = tuple(Distance(0, 0) if k < depth - 1 else Distance(None, None) for k in range(common))
 
         def find() -> tuple[bool, tuple[Distance, ...]]:
+            within = depth - 1  # these loops are in the same iteration, which need not be said of pairs
             with spending(self.dependences.budget):
-                pairs = _pairs(source, sink, depth, common)
-                wrong = pairs.intersect(map_from(at_source).lex_ge_map(map_from(at_sink)))
+                pairs = _pairs(source, sink, depth, common, within)
+                wrong = pairs.intersect(map_within(at_source, within).lex_ge_map(map_within(at_sink, within)))
                 if wrong.is_empty():
                     return False, ()
-                return True, tuple(Distance(*each) for each in distances(pairs, common))
+                found = (Distance(*each) for each in distances(pairs, common - within))
+                return True, (*[Distance(0, 0)] * within, *found)
 
         key = ("order", first.relation, second.relation, one_buffer, at_source, at_sink, depth, common)
         try:
@@ -305,13 +308,15 @@ def _accesses(dependences: Dependences, roots: Sequence[Op], inside: Collection[
     )
 
 
-def _pairs(source: Access, sink: Access, depth: int, common: int) -> Map:
-    """The pairs of iterations that touch a common element, or may, at a depth."""
+def _pairs(source: Access, sink: Access, depth: int, common: int, within: int = 0) -> Map:
+    """The pairs of iterations that touch a common element, or may, at a depth; `within` as in `same_element`."""
     source, sink = met(source, sink)
     if source.buffer is sink.buffer:
-        return at_depth(same_element(source.relation, sink.relation), depth, common)
-    domains = map_from(source.relation).domain(), map_from(sink.relation).domain()
-    return at_depth(Map.from_domain_and_range(*domains), depth, common)
+        pairs = same_element(source.relation, sink.relation, within)
+    else:
+        domains = (map_within(each.relation, within).domain() for each in (source, sink))
+        pairs = Map.from_domain_and_range(*domains)
+    return at_depth(pairs, depth - within, common - within)
 
 
 _OUTSIDE = Buffer(Value(FunctionType((), ()), "outside"), "unknown", "what shows outside of memory")

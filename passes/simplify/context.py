@@ -130,7 +130,15 @@ class Context(Frozen):
 
     def relevant(self, exprs: Sequence[Affine]) -> tuple[Constraint, ...]:
         """The facts and definitions that say something of the values of exprs, directly or through other values."""
-        reached = {v for e in exprs for v in e.values()}
+        values = frozenset([v for e in exprs for v in e.values()])
+        found = self.recall(("relevant", values))
+        if not isinstance(found, tuple):
+            found = self._relevant(values)
+            self.remember(("relevant", values), found)
+        return found
+
+    def _relevant(self, values: frozenset[Value]) -> tuple[Constraint, ...]:
+        reached = {*values}
         found: dict[Constraint, None] = {}
         fresh = reached
         while fresh and len(found) < MOST_FACTS:

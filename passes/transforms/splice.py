@@ -17,7 +17,7 @@ from affdsl.ir.traverse import clone_block, rewrite, walk, with_fields
 from affdsl.ir.types import VectorType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
-from affdsl.passes.analysis.trip_count import trip_count
+from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.words import name
 from affdsl.passes.transforms.loops.unrolling import is_multiple
@@ -95,7 +95,7 @@ def splice(function: Func, iv: Value, *, ahead: bool = False, module: Module | N
         warnings.simplefilter("ignore", AnalysisWarning)
         dependences = Dependences(function, module)
         reasons, rows = _rows(loop, dependences)
-        runs = trip_count(loop, loop.iv, dependences.accesses).low >= 1
+        runs = runs_at_least(loop, 1, dependences.accesses)
     if not rows:
         reason = "\n".join(reasons) or "no load of a vector stands right in its body"
         raise refusal(loop, f"splice vectors that loop {name(iv)} loads", reason)

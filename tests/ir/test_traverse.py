@@ -9,6 +9,7 @@ from affdsl.ir.traverse import (
     clone_block,
     definitions,
     fresh,
+    holders,
     map_blocks,
     rewrite,
     substitute,
@@ -47,6 +48,12 @@ def e():
 def test_walk_meets_parents_first(e):
     assert list(walk(e.f)) == [e.f, e.loop, e.load, e.add, e.store, e.guard, e.inner, e.end]
     assert list(walk(e.load)) == [e.load]
+
+
+def test_holders_are_what_may_hold_blocks(e):
+    assert list(holders(e.f)) == [e.f, e.loop, e.guard]
+    both = scf.If(Value(I1), (e.loop,), (e.guard, e.add))
+    assert list(holders(both)) == [both, e.loop, e.guard, e.guard]
 
 
 def test_walk_meets_both_blocks_of_a_condition():

@@ -282,6 +282,10 @@ def test_a_step_that_breaks_the_ir_is_our_bug(monkeypatch):
     with pytest.raises(InternalError, match=r'shift\("t", 1\) made IR that breaks a rule'):
         s.shift("t", 1)
     assert not s.steps
+    many = af.Schedule(jacobi).verified_last().strip_mine("j", 4).shift("t", 1)
+    assert len(many.steps) == 2
+    with pytest.raises(InternalError, match=r'^shift\("t", 1\) made IR that breaks a rule'):
+        many.kernel()
 
 
 @pytest.mark.parametrize("separate", [False, True])

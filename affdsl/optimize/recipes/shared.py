@@ -10,10 +10,9 @@ from affdsl.ir.dialects import affine
 from affdsl.lang.indices import Condition
 from affdsl.optimize.nests import Nest, names_in, nests
 from affdsl.optimize.options import Options
-from affdsl.optimize.versions import on_average
+from affdsl.optimize.versions import times_as_often
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.parallelism import of_loop
-from affdsl.passes.analysis.polyhedral import set_of
 from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import ScheduleError
@@ -24,10 +23,13 @@ CHUNKS = 4
 COLUMNS = 128
 """How many columns a chunk has: rows of as many numbers are read fast, and there are enough chunks of them."""
 FEW_ROWS = 256
-"""How many rows a product has at most whose columns are shared, so that each thread has panels of B of its own. Panels
-that all threads read are slow to write again, and few rows do not pay for that."""
+"""How many rows a product has at most whose columns are shared, so that each thread has panels of B of its own, where
+it is not known how many columns there are. Panels that all threads read are slow to write again, and few rows do not
+pay for that."""
 ROWS = 16
 """How many rows a chunk has: so few that chunks are many, and enough to read a panel of B for."""
+AT_ONCE = 1024
+"""How many rows have panels at once where columns are shared: those of B are made again for as many more."""
 MOST_ACCESSES = 80
 """Of how many accesses it is asked which iterations wait for others: what is unrolled would take long."""
 Tile = tuple[int, int, int]
@@ -76,28 +78,22 @@ def tile_of(
 
 def of_columns(tile: Tile, least: tuple[int, int]) -> Tile:
     """The tile of a product whose columns threads share."""
-    return _whole(FEW_ROWS, least[0]), _whole(COLUMNS, least[1]), tile[2]
+    return _whole(AT_ONCE, least[0]), _whole(COLUMNS, least[1]), tile[2]
 
 
 def few_rows(s: Schedule, nest: Nest, rows: affine.For, columns: affine.For, options: Options) -> Condition | None:
     """Of which sizes threads share the columns of a product, and not its rows; None where no size of a call says so.
 
-    Nor is there a condition for a kernel of several nests, whose code would be twice as long for each, and for sizes
-    that cannot be, as those of a square.
+    There are as many chunks of columns then, at least. One comparison says so: proofs about the code where it does not
+    hold would take twice as long for two. Nor is there a condition for a kernel of several nests, whose code would be
+    twice as long for each, and for sizes that cannot be, as those of a square.
     """
     counts = trip_counts(nest.dependences.accesses.function)
-    many, wide = (counts[loop.iv].high for loop in (rows, columns))
-    if not may_be_shared(nest, options) or nest.around or many is not None:
+    if not may_be_shared(nest, options) or nest.around or counts[rows.iv].high is not None:
         return None
     if len({row.location for row in s.loops() if row.depth == 0}) > 1:
         return None
-    more = on_average(s, (nest.name(rows),), FEW_ROWS + 1)
-    long = on_average(s, (nest.name(columns),), _columns(options))
-    if more is None or (long is None and (wide is None or wide < _columns(options))):
-        return None
-    found = (*(~more).constraints, *(() if long is None else long.constraints))
-    values = tuple(dict.fromkeys(v for each in found for v in each.values()))
-    return None if set_of(found, (), values).is_empty() else Condition(found)
+    return times_as_often(s, nest.name(columns), nest.name(rows), COLUMNS // ROWS)
 
 
 def _columns(options: Options) -> int:

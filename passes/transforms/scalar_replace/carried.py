@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cached_property
 from itertools import islice
 
 from affdsl.frozen import Frozen, FrozenValue
@@ -19,7 +18,7 @@ from affdsl.ir.types import I1, INDEX, IndexType
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.storage import Buffer
-from affdsl.passes.analysis.trip_count import TripCount, trip_count
+from affdsl.passes.analysis.trip_count import runs_at_least
 from affdsl.passes.legality.proposals import Proposal
 from affdsl.passes.legality.refusal import refusal
 from affdsl.passes.legality.running import so_that_it_runs
@@ -143,6 +142,7 @@ class _Search:
         self._at = {a.op: a for a in self._accesses if isinstance(a.op, Load | Store)}
         self._inside = {v for op in walk(loop) for values in (op.defines(), op.binds()) for v in values}
         self._index = written_out(loop)
+        self._runs_for: dict[int, bool] = {}
         self._faults = Faults(dependences.accesses)
         self._is_parallel = any(
             isinstance(around, affine.Parallel | scf.Parallel) for around in dependences.accesses.domains[loop].loops
@@ -272,16 +272,15 @@ class _Search:
         found = self._dependences.at(write, read, depth)
         return found is not None and found.is_exact and found.distances[-1].low == iterations * self._loop.step
 
-    @cached_property
-    def _trips(self) -> TripCount:
-        assert isinstance(self._loop, affine.For)
-        return trip_count(self._loop, self._loop.iv, self._dependences.accesses)
-
     def _is_moving(self, index: Index) -> bool:
         return self._loop.iv in {v for e in index for v in e.values()}
 
     def _runs(self, iterations: int) -> bool:
-        return isinstance(self._loop, affine.For) and self._trips.low >= iterations
+        loop, found = self._loop, self._runs_for.get(iterations)
+        if found is None:
+            found = isinstance(loop, affine.For) and runs_at_least(loop, iterations, self._dependences.accesses)
+            self._runs_for[iterations] = found
+        return found
 
     def _sinking(self, chains: Sequence[_Chain]) -> dict[Op, _Chain]:
         """The stores of chains that may stand behind the loop: nothing else in it needs to see them."""

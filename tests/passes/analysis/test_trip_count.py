@@ -15,7 +15,8 @@ from affdsl.ir.types import F32, MemRefType
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import trip_count as under_test
-from affdsl.passes.analysis.trip_count import TripCount, trip_counts
+from affdsl.passes.analysis.access import Accesses
+from affdsl.passes.analysis.trip_count import TripCount, runs_at_least, trip_counts
 from tests.passes.analysis.programs import Program, generate
 from tests.passes.analysis.traced import loops_around, trace
 
@@ -74,6 +75,13 @@ def test_counts_are_those_of_a_run() -> None:
         program = generate(seed)
         run, ours = counted(program), trip_counts(program.function)
         sizes = dict(zip(program.function.args[len(program.sizes) + 1 :], program.symbols, strict=True))
+        accesses = Accesses(program.function)
+        for op in walk(program.function):
+            for times in (1, 2, 5) if isinstance(op, affine.For) else ():
+                certainly = runs_at_least(op, times, accesses)
+                assert certainly or ours[op.iv].low < times, f"seed {seed}"
+                assert not certainly or all(n >= times for _, n in run[op.iv]), f"seed {seed}"
+                seen["certain"] += certainly
         for iv, count in ours.items():
             if not any(isinstance(op, affine.For | scf.For) and op.iv is iv for op in walk(program.function)):
                 continue  # a loop of a band
@@ -92,7 +100,7 @@ def test_counts_are_those_of_a_run() -> None:
                 assert count.divisor == gcd(*numbers), f"seed {seed}"
                 seen["exact"] += 1
             seen["symbolic" if program.symbols else "numbers"] += 1
-    assert min(seen[each] for each in ("exact", "evaluated", "symbolic")) > 100, seen
+    assert min(seen[each] for each in ("exact", "evaluated", "symbolic", "certain")) > 100, seen
 
 
 @pytest.mark.parametrize(
