@@ -306,6 +306,19 @@ class Constraint:
     expr: Affine
     equality: bool = False
 
+    def __hash__(self) -> int:
+        return hash(self.expr) + self.equality
+
+    @cached_property
+    def reads(self) -> frozenset[Value]:
+        """Every value read, once."""
+        return frozenset(self.expr.values())
+
+    @cached_property
+    def parts(self) -> frozenset[Atom]:
+        """The quotients and products in it, as `parts_of` has them."""
+        return frozenset(parts_of(self.expr))
+
     def values(self) -> Iterator[Value]:
         """Every value read."""
         return self.expr.values()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
-from functools import lru_cache
 from math import gcd
 
 from affdsl.frozen import Frozen, FrozenValue
@@ -55,7 +54,8 @@ class Context(Frozen):
 
     def knowing(self, facts: Iterable[Constraint]) -> Context:
         """This context where more facts hold."""
-        new = tuple(dict.fromkeys(f for f in facts if f not in self.facts))
+        known = {*self.facts}
+        new = tuple(dict.fromkeys(f for f in facts if f not in known))
         if not new:
             return self
         ranges = dict(self.ranges)
@@ -65,7 +65,7 @@ class Context(Frozen):
             changed: set[Value] = set()
             for fact in pending:
                 changed |= _learn(fact, ranges, self.definitions)
-            pending = tuple(f for f in everything if not changed.isdisjoint(_values(f)))
+            pending = tuple([f for f in everything if not changed.isdisjoint(f.reads)])
             if not pending:
                 break
         return Context(everything, self.definitions, ranges)
@@ -93,6 +93,19 @@ class Context(Frozen):
         if len(self._seen) >= MOST_ANSWERS:
             self._seen.clear()
         self._seen[key] = answer
+
+    def starts_of(self, value: Value) -> list[Constraint]:
+        """The facts value - start >= 0 that are no bounds of loops inside of the one that counts the value."""
+        first: dict[Value, int] = {}
+        found: list[Constraint] = []
+        for k, fact in enumerate(self.facts):
+            for each in fact.reads:
+                first.setdefault(each, k)
+            if value not in fact.reads or fact.equality or dict(fact.expr.terms).get(value) != 1:
+                continue
+            if all(first[each] <= first[value] or first[each] == k for each in fact.reads):
+                found.append(fact)
+        return found
 
     def range_of_value(self, value: Value) -> Range:
         """Where a value lies."""
@@ -140,13 +153,14 @@ class Context(Frozen):
     def _relevant(self, values: frozenset[Value]) -> tuple[Constraint, ...]:
         reached = {*values}
         found: dict[Constraint, None] = {}
-        fresh = reached
+        fresh, left = reached, self.facts
         while fresh and len(found) < MOST_FACTS:
-            new = [f for f in self.facts if f not in found and not fresh.isdisjoint(_values(f))]
+            new = [f for f in left if not fresh.isdisjoint(f.reads)]
+            left = tuple([f for f in left if fresh.isdisjoint(f.reads)])
             for value in sorted(fresh, key=lambda v: v.id):
                 new.extend(self.definitions[value].facts if value in self.definitions else ())
             found.update(dict.fromkeys(new))
-            fresh = {v for f in new for v in _values(f)} - reached
+            fresh = {v for f in new for v in f.reads} - reached
             reached |= fresh
         return tuple(found)[:MOST_FACTS]
 
@@ -180,30 +194,20 @@ NOTHING = Context()
 
 def _may_gain(facts: Sequence[Constraint], expr: Affine) -> bool:
     """Whether isl could know more than the ranges: not where each fact is about one value and nothing divides."""
-    return not _is_linear(expr) or any(len(_values(f)) > 1 or not _is_linear(f.expr) for f in facts)
+    return not _is_linear(expr) or any(len(f.reads) > 1 or not _is_linear(f.expr) for f in facts)
 
 
 def _is_linear(expr: Affine) -> bool:
     return all(isinstance(atom, Value) for atom, _ in expr.terms)
 
 
-@lru_cache(maxsize=10_000)
-def _values(fact: Constraint) -> frozenset[Value]:
-    return frozenset(fact.values())
-
-
 def _with_few_quotients(facts: Sequence[Constraint], exprs: Sequence[Affine]) -> Iterator[Constraint]:
     there: set[Atom] = set(parts_of(*exprs))
     for fact in facts:
-        together = there.union(_quotients_of(fact))
+        together = there | fact.parts if fact.parts else there
         if len(together) <= max(MOST_QUOTIENTS, len(there)):
             there = together
             yield fact
-
-
-@lru_cache(maxsize=10_000)
-def _quotients_of(fact: Constraint) -> frozenset[Atom]:
-    return frozenset(parts_of(fact.expr))
 
 
 def _range_of_value(value: Value, ranges: Mapping[Value, Range], definitions: Mapping[Value, Definition]) -> Range:

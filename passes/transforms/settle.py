@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import Literal
 
@@ -10,7 +10,7 @@ from affdsl.frozen import FrozenValue
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine
 from affdsl.ir.dialects.func import Func
-from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
+from affdsl.ir.expr import Affine, Atom, Constraint, FloorDiv, Value
 from affdsl.ir.renaming import renamed
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.simplify import Context, rewrite_within, simplify, simplify_bounds
@@ -170,10 +170,11 @@ def _quotient(atom: FloorDiv, context: Context) -> Affine:
     found = Affine(((atom, 1),))
     if not isinstance(divisor, int):
         return found
-    for value in dividend.values():
-        for fact in context.facts:
-            if dict(fact.expr.terms).get(value) != 1 or fact.equality:
-                continue
+    factors: Mapping[Atom, int] = dict(dividend.terms)
+    for value in dict.fromkeys(dividend.values()):
+        if factors.get(value, 1) < 0:  # its first point is not that of the dividend
+            continue
+        for fact in context.starts_of(value):
             start = dividend.substitute({value: value - fact.expr}) // divisor
             rest = dividend - start * divisor
             if context.proves(Constraint(rest)) and context.proves(Constraint(divisor - 1 - rest)):
