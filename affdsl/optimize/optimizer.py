@@ -26,6 +26,7 @@ from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import first_in_the_way
 from affdsl.passes.legality.order import Violation
+from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule
 
@@ -175,7 +176,7 @@ def _in_parallel(s: Schedule, small: Set[str]) -> Iterator[str]:
 
 def _require_none_in_the_way(s: Schedule, row: LoopRow) -> None:
     """Raise IllegalTransform for the first dependence because of which a loop is not parallel: all take much longer."""
-    found = first_in_the_way(Dependences(s.function, s.module), row.iv)
+    found = first_in_the_way(Dependences(alone(way_to(s.function, {row.iv})), s.module), row.iv)
     if found is not None:
         loop = loop_by(s.function, row.iv)
         raise IllegalTransform(loop, f"make {row.names[0]} parallel", violation=Violation(found, found.witness))

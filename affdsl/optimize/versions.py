@@ -108,7 +108,7 @@ def as_written(s: Schedule, known: AbstractSet[str]) -> set[str]:
     """The copies of loops for other sizes that no step has changed, by name; `known` are the loops before all steps."""
     found: set[str] = set()
     for step in s.steps:
-        names = {name for row in step.loops for name in row.names}
+        names = {*step.names.values()}
         if step.call.verb == "specialize":
             found |= names - known
         known = known | names

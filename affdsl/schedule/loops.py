@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache, cached_property, partial
 from itertools import count
 from typing import TypeAlias
 
@@ -44,7 +45,7 @@ class ScheduleError(ProgramError):
     """
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LoopRow:
     """One loop of a tree.
 
@@ -56,8 +57,6 @@ class LoopRow:
         The first of these counters.
     depth
         How many loops stand around it.
-    bounds
-        Where each counter begins, ends, and in which steps.
     is_parallel
         Whether its iterations run in any order.
     location
@@ -67,9 +66,17 @@ class LoopRow:
     names: tuple[str, ...]
     iv: Value
     depth: int
-    bounds: tuple[str, ...]
     is_parallel: bool
     location: Location | None
+    _spelled: Callable[[], tuple[str, ...]]
+
+    @cached_property
+    def bounds(self) -> tuple[str, ...]:
+        """Where each counter begins, ends, and in which steps."""
+        return self._spelled()
+
+    def __repr__(self) -> str:
+        return f"<LoopRow {self.text}>"
 
     @property
     def text(self) -> str:
@@ -173,13 +180,19 @@ def loop_by(function: Func, iv: Value) -> Loop:
 def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
     """The loops of a function by their names."""
 
-    computed: dict[Value, Term] = {}
-    for op in walk(function):
-        if isinstance(op, affine.Apply) and not op.result.hint:
-            computed[op.result] = op.expr.substitute(computed)
+    @cache
+    def computed() -> dict[Value, Term]:
+        found: dict[Value, Term] = {}
+        for op in walk(function):
+            if isinstance(op, affine.Apply) and not op.result.hint:
+                found[op.result] = op.expr.substitute(found)
+        return found
 
     def name(value: Value) -> str:
         return names.get(value, value.hint or "?")
+
+    def spelled(op: Loop) -> tuple[str, ...]:
+        return tuple(_bounds(op, k, name, computed()) for k in range(len(_ivs(op))))
 
     def rows(op: Op, depth: int) -> Iterator[LoopRow]:
         for block in op.blocks():
@@ -188,9 +201,8 @@ def tree_of(function: Func, names: Mapping[Value, str]) -> Tree:
                     continue
                 if isinstance(inner, Loop):
                     ivs = _ivs(inner)
-                    bounds = tuple(_bounds(inner, k, name, computed) for k in range(len(ivs)))
-                    parallel = isinstance(inner, affine.Parallel | scf.Parallel)
-                    yield LoopRow(tuple(map(name, ivs)), ivs[0], depth, bounds, parallel, inner.location)
+                    parallel, bounds = isinstance(inner, affine.Parallel | scf.Parallel), partial(spelled, inner)
+                    yield LoopRow(tuple(map(name, ivs)), ivs[0], depth, parallel, inner.location, bounds)
                 yield from rows(inner, depth + isinstance(inner, Loop))
 
     return Tree(tuple(rows(function, 0)))

@@ -64,10 +64,11 @@ def called(function: Func, names: Mapping[Value, str]) -> Callable[[Value], str]
     makers: dict[Value, Op] = {}
 
     def name(value: Value) -> str:
+        if value in names:
+            return names[value]
         if not makers:
             makers.update(definitions(function))
             arrays = [v for v in _defined(function) if isinstance(v.type, MemRefType) and v.hint]
-            found.update(names)
             found.update(zip(arrays, numbered([v.hint for v in arrays]), strict=True))
         if value not in found:
             found[value] = made(value, makers.get(value))

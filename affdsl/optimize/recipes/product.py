@@ -10,6 +10,7 @@ from affdsl.codegen.targets.target import Target
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import affine
 from affdsl.ir.types import FloatType, IntegerType
+from affdsl.lang.indices import Condition
 from affdsl.optimize.choices import Choices
 from affdsl.optimize.nests import Nest, nests, updates
 from affdsl.optimize.options import Options
@@ -71,17 +72,24 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     else:
         tile, cut = shared.tile_of(nest, found.i, found.j, tile, (rows, registers.columns), options)
         few = shared.few_rows(s, nest, found.i, found.j, options) if cut == "rows" and not batch else None
-        other = in_other(s, i, few)[-1] if few is not None else ""
+        many = _version(s, i, few)
         of_columns = shared.of_columns(tile, (rows, registers.columns))
-        how = (of_columns, "columns") if few is not None else (tile, cut)
+        how = (of_columns, "columns") if many is not None else (tile, cut)
         said, kept = _in_tiles(s, nest, found, *how, registers)
         said += f"; threads share its {kept}" if kept else ""
-        if few is not None:
-            many = next(each for each in nests(s) if each.name(each.innermost) == other)
+        if few is not None and many is not None:
             _, elsewhere = _in_tiles(s, many, product_of(many), tile, cut, registers)
             said += f", where {literal(few)}" + (f", and its {elsewhere} elsewhere" if elsewhere else "")
     unpacked.finish(s, small, options)
     return said + small.said
+
+
+def _version(s: Schedule, loop: str, few: Condition | None) -> Nest | None:
+    """The nest that runs where a condition does not hold, if there is one, before the other one is long."""
+    if few is None:
+        return None
+    innermost = in_other(s, loop, few)[-1]
+    return next(each for each in nests(s) if each.name(each.innermost) == innermost)
 
 
 class _Registers(FrozenValue):
