@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, Unpack, cast, overl
 import affdsl.mlir.writers  # noqa: F401 - str() of IR is MLIR from here on
 from affdsl.codegen.arguments import on_numpy
 from affdsl.codegen.c.emit import REGISTER_BITS, CSource, emit
+from affdsl.codegen.caller import Caller
 from affdsl.codegen.jit import compile_program, interpret_program
 from affdsl.codegen.native import native_target as native_target
+from affdsl.codegen.needed import needed_by
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.frames import plain_traceback, plain_tracebacks
 from affdsl.ir.dialects.func import Func, Module
@@ -219,6 +221,7 @@ class Kernel(_Called[P, R]):
         self._namespace = namespace
         self._bound: weakref.WeakKeyDictionary[object, Kernel] = weakref.WeakKeyDictionary()
         self._take(self._first_call)
+        self._whole: Caller | None = None
         self._program = program
         self._written = written
         self._boundscheck = boundscheck
@@ -242,9 +245,19 @@ class Kernel(_Called[P, R]):
         built = self._build_call(arguments, keywords)
         if built is not None:
             return built[0]
-        compiled = compile_program(self.program, self.guarding, self._build_call)
+        needed = needed_by(self.program, arguments, keywords)
+        if needed is None:
+            return self._whole_call(arguments, keywords)[0]
+        compiled = compile_program(self.program, self.guarding, self._build_call, needed=needed, other=self._whole_call)
         self._take(compiled)
         return compiled(*arguments, **keywords)
+
+    def _whole_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:
+        """Compile all of the kernel, for whatever sizes, and take that for all later calls."""
+        if self._whole is None:
+            self._whole = compile_program(self.program, self.guarding, self._build_call)
+            self._take(self._whole)
+        return (self._whole(*arguments, **keywords),)
 
     def _build_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object] | None:
         """The call as part of the kernel that is being built, if it is one, or with defaults for what it lacks, or with

@@ -84,6 +84,7 @@ def load(
     take_over: TakeOver | None = None,
     sites: Sites | None = None,
     decide: Decide | None = None,
+    other: TakeOver | None = None,
 ) -> Caller:
     """Make a library callable.
 
@@ -104,6 +105,8 @@ def load(
     decide
         Called like explain_sizes when the library does not know whether the kernel may run; raises an error that says
         why not, or gives the index arguments, with which it may.
+    other
+        Gives the answer, in a tuple of one, of a call whose sizes are right, but not for this library.
     """
     entry = library.address("affdsl_entry")
     results = library.address("affdsl_results")
@@ -119,6 +122,11 @@ def load(
             return taken
         if status == _OUTSIDE and sites is not None:
             raise _failure(library, sites)
+        if status == _DISAGREE and other is not None:
+            explain_sizes(*_sizes_and_scalars(check(signature, arguments, keywords)))
+            answer = other(arguments, keywords)
+            if answer is not None:
+                return answer
         _explain(signature, explain_sizes, status, arguments, keywords)
 
     allow = library.address("affdsl_allow")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NoReturn
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -50,8 +49,17 @@ from affdsl.passes.analysis.bounds import Bounds
 from affdsl.progress import progress
 
 
-def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None = None) -> Caller:
+def compile_program(
+    program: Program,
+    bounds: Bounds,
+    take_over: TakeOver | None = None,
+    *,
+    needed: Program | None = None,
+    other: TakeOver | None = None,
+) -> Caller:
     """program as a callable, from the cache or freshly compiled; `take_over` as in `affdsl.codegen.caller.load`.
+
+    Where only a part of it is `needed`, that is compiled, and `other` asked about calls with sizes that it excludes.
 
     A call with sizes with which an access would leave its array, as `bounds` knows them, is refused, and one with index
     arguments so large that what loops and subscripts compute with them does not fit into 64 bits. Where only the
@@ -66,9 +74,9 @@ def compile_program(program: Program, bounds: Bounds, take_over: TakeOver | None
     cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
     with progress(f"compiling {program.func.symbol}"):
-        source, flags = jit_source(program, bounds, compiler, sites=sites)
+        source, flags = jit_source(program if needed is None else needed, bounds, compiler, sites=sites)
         library = cache.library(compiler, source, flags)
-    return loaded(program, bounds, library, sites, take_over)
+    return loaded(program, bounds, library, sites, take_over, other)
 
 
 def jit_source(
@@ -111,19 +119,25 @@ def jit_source(
 
 
 def loaded(
-    program: Program, bounds: Bounds, library: LoadedLibrary, sites: Sites, take_over: TakeOver | None = None
+    program: Program,
+    bounds: Bounds,
+    library: LoadedLibrary,
+    sites: Sites,
+    take_over: TakeOver | None = None,
+    other: TakeOver | None = None,
 ) -> Caller:
     """A compiled program as a callable, with the errors of `compile_program`."""
 
-    def explain(shapes: Shapes, scalars: Scalars) -> NoReturn:
+    def explain(shapes: Shapes, scalars: Scalars) -> None:
         check_sizes(program, shapes, scalars, bounds)
-        raise InternalError(f"{program.func.symbol}: the compiled kernel refused sizes that are right: {shapes}")
+        if other is None:
+            raise InternalError(f"{program.func.symbol}: the compiled kernel refused sizes that are right: {shapes}")
 
     def decide(shapes: Shapes, scalars: Scalars) -> list[int]:
         known = check_sizes(program, shapes, scalars, bounds)
         return [number for number in known_arguments(program, known, scalars) if number is not None]
 
-    called = load(library, signature_of(program), explain, take_over, sites, decide)
+    called = load(library, signature_of(program), explain, take_over, sites, decide, other)
     return _after_output(called) if any(printed(op) is not None for op in walk(program.module)) else called
 
 
