@@ -28,7 +28,7 @@ from affdsl.passes.analysis.parallelism import first_in_the_way
 from affdsl.passes.legality.order import Violation
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
-from affdsl.schedule.schedule import IllegalTransform, Schedule
+from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
 
 
 def optimize(
@@ -55,7 +55,7 @@ def optimize(
 
 
 def _start(kernel: Kernel) -> Schedule:
-    return Schedule(kernel, inline=True).verified_last()
+    return verified_last(Schedule(kernel, inline=True))
 
 
 def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:

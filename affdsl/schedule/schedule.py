@@ -116,11 +116,6 @@ class Schedule(ShownAsText, Generic[P, R]):
         self._history: list[Entry] = []
         self._verifies_each = True
 
-    def verified_last(self) -> Self:
-        """This schedule, whose IR is verified by `kernel()` and not after each step: for those who take many."""
-        self._verifies_each = False
-        return self
-
     def tile(
         self,
         loops: Sequence[str],
@@ -680,6 +675,12 @@ def _instead(name: str, schedule: str) -> str:
     verb = verb or _CALLED_HERE.get(name, "")
     close = [verb] if verb else get_close_matches(name, [each for each in dir(Schedule) if each[0] != "_"], 1, 0.7)
     return f"; did you mean {schedule}.{close[0]}?" if close else ""
+
+
+def verified_last(schedule: Schedule[P, R]) -> Schedule[P, R]:
+    """The schedule, whose IR is verified by `kernel()` and not after each step: for those who take many."""
+    schedule._verifies_each = False
+    return schedule
 
 
 def _verify(step: Entry) -> None:

@@ -19,6 +19,7 @@ from affdsl.ir.types import (
     OpaqueType,
     StridedLayout,
 )
+from affdsl.mlir.readers import parse
 from tests.ir.build import array, exprs, function, index, value
 
 
@@ -472,3 +473,27 @@ def test_deep_nests():
     given = np.zeros((), np.int32)
     run(function((x, A), one, op), 1.0, given)
     assert given == 2**5
+
+
+def test_a_program_that_is_run_again_is_as_at_first():
+    """Its steps are kept; what a run left in a global buffer, or an error, is not, and so for the last few programs."""
+    module = parse("""
+        memref.global "private" @count : memref<1xi32> = dense<0>
+        func.func @next(%by: i32, %at: index) -> i32 {
+          %count = memref.get_global @count : memref<1xi32>
+          %old = memref.load %count[%at] : memref<1xi32>
+          %new = arith.addi %old, %by : i32
+          memref.store %new, %count[%at] : memref<1xi32>
+          return %new : i32
+        }""")
+    (of_module,) = module.functions
+    others = [function((), func.Return(())) for _ in range(20)]
+    for each in (None, *others):
+        assert run(of_module, 3, 0, module=module) == (3,)
+        with pytest.raises(InterpreterError, match="out of bounds"):
+            run(of_module, 3, 1, module=module)
+        assert run(of_module, 4, 0, module=module) == (4,)
+        if each is not None:
+            run(each)
+    again = parse(str(module))
+    assert run(again.functions[0], 5, 0, module=again) == (5,)

@@ -13,6 +13,7 @@ from affdsl.errors import InternalError
 from affdsl.ir.traverse import rewrite
 from affdsl.passes.advice.verbs import VERBS
 from affdsl.passes.transforms.peel import peel
+from affdsl.schedule.schedule import verified_last
 from benchmarks.polybench.suite import SUITE
 from examples.cholesky import cases as cholesky_cases
 from examples.cholesky import cholesky
@@ -282,7 +283,7 @@ def test_a_step_that_breaks_the_ir_is_our_bug(monkeypatch):
     with pytest.raises(InternalError, match=r'shift\("t", 1\) made IR that breaks a rule'):
         s.shift("t", 1)
     assert not s.steps
-    many = af.Schedule(jacobi).verified_last().strip_mine("j", 4).shift("t", 1)
+    many = verified_last(af.Schedule(jacobi)).strip_mine("j", 4).shift("t", 1)
     assert len(many.steps) == 2
     with pytest.raises(InternalError, match=r'^shift\("t", 1\) made IR that breaks a rule'):
         many.kernel()

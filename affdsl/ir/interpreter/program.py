@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -62,8 +64,29 @@ def run(
     InterpreterError
         An argument breaks the function's contract, an access is out of bounds, or the rule of an operation is broken.
     """
-    prepared = Prepared(function, module=module, uninitialised=uninitialised, externals=externals)
-    return prepared.run(*args, order=order, seed=seed)
+    if externals:  # these may be others under the same names
+        prepared = Prepared(function, module=module, uninitialised=uninitialised, externals=externals)
+        return prepared.run(*args, order=order, seed=seed)
+    key, recent = (function, module, uninitialised), _recent.programs
+    prepared = recent.pop(key) if key in recent else Prepared(function, module=module, uninitialised=uninitialised)
+    try:
+        return prepared.run(*args, order=order, seed=seed)
+    finally:
+        recent[key] = prepared
+        if len(recent) > MOST_RECENT:
+            recent.popitem(last=False)
+
+
+class _Recent(threading.local):
+    """What this thread ran last, as steps, with other arguments it will often run again. One that runs is not there."""
+
+    def __init__(self) -> None:
+        self.programs: OrderedDict[tuple[func.Func, func.Module | None, Uninitialised], Prepared] = OrderedDict()
+
+
+_recent = _Recent()
+MOST_RECENT = 8
+"""How many programs each thread keeps as steps."""
 
 
 class Prepared:
@@ -106,6 +129,8 @@ class Prepared:
                 name = shown(problem.args[0])
                 text = f"@{function.symbol} reads {name} before it is defined; the verifier refuses this"
                 raise InterpreterError(text) from problem
+            finally:
+                self._program.begin(order, seed)  # global buffers need not be kept
         return tuple(
             result_of(type, result, f"@{function.symbol}: result {k}", unsigned=k in function.unsigned_results)
             for k, (type, result) in enumerate(zip(function.result_types, results, strict=True))
