@@ -6,8 +6,9 @@ from dataclasses import fields
 
 from affdsl.frozen import FrozenValue
 
-RECIPES = ("chains", "joined", "sweeps", "across", "straight", "products", "outer", "vectors")
-"""The recipes that can be left out, in the order in which they are tried: two for all nests, then those of `roots`."""
+RECIPES = ("chains", "joined", "through", "sweeps", "across", "straight", "products", "outer", "vectors")
+"""The recipes that can be left out, in the order in which they are tried: three for all nests, then those of `roots`.
+"""
 
 
 class Choices(FrozenValue):

@@ -6,6 +6,7 @@ import gc
 import warnings
 from collections.abc import Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from affdsl.codegen.targets.target import Target
 from affdsl.ir.dialects import arith
@@ -18,7 +19,7 @@ from affdsl.lang.source import problem
 from affdsl.optimize import roots, versions
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.options import Options, available_threads, targets
-from affdsl.optimize.recipes import ahead, chains, joined, shared, vectors
+from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
 from affdsl.optimize.tuning import tuned
@@ -83,6 +84,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished: set[str] = set()
+    alone: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -97,24 +99,25 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
         with suppress(UnfitError):
             s, said = joined.take(s, options)
             notes += said
+    if "through" not in left_out:
+        with suppress(UnfitError):
+            begun = through.begin(s, options)
+            tried, _, others = _one(begun.schedule, begun.small, _for_small(options))  # while the other one is short
+            s, strips = through.finish(tried, begun, options)
+            notes += [strips, *others]
+            finished = {row.names[0] for row in s.loops() if row.depth == 0}
+            alone = finished - {begun.strip}
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
-        for name in roots.BOOK:
-            if name in left_out:
-                continue
-            s, said = roots.take(name, s, root, options)
-            notes += said
-            if said:
-                stencils |= {place} if name == "sweeps" and not vectors.has_long_vectors(options) else set()
-                break
-        else:
-            notes += _as_written(s, root)
+        s, name, said = _one(s, root, options)
+        notes += said
+        stencils |= {place} if name == "sweeps" and not vectors.has_long_vectors(options) else set()
     small = versions.as_written(s, known)
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         notes += [f"{name} ({place}): {said}" for said in ahead.take(s, name, options)]
     if options.threads > 1:
-        notes += _in_parallel(s, small)
+        notes += _in_parallel(s, small | alone)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
     rest = [row for row in outermost if row.location not in stencils]
     kinds = _kinds_in(s.function, {row.iv for row in rest})
@@ -124,6 +127,22 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 with suppress(IllegalTransform):  # there may be no such operation that can be another
                     getattr(s, verb)(row.names[0])
     return s, notes
+
+
+def _for_small(options: Options) -> Options:
+    """Options for sizes that are known to be small: for one thread, and without copies for products."""
+    choices = replace(options.choices, left_out=(*options.choices.left_out, "sweeps", "products"))
+    return replace(options, threads=1, choices=choices)
+
+
+def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes]:
+    """The schedule after the first recipe that fits an outermost loop, which it is, and what is said of it."""
+    for name in roots.BOOK:
+        if name not in options.choices.left_out:
+            s, said = roots.take(name, s, root, options)
+            if said:
+                return s, name, said
+    return s, "", _as_written(s, root)
 
 
 def _as_written(s: Schedule, root: str) -> Notes:

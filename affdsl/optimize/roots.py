@@ -12,7 +12,7 @@ from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
 from affdsl.optimize import versions
 from affdsl.optimize.footprint import larger_than, longer_than
-from affdsl.optimize.nests import Nest, made_inside, names_in, nests, now_called, used_again
+from affdsl.optimize.nests import Nest, names_in, nests, now_called
 from affdsl.optimize.options import Options
 from affdsl.optimize.recipes import (
     across,
@@ -31,6 +31,7 @@ from affdsl.optimize.recipes import (
     unrolled,
     vectors,
 )
+from affdsl.optimize.recipes.apart import distribute, in_memory
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -151,11 +152,9 @@ def _apart(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
     inside = names_in(s, root)
     if max(row.depth for row in s.loops() if row.names[0] in inside) < 2:
         return s, []
-    _in_memory(apart, inside)
+    in_memory(apart, inside)
     others = {row.iv for row in s.loops() if row.names[0] not in inside}
-    for name in reversed(inside):
-        with suppress(IllegalTransform, ScheduleError):
-            apart.distribute(name)
+    distribute(apart, inside)
     notes: Notes = []
     rest: list[str] = []
     for nest in nests(apart):
@@ -204,22 +203,6 @@ def _with_blocks(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     except UnfitError:
         return s, []
     return made, [*said, *notes]
-
-
-def _in_memory(s: Schedule, loops: Sequence[str]) -> None:
-    """Sums that loops carry kept in memory, and what each iteration has for itself kept for all of them."""
-    for name in reversed(loops):
-        with suppress(IllegalTransform, ScheduleError):
-            s.demote(name)
-    counters = {row.iv: row.names[0] for row in s.loops() if row.names[0] in loops}
-    for buffer, around in made_inside(s.function, counters):
-        for iv in reversed(around):
-            with suppress(IllegalTransform, ScheduleError):
-                s.expand(buffer, counters[iv])
-    for array, iv in used_again(s, counters):
-        with suppress(IllegalTransform, ScheduleError):
-            s.copy(array, counters[iv])
-            s.expand(str(dict(s.steps[-1].call.options)["name"]), counters[iv])
 
 
 def _with_straight(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

@@ -51,7 +51,7 @@ def _tiled(s: Schedule, nest: Nest, options: Options) -> str:
     found = product_of(nest)
     if found.is_triangular:
         raise UnfitError("it is a product of matrices whose sums are of different lengths")
-    bits = _bits(found.store)
+    bits = bits_of(found.store)
     lanes = options.target.lanes(bits)
     if lanes < 2:
         raise UnfitError(f"a register has {lanes} numbers of {bits} bits")
@@ -119,11 +119,13 @@ def _in_tiles(
     assert isinstance(tiles, tuple)
     i_tile, j_tile, k_tile = tiles
     left = {row.names[0] for row in s.loops()}  # a tile as large as its loop runs once, and has no loop
+    if left.isdisjoint((i, i_tile)):
+        raise UnfitError("it never runs with sizes that are large enough")
     tiles = (k_tile, i_tile, j_tile) if cut == "columns" else (k_tile, j_tile, i_tile)
     order = tuple(name for name in tiles if name in left)
     if len(order) > 1:
         s.permute(order)
-    packed: list[str] = []
+    copied: list[str] = []
     of_b, of_a = next(name for name in (i_tile, i) if name in left), i  # panels of B are of one tile of columns
     if cut == "columns":  # each chunk has its panels of B, and those of A are of all
         of_b, of_a = i, next(name for name in (j_tile, i) if name in left)
@@ -131,8 +133,8 @@ def _in_tiles(
     for columns, loop, panel in ((True, of_b, width), (False, of_a, rows)):
         for buffer, axis in found.panels(nest, columns=columns):
             try:
-                packing = _packed(s, buffer, loop, axis, panel, lanes)
-                packed.append(buffer.name)
+                packing = packed(s, buffer, loop, axis, panel, lanes)
+                copied.append(buffer.name)
             except IllegalTransform:  # it is read where it stands
                 continue
             if loop == chunks:  # all chunks need it
@@ -143,7 +145,7 @@ def _in_tiles(
         except (IllegalTransform, ScheduleError):  # where it multiplies with what it makes, or has one chunk
             cut = None
     s.register_tile(i, j, k, rows=rows, vectors=vectors, lanes=lanes, grid=found.starts_late)
-    copies = f", on copies of {' and '.join(packed)} in panels" if packed else ""
+    copies = f", on copies of {' and '.join(copied)} in panels" if copied else ""
     return f"a product of matrices: {rows} x {width} sums in registers{copies}", cut
 
 
@@ -159,7 +161,7 @@ def _with_factors(s: Schedule, nest: Nest, found: Product) -> tuple[Nest, Produc
     return again, product_of(again)
 
 
-def _packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int, lanes: int) -> str:
+def packed(s: Schedule, buffer: Buffer, loop: str, axis: int, width: int, lanes: int) -> str:
     """Copy what a loop reads of an array into panels along one of its dimensions; the outermost loop that copies.
 
     Whether a panel is whole is asked once for each of them, where that can be. Rows of whole panels are vectors: a
@@ -308,7 +310,8 @@ def _first(axis: int, rank: int) -> tuple[int, ...]:
     return (axis, *(k for k in range(rank) if k != axis))
 
 
-def _bits(store: Access) -> int:
+def bits_of(store: Access) -> int:
+    """How wide the elements are that are stored. Raises UnfitError where vectors have no such."""
     type = store.buffer.type.element
     if not isinstance(type, FloatType | IntegerType):
         raise UnfitError(f"vectors have no elements of type {type}")

@@ -1,0 +1,143 @@
+"""Strips of rows through products and what is between them, on threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import affdsl as af
+
+D, E, T = af.symbols("D E T")
+ALL = {"contract": True, "reassociate": True, "reciprocal": True, "approximate": True}
+
+
+@af.kernel
+def attention(q: af.f32[T, D], k: af.f32[T, D], v: af.f32[T, E], s: af.f32[T, T], out: af.f32[T, E]):
+    with af.for_(T) as i, af.for_(T) as j:
+        total = af.var(af.f32(0))
+        with af.for_(D) as d:
+            total += q[i, d] * k[j, d]
+        s[i, j] = total * 0.125
+    with af.for_(T) as i:
+        largest = af.var(s[i, 0])
+        with af.for_(T) as j:
+            largest.set(af.max(largest, s[i, j]))
+        weights = af.var(af.f32(0))
+        with af.for_(T) as j:
+            s[i, j] = af.exp(s[i, j] - largest)
+            weights += s[i, j]
+        with af.for_(T) as j:
+            s[i, j] = s[i, j] / weights
+    with af.for_(T) as i, af.for_(E) as d:
+        seen = af.var(af.f32(0))
+        with af.for_(T) as j:
+            seen += s[i, j] * v[j, d]
+        out[i, d] = seen
+
+
+@af.kernel
+def normed(a: af.f64[T, D], b: af.f64[D, E], c: af.f64[E, D], mid: af.f64[T, E], out: af.f64[T, D]):
+    """Products of what is written in rows, with sums over rows of the first result between them."""
+    with af.for_(T) as i, af.for_(E) as j, af.for_(D) as k:
+        mid[i, j] += a[i, k] * b[k, j]
+    with af.for_(T) as i:
+        squares = af.var(af.f64(0.5))
+        with af.for_(E) as j:
+            squares += mid[i, j] * mid[i, j]
+        with af.for_(E) as j:
+            mid[i, j] = mid[i, j] / af.sqrt(squares)
+    with af.for_(T) as i, af.for_(D) as j, af.for_(E) as k:
+        out[i, j] += mid[i, k] * c[k, j]
+
+
+@af.kernel
+def handed_on(a: af.f64[T, D], b: af.f64[D, E], c: af.f64[E, D], mid: af.f64[T, E], out: af.f64[T, D]):
+    """The same, but that a row needs the one before."""
+    with af.for_(T) as i, af.for_(E) as j, af.for_(D) as k:
+        mid[i, j] += a[i, k] * b[k, j]
+    with af.for_(1, T) as i:
+        total = af.var(af.f64(0))
+        with af.for_(E) as j:
+            total += mid[i - 1, j]
+        with af.for_(E) as j:
+            mid[i, j] = mid[i, j] + total * 0.001
+    with af.for_(T) as i, af.for_(D) as j, af.for_(E) as k:
+        out[i, j] += mid[i, k] * c[k, j]
+
+
+@af.kernel
+def two_products(a: af.f64[T, D], b: af.f64[D, E], c: af.f64[E, D], mid: af.f64[T, E], out: af.f64[T, D]):
+    with af.for_(T) as i, af.for_(E) as j, af.for_(D) as k:
+        mid[i, j] += a[i, k] * b[k, j]
+    with af.for_(T) as i, af.for_(D) as j, af.for_(E) as k:
+        out[i, j] += mid[i, k] * c[k, j]
+
+
+def rows(t, d, e, dtype):
+    numbers = np.random.default_rng(t + 7 * d + 31 * e)
+    return [numbers.normal(size=shape).astype(dtype) for shape in ((t, d), (t, d), (t, e), (t, t), (t, e))]
+
+
+def matrices(t, d, e):
+    numbers = np.random.default_rng(t + 7 * d + 31 * e)
+    return [numbers.normal(size=shape) for shape in ((t, d), (d, e), (e, d), (t, e), (t, d))]
+
+
+SIZES = [(1, 1, 1), (3, 200, 1), (16, 64, 64), (17, 70, 61), (49, 48, 47), (5, 96, 50), (130, 33, 40), (33, 1, 120)]
+
+
+@pytest.mark.parametrize("target", ["avx2", "avx512", "neon"])
+def test_attention_is_one_loop_over_strips_of_rows(target):
+    fast = attention.optimize(target, threads=2, **ALL)
+    said = fast.explain()
+    assert "in strips of 16 rows, which threads share, where T + D + E >= 144: products in registers of " in said
+    steps = str(fast.schedule)
+    assert 'parallel("i_strip")' in steps
+    assert steps.count('copy("k", "i_strip"') == steps.count('copy("v", "i_strip"') == 1
+    assert steps.count(".parallel(") == 1
+    if target == "neon":
+        return
+    for sizes in SIZES:
+        given = rows(*sizes, np.float32)
+        wanted, found = [x.copy() for x in given], [x.copy() for x in given]
+        attention(*wanted)
+        fast(*found)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=2e-4, atol=1e-5)
+
+
+def test_sums_of_rows_stand_between_products_of_any_kind():
+    fast = normed.optimize("avx2", threads=3, reassociate=True)
+    assert "in strips of 16 rows" in fast.explain()
+    for sizes in SIZES:
+        wanted, found = matrices(*sizes), matrices(*sizes)
+        normed(*wanted)
+        fast(*found)
+        for one, other in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-11)
+
+
+def test_what_comes_out_is_valid():
+    normed.optimize("avx2", threads=2, reassociate=True, validate=True)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options"),
+    [
+        (attention, {**ALL, "threads": 1}),
+        (attention, {"threads": 2}),
+        (handed_on, {**ALL, "threads": 2}),
+        (two_products, {**ALL, "threads": 2}),
+    ],
+    ids=["one thread", "strict", "rows that wait", "no sums of rows"],
+)
+def test_where_it_does_not_fit_other_recipes_do(kernel, options):
+    fast = kernel.optimize("avx2", **options)
+    assert "strips of 16 rows" not in fast.explain()
+    assert "a product of matrices" in fast.explain()
+    given = rows(40, 50, 60, np.float32) if kernel is attention else matrices(40, 50, 60)
+    wanted, found = [x.copy() for x in given], [x.copy() for x in given]
+    kernel(*wanted)
+    fast(*found)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=2e-4, atol=1e-5)
