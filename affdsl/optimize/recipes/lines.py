@@ -11,6 +11,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, VectorType
 from affdsl.optimize.nests import Nest, lanes_of, loop_called, names_in
 from affdsl.optimize.options import Options
+from affdsl.optimize.recipes import shared, vectors
 from affdsl.optimize.recipes.outer import several
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.passes.analysis.parallelism import of_loop
@@ -50,6 +51,8 @@ def take(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if loops[-1].results:
         raise UnfitError(f"{nest.names[loops[-1].iv]} hands values on from one line to the next")
     outer, lanes = nest.names[loops[-1].iv], lanes_of(nest, options)
+    if vectors.is_large(loops[-1]):
+        raise UnfitError(f"{outer} holds more than {shared.MOST_ACCESSES} accesses")
     made = copy(s)
     for name in names_in(s, outer)[1:]:
         with suppress(IllegalTransform, ScheduleError):

@@ -207,7 +207,7 @@ def _sums(s: Schedule, nest: Nest, loop: affine.For, options: Options) -> tuple[
         raise UnfitError("its sums are of integers, for which nothing waits, and conditions decide what they add")
     why, sums = "", options.choices.sums
     for each in reversed(outer):
-        if _is_large(_around(nest, each)):
+        if is_large(_around(nest, each)):
             why = why or f"{each} holds more than {shared.MOST_ACCESSES} accesses"
             continue
         try:
@@ -243,7 +243,7 @@ def _sums_integers(nest: Nest, loop: affine.For) -> bool:
     return all(isinstance(type, IntegerType) for type in types)
 
 
-def _is_large(loop: affine.For) -> bool:
+def is_large(loop: affine.For) -> bool:
     """Whether a loop holds so much that to compare each of its accesses with each takes long."""
     ops = (op for op in walk(loop) if isinstance(op, affine.Access | memref.Load | memref.Store))
     return sum(1 for _ in ops) > shared.MOST_ACCESSES
@@ -264,7 +264,9 @@ def _may_have_rows_in_lanes(s: Schedule, outer: str, name: str) -> bool:
 
     Other loops beside the sum would else go over the same row while the nearest cache has it.
     """
-    inside = names_in(s, outer)[1:]
+    inside, loop = names_in(s, outer)[1:], loop_called(s, outer)
+    if loop is None or is_large(loop):
+        return False
     return inside == [name] or all(have_elements_in_common(nest, outer) for nest in _among(s, inside))
 
 
@@ -328,7 +330,17 @@ def rows_at_once(options: Options) -> int:
 
 def _sums_up(s: Schedule, name: str) -> bool:
     """Whether a loop of a schedule is an innermost one that makes a sum."""
-    return any(is_sum(nest, nest.innermost) or is_mixed(nest) for nest in _among(s, [name]))
+    return any(
+        _may_sum_up(nest.innermost) and (is_sum(nest, nest.innermost) or is_mixed(nest)) for nest in _among(s, [name])
+    )
+
+
+def _may_sum_up(loop: affine.For) -> bool:
+    """Whether a loop hands on values, or stores to elements that may be the same in all iterations."""
+    stores = (op for op in loop.body if isinstance(op, affine.Store | affine.VectorStore | memref.Store))
+    return bool(loop.results) or any(
+        isinstance(op, memref.Store) or all(loop.iv not in each.values() for each in op.index) for op in stores
+    )
 
 
 def _among(s: Schedule, loops: list[str]) -> list[Nest]:
@@ -369,8 +381,10 @@ def cost(nest: Nest, loop: affine.For, options: Options) -> float:
 
 def is_sum(nest: Nest, loop: affine.For) -> bool:
     """Whether all that a loop stores stays where it is."""
+    if loop.results:
+        return True
     stores = [a for a in nest.accesses if a.kind == "write"]
-    return bool(loop.results) or (bool(stores) and all(_is_still(nest, a, loop) for a in stores))
+    return bool(stores) and all(_is_still(nest, a, loop) for a in stores)
 
 
 def _least(nest: Nest, options: Options) -> float:
@@ -418,7 +432,7 @@ def _distributed(s: Schedule, nest: Nest) -> Iterator[Schedule]:
     """The schedule with what stands beside a nest in the loops around it taken apart, from inside to outside."""
     made = copy(s)
     for op in reversed(nest.around):
-        if not isinstance(op, affine.For) or _is_large(op):
+        if not isinstance(op, affine.For) or is_large(op):
             return
         try:
             made.distribute(nest.names[op.iv])
