@@ -5,6 +5,8 @@ import pytest
 from affdsl.mlir.readers import parse
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.validation import validate
+from tests.fuzz.generator import generate
+from tests.fuzz.mlir import mlir
 
 A_LOOP_THAT_RUNS_ONCE = """
 func.func @once(%A: memref<7x11xf64>, %B: memref<4xf64>) {
@@ -102,3 +104,10 @@ def test_what_a_search_has_found(text, target):
     module = parse(text)
     made = run_pipeline(module, f"builtin.module(func.func(affdsl-optimize{{target={target}}}))")
     assert validate(module, made).failure is None
+
+
+def test_a_loop_that_never_runs_after_a_step_of_a_chain_is_no_error():
+    """Loops are made one at a shift of which an inner one is then gone: a random program stumbled over that."""
+    program = generate(68000084)
+    made = run_pipeline(parse(mlir(program)), "builtin.module(func.func(affdsl-optimize{target=neon threads=1}))")
+    assert validate(parse(mlir(program)), made).failure is None

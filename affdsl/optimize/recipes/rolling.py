@@ -127,7 +127,7 @@ def _run_late(s: Schedule, first: str, second: str) -> None:
     if first not in roots_of(s):
         raise UnfitError("a loop over rows runs once, and its body stands in its place")
     for shift in range(MOST_ROWS + 1):
-        with suppress(IllegalTransform):
+        with suppress(IllegalTransform, ScheduleError):  # a loop inside may run never, and be gone
             s.fuse(first, second, shift=shift)
             return
     raise UnfitError(f"{second} would have to be late by more than {MOST_ROWS} rows")
@@ -140,7 +140,7 @@ def along_one_row(s: Schedule, inner: Sequence[str], options: Options) -> None:
     first, *others = inner
     for second in others:
         for shift in range(MOST_ROWS + 1):
-            with suppress(IllegalTransform):
+            with suppress(IllegalTransform, ScheduleError):  # a loop may run never, and be gone
                 copy(s).fuse(first, second, shift=shift)
                 s.fuse(first, second, shift=shift + LATE * options.target.lanes(32))
                 break
