@@ -12,6 +12,7 @@ import numpy as np
 
 import affdsl as af
 from affdsl.ir.interpreter import memory
+from affdsl.ir.interpreter.program import forget
 from affdsl.passes.analysis.touched import Touched, joined, summary
 from affdsl.passes.analysis.work import Work
 from affdsl.seeing.counting import Counted, counted
@@ -67,8 +68,10 @@ def tracing() -> Iterator[Trace]:
 
         return step
 
+    forget()
     with patch.object(memory, "reader", traced_reader), patch.object(memory, "writer", traced_writer):
         yield trace
+    forget()
 
 
 def traced(kernel: af.Kernel, arguments: tuple[object, ...]) -> Trace:

@@ -89,6 +89,11 @@ MOST_RECENT = 8
 """How many programs each thread keeps as steps."""
 
 
+def forget() -> None:
+    """Keep no program of this thread as steps: for those who change what steps are made of."""
+    _recent.programs.clear()
+
+
 class Prepared:
     """A function that is compiled once and run again and again, one run at a time; the parameters are those of `run`.
 
