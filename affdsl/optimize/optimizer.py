@@ -84,7 +84,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     known = {name for row in s.loops() for name in row.names}
     stencils: set[Location | None] = set()
     finished: set[str] = set()
-    alone: set[str] = set()
+    beside: set[str] = set()
     if options.approximate:  # before the last vector of a loop stands behind it
         for name in [row.names[0] for row in s.loops() if row.depth == 0]:
             with suppress(IllegalTransform):  # there may be no such function in it
@@ -106,7 +106,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
             s, strips = through.finish(tried, begun, options)
             notes += [strips, *others]
             finished = {row.names[0] for row in s.loops() if row.depth == 0}
-            alone = finished - {begun.strip}
+            beside = finished - {begun.strip}
     for root, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         if root in finished:
             continue
@@ -117,7 +117,7 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     for name, place in [(row.names[0], row.location) for row in s.loops() if row.depth == 0]:
         notes += [f"{name} ({place}): {said}" for said in ahead.take(s, name, options)]
     if options.threads > 1:
-        notes += _in_parallel(s, small | alone)
+        notes += _in_parallel(s, small | beside)
     outermost = [row for row in s.loops() if row.depth == 0 and row.names[0] not in small]
     rest = [row for row in outermost if row.location not in stencils]
     kinds = _kinds_in(s.function, {row.iv for row in rest})

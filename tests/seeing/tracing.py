@@ -69,9 +69,11 @@ def tracing() -> Iterator[Trace]:
         return step
 
     forget()
-    with patch.object(memory, "reader", traced_reader), patch.object(memory, "writer", traced_writer):
-        yield trace
-    forget()
+    try:
+        with patch.object(memory, "reader", traced_reader), patch.object(memory, "writer", traced_writer):
+            yield trace
+    finally:
+        forget()
 
 
 def traced(kernel: af.Kernel, arguments: tuple[object, ...]) -> Trace:
