@@ -70,8 +70,8 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
     Raises UnfitError.
     """
     holds_loops = any(isinstance(op, affine.For) for op in require_loop(s, root).body)
-    if not holds_loops and _has_factors(require_loop(s, root)):
-        raise UnfitError  # isl may look for an order of its statements without an end, and counts no operations
+    if _divides(require_loop(s, root)) or (not holds_loops and _has_factors(require_loop(s, root))):
+        raise UnfitError  # isl may look for an order of its statements for long, and counts no operations
     made = _prepared(copy(s), root)
     found = _asked(made, root)
     if isinstance(found, Band) and not holds_loops:
@@ -90,10 +90,15 @@ def take_loop(s: Schedule, root: str, options: Options) -> tuple[Schedule, str]:
 
 
 def _has_factors(loop: affine.For) -> bool:
-    """Whether a loop goes in steps, or some subscript, bound or condition in it divides, or has a multiple of it."""
-    exprs = [each for op in walk(loop) for each in affine_exprs(op)]
-    divides = any(isinstance(atom, FloorDiv) for each in exprs for atom in parts_of(each))
-    return loop.step != 1 or divides or any(abs(dict(each.terms).get(loop.iv, 0)) > 1 for each in exprs)
+    """Whether a loop goes in steps, or some subscript, bound or condition in it has a multiple of its counter."""
+    exprs = (each for op in walk(loop) for each in affine_exprs(op))
+    return loop.step != 1 or any(abs(dict(each.terms).get(loop.iv, 0)) > 1 for each in exprs)
+
+
+def _divides(loop: affine.For) -> bool:
+    """Whether some subscript, bound or condition in a loop divides."""
+    exprs = (each for op in walk(loop) for each in affine_exprs(op))
+    return any(isinstance(atom, FloorDiv) for each in exprs for atom in parts_of(each))
 
 
 def _words(s: Schedule, found: Band | Parts) -> str:
