@@ -29,6 +29,7 @@ from numba import prange
 import affdsl as af
 from benchmarks import fusion
 from benchmarks.everyday.rows import softmax_of_rows
+from benchmarks.layers import attention
 
 try:
     from benchmarks import halide_stencils
@@ -43,7 +44,7 @@ except ImportError:  # a large package, which nothing else needs
 ALL = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
 ROWS = ("strict", "allowed")
 SECONDS, ROUNDS, SIZE = 2.0, 400, 2048
-B, C, D, H, K, M, N, T, W = af.symbols("B C D H K M N T W")
+B, C, H, K, M, N, W = af.symbols("B C H K M N W")
 Arrays = list[np.ndarray]
 
 
@@ -134,31 +135,6 @@ def layer_norm_wanted(given: Arrays) -> np.ndarray:
     """The result by NumPy."""
     x, gain, bias, _ = given
     return (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5) * gain + bias
-
-
-@af.kernel
-def attention(q: af.f32[T, D], k: af.f32[T, D], v: af.f32[T, D], s: af.f32[T, T], out: af.f32[T, D]):
-    """One head: how much each word looks at each other one, and what it sees then."""
-    with af.for_(T) as i, af.for_(T) as j:
-        total = af.var(af.f32(0))
-        with af.for_(D) as d:
-            total += q[i, d] * k[j, d]
-        s[i, j] = total * 0.125
-    with af.for_(T) as i:
-        largest = af.var(s[i, 0])
-        with af.for_(T) as j:
-            largest.set(af.max(largest, s[i, j]))
-        weights = af.var(af.f32(0))
-        with af.for_(T) as j:
-            s[i, j] = af.exp(s[i, j] - largest)
-            weights += s[i, j]
-        with af.for_(T) as j:
-            s[i, j] = s[i, j] / weights
-    with af.for_(T) as i, af.for_(D) as d:
-        seen = af.var(af.f32(0))
-        with af.for_(T) as j:
-            seen += s[i, j] * v[j, d]
-        out[i, d] = seen
 
 
 def attention_loops(q, k, v, s, out):

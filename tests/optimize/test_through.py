@@ -6,33 +6,10 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from benchmarks.layers import attention
 
 D, E, T = af.symbols("D E T")
 ALL = {"contract": True, "reassociate": True, "reciprocal": True, "approximate": True}
-
-
-@af.kernel
-def attention(q: af.f32[T, D], k: af.f32[T, D], v: af.f32[T, E], s: af.f32[T, T], out: af.f32[T, E]):
-    with af.for_(T) as i, af.for_(T) as j:
-        total = af.var(af.f32(0))
-        with af.for_(D) as d:
-            total += q[i, d] * k[j, d]
-        s[i, j] = total * 0.125
-    with af.for_(T) as i:
-        largest = af.var(s[i, 0])
-        with af.for_(T) as j:
-            largest.set(af.max(largest, s[i, j]))
-        weights = af.var(af.f32(0))
-        with af.for_(T) as j:
-            s[i, j] = af.exp(s[i, j] - largest)
-            weights += s[i, j]
-        with af.for_(T) as j:
-            s[i, j] = s[i, j] / weights
-    with af.for_(T) as i, af.for_(E) as d:
-        seen = af.var(af.f32(0))
-        with af.for_(T) as j:
-            seen += s[i, j] * v[j, d]
-        out[i, d] = seen
 
 
 @af.kernel
@@ -73,9 +50,9 @@ def two_products(a: af.f64[T, D], b: af.f64[D, E], c: af.f64[E, D], mid: af.f64[
         out[i, j] += mid[i, k] * c[k, j]
 
 
-def rows(t, d, e, dtype):
-    numbers = np.random.default_rng(t + 7 * d + 31 * e)
-    return [numbers.normal(size=shape).astype(dtype) for shape in ((t, d), (t, d), (t, e), (t, t), (t, e))]
+def rows(t, d):
+    numbers = np.random.default_rng(t + 7 * d)
+    return [numbers.normal(size=shape).astype(np.float32) for shape in (*[(t, d)] * 3, (t, t), (t, d))]
 
 
 def matrices(t, d, e):
@@ -90,15 +67,15 @@ SIZES = [(1, 1, 1), (3, 200, 1), (16, 64, 64), (17, 70, 61), (49, 48, 47), (5, 9
 def test_attention_is_one_loop_over_strips_of_rows(target):
     fast = attention.optimize(target, threads=2, **ALL)
     said = fast.explain()
-    assert "in strips of 16 rows, which threads share, where T + D + E >= 144: products in registers of " in said
+    assert "in strips of 16 rows, which threads share, where T + D >= 96: products in registers of " in said
     steps = str(fast.schedule)
     assert 'parallel("i_strip")' in steps
     assert steps.count('copy("k", "i_strip"') == steps.count('copy("v", "i_strip"') == 1
     assert steps.count(".parallel(") == 1
     if target == "neon":
         return
-    for sizes in SIZES:
-        given = rows(*sizes, np.float32)
+    for t, d, _ in SIZES:
+        given = rows(t, d)
         wanted, found = [x.copy() for x in given], [x.copy() for x in given]
         attention(*wanted)
         fast(*found)
@@ -135,7 +112,7 @@ def test_where_it_does_not_fit_other_recipes_do(kernel, options):
     fast = kernel.optimize("avx2", **options)
     assert "strips of 16 rows" not in fast.explain()
     assert "a product of matrices" in fast.explain()
-    given = rows(40, 50, 60, np.float32) if kernel is attention else matrices(40, 50, 60)
+    given = rows(40, 60) if kernel is attention else matrices(40, 50, 60)
     wanted, found = [x.copy() for x in given], [x.copy() for x in given]
     kernel(*wanted)
     fast(*found)
