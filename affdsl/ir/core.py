@@ -98,6 +98,9 @@ class Op(Frozen):
     def _values(self, names: tuple[str, ...]) -> Iterator[Value]:
         if not names:
             return iter(())
+        part = getattr(self, names[0])
+        if len(names) == 1 and isinstance(part, Value):  # as of most operations
+            return iter((part,))
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:
             part = getattr(self, name)

@@ -8,6 +8,7 @@ without the others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from functools import lru_cache
 
 from affdsl.ir.core import Block, Op, roles
 from affdsl.ir.dialects import affine, scf
@@ -52,6 +53,7 @@ def way_to(function: Func, ivs: Set[Value]) -> Path:
     return path
 
 
+@lru_cache(maxsize=16)
 def alone(path: Path) -> Func:
     """The function with the nest at the end of a path, the loops around it, and all that is no nest.
 

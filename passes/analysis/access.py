@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from affdsl.ir.core import Block, Op
@@ -162,6 +162,12 @@ def accesses(function: func.Func, module: func.Module | None = None) -> tuple[Ac
     read A [n] -> { [i] -> [m0 = 1 + i] : (i) mod 2 = 0 and 0 <= i < n }
     """
     return Accesses(function, module).all
+
+
+@lru_cache(maxsize=16)
+def accesses_of(function: func.Func, module: func.Module | None) -> Accesses:
+    """The accesses of a function, as they were found for whoever asked before: one step asks many things of it."""
+    return Accesses(function, module)
 
 
 class Accesses:

@@ -67,6 +67,8 @@ class Chains:
         Nothing but the chain, and the last operation at one place, uses start or what lies between. Everything
         between comes `after` a place in the text.
         """
+        if self._leads_elsewhere(start, last[0]):
+            return None
         found = _Search(self, start, after).to(end, 0)
         if found is None or len(found.kinds) > 1:
             return None
@@ -74,6 +76,29 @@ class Chains:
         if any(Counter(self.users[value]) != uses for value, uses in _counted(found).items()):
             return None
         return found
+
+    def _leads_elsewhere(self, start: Value, last: Op) -> bool:
+        """Whether a value is used, at first or as what it alone becomes, by what no chain has: of most, at once."""
+        value, kinds = start, set[str]()
+        while (used := self.users.get(value)) and used != [last]:
+            if not all(map(_may_be_in_chain, used)):
+                return True
+            if len(used) > 1 or not isinstance(used[0], arith.Binary):
+                return False
+            combined, side = COMBINERS[used[0].kind]
+            kinds.add(combined)
+            if len(kinds) > 1 or (side == "left" and used[0].left is not value):
+                return True
+            value = used[0].result
+        return not used
+
+
+_LINKS = (math.Fma, vector.Fma, arith.Select, arith.Compare, affine.For, scf.For, affine.Yield, scf.Yield)
+"""What a chain may go through, besides operations on two numbers."""
+
+
+def _may_be_in_chain(op: Op) -> bool:
+    return isinstance(op, _LINKS) or (isinstance(op, arith.Binary) and op.kind in COMBINERS)
 
 
 def _counted(chain: Chain) -> dict[Value, Counter[Op]]:

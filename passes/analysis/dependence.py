@@ -18,7 +18,7 @@ from affdsl.errors import public
 from affdsl.frozen import Frozen, FrozenValue
 from affdsl.ir.dialects import func
 from affdsl.ir.expr import Constraint, Value
-from affdsl.passes.analysis.access import Access, Accesses, met
+from affdsl.passes.analysis.access import Access, Accesses, accesses_of, met
 from affdsl.passes.analysis.grid import overlap
 from affdsl.passes.analysis.linearized import Chain, adjusted
 from affdsl.passes.analysis.polyhedral import Map, UnknownError, name_of, spending
@@ -200,7 +200,7 @@ class Dependences(ShownAsText):
         budget: int = BUDGET,
         hidden: Mapping[Value, tuple[Chain, ...]] = MappingProxyType({}),
     ) -> None:
-        self.accesses = Accesses(function, module, hidden=hidden)
+        self.accesses = Accesses(function, module, hidden=hidden) if hidden else accesses_of(function, module)
         self.compared = self.accesses.all
         """Those between which `all` and others look for dependences: fewer where some are left out on purpose."""
         self.budget = budget

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -15,9 +16,13 @@ from affdsl.ir.types import F16, I8
 from affdsl.ir.verifier import verify
 from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import reduction as under_test
-from affdsl.passes.analysis.combining import COMBINERS, EXTREMES
+from affdsl.passes.analysis.combining import COMBINERS, EXTREMES, Chains
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.reduction import ROUNDED, Reduction, Reductions
+from affdsl.passes.analysis.reduction import ROUNDED, Reduction, Reductions, Update
+from affdsl.passes.legality.refusal import IllegalTransform
+from affdsl.passes.transforms.unroll import unroll
+from tests.fuzz.generator import generate
+from tests.fuzz.mlir import mlir
 
 
 def reductions(text: str) -> Reductions:
@@ -474,3 +479,24 @@ def test_a_place_that_isl_cannot_decide(monkeypatch: pytest.MonkeyPatch) -> None
     assert in_memory(text.format(5))[0] == ["addf of C, rounded"]
     monkeypatch.setattr(under_test, "BUDGET", 1)
     assert in_memory(text.format(7))[0] == []
+
+
+def test_where_a_value_leads_elsewhere_there_is_no_chain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the only uses of a value say at once is what a search of all that the stored value is made of says."""
+    functions = [f for seed in range(80) for f in parse(mlir(generate(seed))).functions if not f.external]
+    for f in [*functions]:
+        for loop in [op for op in f.body if isinstance(op, affine.For)]:
+            with suppress(IllegalTransform):  # it runs less than four times
+                functions.append(unroll(f, loop.iv, 4))
+    dependences = [Dependences(f) for f in functions]
+
+    def found() -> list[tuple[Update, ...]]:
+        return [Reductions(each).updates for each in dependences]
+
+    at_once = found()
+    said: list[bool] = []
+    elsewhere = Chains._leads_elsewhere
+    monkeypatch.setattr(Chains, "_leads_elsewhere", lambda *given: bool(said.append(elsewhere(*given))))
+    assert found() == at_once
+    assert sum(map(len, at_once)) > 40
+    assert min(said.count(True), said.count(False)) > 40
