@@ -18,7 +18,7 @@ from affdsl.mlir.readers import parse
 from affdsl.passes.analysis import reduction as under_test
 from affdsl.passes.analysis.combining import COMBINERS, EXTREMES, Chains
 from affdsl.passes.analysis.dependence import Dependences
-from affdsl.passes.analysis.reduction import ROUNDED, Reduction, Reductions, Update
+from affdsl.passes.analysis.reduction import ROUNDED, Reduction, Reductions
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.unroll import unroll
 from tests.fuzz.generator import generate
@@ -490,8 +490,8 @@ def test_where_a_value_leads_elsewhere_there_is_no_chain(monkeypatch: pytest.Mon
                 functions.append(unroll(f, loop.iv, 4))
     dependences = [Dependences(f) for f in functions]
 
-    def found() -> list[tuple[Update, ...]]:
-        return [Reductions(each).updates for each in dependences]
+    def found() -> list[list[object]]:
+        return [[(u.kind, u.load, u.store, u.steps) for u in Reductions(each).updates] for each in dependences]
 
     at_once = found()
     said: list[bool] = []
