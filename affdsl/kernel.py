@@ -250,6 +250,8 @@ class Kernel(_Called[P, R]):
             return self._whole_call(arguments, keywords)[0]
         compiled = compile_program(self.program, self.guarding, self._build_call, needed=needed, other=self._whole_call)
         self._take(compiled)
+        if self._whole is not None:  # another thread has compiled all of it meanwhile
+            self._take(self._whole)
         return compiled(*arguments, **keywords)
 
     def _whole_call(self, arguments: tuple[object, ...], keywords: Mapping[str, object]) -> tuple[object]:

@@ -74,7 +74,7 @@ def compile_program(
     cache, sites = default_cache(), Sites()
     compiler = cache.compiler()
     with progress(f"compiling {program.func.symbol}"):
-        source, flags = jit_source(program if needed is None else needed, bounds, compiler, sites=sites)
+        source, flags = jit_source(program if needed is None else needed, bounds, compiler, sites=sites, whole=program)
         library = cache.library(compiler, source, flags)
     return loaded(program, bounds, library, sites, take_over, other)
 
@@ -89,11 +89,13 @@ def jit_source(
     target: Target | None = None,
     module: Module | None = None,
     instruments: Instruments | None = None,
+    whole: Program | None = None,
 ) -> tuple[str, tuple[str, ...]]:
     """The C file of a program that is compiled here, and with which flags: for this machine, or for a target.
 
     `sites` and `origins` are filled, see `affdsl.codegen.c.emit.emit_jit`. With `instruments` it is a copy that notes
-    how it runs, of a `module` that does the same as that of the program, and has its vectors split already.
+    how it runs, of a `module` that does the same as that of the program, and has its vectors split already. Where it is
+    a part of a `whole`, it refuses the index arguments that all of that would.
     """
     width = None
     if module is None:
@@ -104,7 +106,7 @@ def jit_source(
         module,
         program.func.symbol,
         sizes=len(program.sizes),
-        against=(*bounds.against(), *_too_large(program)),
+        against=(*bounds.against(), *_too_large(program if whole is None else whole)),
         sites=Sites() if sites is None else sites,
         checked=checked,
         asks=bounds.needs_numbers,

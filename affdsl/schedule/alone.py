@@ -2,7 +2,8 @@
 
 Whether the iterations of a nest may run in another order depends on what they do themselves, on the loops around, and
 on the values that these use. A function with many nests, or with bodies that are unrolled, is looked at much faster
-without the others.
+without the others. Two kinds of them do matter, and stay: those that begin a copy for which the nest may wait, and
+those by which a buffer may become one that the nest knows under another name.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Iterator, Set
 from functools import lru_cache
 
 from affdsl.ir.core import Block, Op, roles
-from affdsl.ir.dialects import affine, scf
+from affdsl.ir.dialects import affine, memref, scf
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk, with_fields
 from affdsl.passes.analysis.effects import is_pure
+from affdsl.passes.analysis.storage import hands_on
 from affdsl.passes.legality.proposals import Step
 
 LOCAL = frozenset({
@@ -58,7 +60,8 @@ def alone(path: Path) -> Func:
     """The function with the nest at the end of a path, the loops around it, and all that is no nest.
 
     Copies of a body need not compute what was computed before them. So where something in the block of the nest touches
-    memory, all of that block stays. Of a condition around, nothing stays that runs where the nest does not.
+    memory, all of that block stays. Of a condition around, nothing stays that runs where the nest does not, unless it
+    matters.
     """
     small = path[-1]
     for around, inner in zip(path[-2::-1], path[:0:-1], strict=True):
@@ -69,7 +72,8 @@ def alone(path: Path) -> Func:
             kept = block
         fields = {name: tuple(small if op is inner else op for op in kept)}
         if isinstance(around, affine.If | scf.If) and not around.results:
-            fields |= dict.fromkeys({*roles(type(around)).regions} - {name}, ())
+            others = {*roles(type(around)).regions} - {name}
+            fields |= {other: () for other in others if not any(map(_matters, getattr(around, other)))}
         small = with_fields(around, **fields)
     assert isinstance(small, Func)
     return small
@@ -129,4 +133,11 @@ def _region(op: Op, inner: Op) -> str:
 
 
 def _is_nest(op: Op) -> bool:
-    return isinstance(op, affine.For | affine.Parallel | affine.If) and not [*op.defines()]
+    """Whether an operation is a nest that cannot matter for the others."""
+    return isinstance(op, affine.For | affine.Parallel | affine.If) and not [*op.defines()] and not _matters(op)
+
+
+@lru_cache(maxsize=256)
+def _matters(op: Op) -> bool:
+    """Whether something begins a copy, which a wait elsewhere ends, or hands on a buffer, which may come back."""
+    return any(isinstance(each, affine.DmaStart | memref.DmaStart) or hands_on(each) for each in walk(op))

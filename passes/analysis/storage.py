@@ -268,6 +268,13 @@ def _is_known_user(op: Op) -> bool:
     return op.memory not in (None, UNTOUCHED) or isinstance(op, (KeptInPlace, *_ASKING, *VIEWS))
 
 
+def hands_on(op: Op) -> bool:
+    """Whether an operation lets something besides loads, stores and views get hold of a buffer that it is given."""
+    if isinstance(op, func.Return) or not any(isinstance(value.type, _BUFFERS) for value in op.reads()):
+        return False
+    return not _is_known_user(op) or stores_a_buffer(op)
+
+
 def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Value]]:
     """The memrefs that occur, and the roots of those of which something besides loads, stores and views gets hold."""
     used: dict[Value, None] = {}
@@ -276,7 +283,7 @@ def _used(function: func.Func, scope: Scope) -> tuple[list[Value], frozenset[Val
         read = [value for value in op.reads() if isinstance(value.type, _BUFFERS)]
         made = [value for value in (*op.defines(), *op.binds()) if isinstance(value.type, _BUFFERS)]
         used.update(dict.fromkeys((*read, *made)))
-        if read and not isinstance(op, func.Return) and (not _is_known_user(op) or stores_a_buffer(op)):
+        if hands_on(op):
             escaping.update(_root(value, scope.makers) for value in read)
     return [*used], frozenset(escaping)
 

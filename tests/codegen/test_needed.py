@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -107,6 +108,44 @@ def test_calls_from_several_threads_get_what_they_need():
     for each in workers:
         each.join()
     assert not wrong
+
+
+def test_a_version_does_not_take_the_place_of_the_whole_that_another_thread_has_compiled(monkeypatch):
+    fast, kernel = product.optimize("avx2", threads=2), import_module("affdsl.kernel")
+    compile_program, begun, ready = kernel.compile_program, threading.Event(), threading.Event()
+
+    def slow(*given, **named):
+        made = compile_program(*given, **named)
+        if threading.current_thread().name == "slow":
+            begun.set()
+            assert ready.wait(60)
+        return made
+
+    monkeypatch.setattr(kernel, "compile_program", slow)
+    other = threading.Thread(target=fast, args=arrays(70, 90, 40), name="slow")
+    other.start()
+    assert begun.wait(60)
+    for sizes in ((3, 4, 5), (70, 90, 40)):
+        fast(*arrays(*sizes))
+    ready.set()
+    other.join()
+    assert fast.__call__ is fast._whole
+
+
+@af.kernel
+def some_rows(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N], first: af.index, end: af.index):
+    with af.if_(first >= 0), af.if_(end <= M), af.if_(first <= end):
+        with af.for_(first, end) as i, af.for_(N) as j, af.for_(K) as k:
+            C[i, j] += A[i, k] * B[k, j]
+
+
+def test_which_calls_are_refused_does_not_depend_on_the_first_one():
+    for first in ((50, 5), (0, 70)):
+        fast = some_rows.optimize("avx2", threads=2)
+        given = arrays(70, 90, 40)
+        fast(*given, *first)
+        with pytest.raises(af.SizeError, match="argument first is 4611686018427387904"):
+            fast(*given, 2**62, 5)
 
 
 def test_the_contract_says_of_which_sizes_a_version_is():

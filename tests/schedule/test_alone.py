@@ -4,6 +4,9 @@ import pytest
 
 import affdsl as af
 from affdsl.ir.traverse import with_fields
+from affdsl.mlir.readers import parse
+from affdsl.mlir.writers import print_op
+from affdsl.optimize.functions import affdsl_optimize
 from affdsl.schedule import verbs
 from affdsl.schedule.alone import alone, restored, way_to
 from tests.effort import some
@@ -111,3 +114,65 @@ def test_a_step_that_changes_more_than_its_nest_is_not_put_back():
     assert restored(path, small, with_fields(small, body=(*s.function.body[1:], *small.body))) is not None
     path = way_to(s.function, {list(s.loops())[1].iv})
     assert restored(path, alone(path), s.function) is None
+
+
+M = af.symbols("M")
+
+
+@af.kernel
+def copied(x: af.f64[N + 1, M], F: af.f64[N + 2, M], tag: af.i32[N + 1], y: af.f64[N + 1, M]):
+    with af.for_(N + 1) as k:
+        af.dma_start(x, (k, 0), F, (k + 1, 0), tag, k, M)
+    with af.for_(N + 1) as i:
+        af.dma_wait(tag, i, M)
+        with af.for_(M) as j:
+            y[i, j] = F[i, j]
+
+
+@pytest.mark.parametrize("verb", ["parallel", "reverse", "distribute"])
+def test_a_nest_that_begins_copies_stays_for_one_that_waits(verb):
+    s = af.Schedule(copied)
+    with pytest.raises(af.IllegalTransform, match=r"affine\.dma_wait"):
+        getattr(s, verb)("i")
+    assert copied.optimize("avx2", threads=2, validate=True).schedule is not None
+
+
+HANDED_ON = """
+func.func private @keep(memref<?xf32>)
+func.func private @kept() -> memref<?xf32>
+func.func @f(%n: index, %t: index, %u: index) {
+  %A = memref.alloc(%n) : memref<?xf32>
+  affine.for %s = 0 to %t {
+    PLACE
+    affine.for %r = 0 to %u {
+      %B = func.call @kept() : () -> memref<?xf32>
+      affine.for %i = 0 to %n {
+        %x = affine.load %A[%i] : memref<?xf32>
+        affine.store %x, %B[%i + 1] : memref<?xf32>
+      }
+    }
+    END
+  }
+  return
+}
+"""
+KEEP = "func.call @keep(%A) : (memref<?xf32>) -> ()"
+IN_A_NEST = HANDED_ON.replace("PLACE", f"affine.for %k = 0 to 1 {{ {KEEP} }}").replace("END", "")
+IN_AN_ELSE = HANDED_ON.replace("PLACE", "affine.if affine_set<(d0) : (d0 - 1 >= 0)>(%s) {").replace(
+    "END", f"}} else {{ {KEEP} }}"
+)
+IN_MEMORY = (
+    IN_A_NEST.replace(
+        "func.call @keep(%A) : (memref<?xf32>) -> ()", "memref.store %A, %P[%k] : memref<1xmemref<?xf32>>"
+    )
+    .replace("@f(", "@f(%P: memref<1xmemref<?xf32>>, ")
+    .replace("func.call @kept() : () -> memref<?xf32>", "memref.load %P[%zero] : memref<1xmemref<?xf32>>")
+    .replace("%A = memref.alloc", "%zero = arith.constant 0 : index\n  %A = memref.alloc")
+)
+
+
+@pytest.mark.parametrize("text", [IN_A_NEST, IN_AN_ELSE, IN_MEMORY], ids=["a nest", "an else", "memory"])
+def test_what_hands_on_a_buffer_stays_for_one_that_gets_it_back(text):
+    """%A and %B may be one buffer: each iteration of %i stores what the next one loads."""
+    module = parse(text)
+    assert print_op(affdsl_optimize(module, target="avx2", threads=2)) == print_op(module)
