@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 from importlib import import_module
 
 import numpy as np
@@ -21,6 +22,16 @@ M, N, K = af.symbols("M N K")
 def product(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N]):
     with af.for_(M) as i, af.for_(N) as j, af.for_(K) as k:
         C[i, j] += A[i, k] * B[k, j]
+
+
+@cache
+def schedule_of(kernel):
+    return kernel.optimize("avx2", threads=2).schedule
+
+
+def optimized(kernel):
+    """A kernel that nobody has called."""
+    return schedule_of(kernel).kernel()
 
 
 def arrays(m, n, k):
@@ -49,7 +60,7 @@ def length(function):
 @pytest.mark.parametrize("caller", ["compiled", "ctypes"])
 def test_versions_are_compiled_when_a_call_has_their_sizes(caller, compiled, monkeypatch):
     monkeypatch.setenv("AFFDSL_CALLER", caller)
-    fast = product.optimize("avx2", threads=2)
+    fast = optimized(product)
     sizes = [(70, 90, 40), (64, 48, 9), (3, 5, 2), (3, 2000, 30), (70, 90, 40), (0, 7, 3), (64, 47, 9)]
     for k, (m, n, terms) in enumerate(sizes):
         a, b, c = arrays(m, n, terms)
@@ -66,7 +77,7 @@ def test_versions_are_compiled_when_a_call_has_their_sizes(caller, compiled, mon
 
 def test_each_version_is_right_when_it_is_the_first():
     for m, n, terms in ((70, 90, 40), (3, 2000, 30), (30, 40, 5), (2, 3, 2)):
-        fast = product.optimize("avx2", threads=2)
+        fast = optimized(product)
         for sizes in ((m, n, terms), (50, 60, 10), (5, 4, 3)):
             a, b, c = arrays(*sizes)
             wanted = c.copy()
@@ -76,7 +87,7 @@ def test_each_version_is_right_when_it_is_the_first():
 
 
 def test_what_is_wrong_is_told_of_the_kernel_and_not_of_the_version():
-    fast = product.optimize("avx2", threads=2)
+    fast = optimized(product)
     a, b, c = arrays(70, 90, 40)
     with pytest.raises(af.SizeError, match=r"dimension 0 of argument 'B' must be K = 40"):
         fast(a, b[1:], c)
@@ -90,7 +101,7 @@ def test_what_is_wrong_is_told_of_the_kernel_and_not_of_the_version():
 
 
 def test_calls_from_several_threads_get_what_they_need():
-    fast = product.optimize("avx2", threads=2)
+    fast = optimized(product)
     wrong = []
 
     def work(m, n, terms):
@@ -111,7 +122,7 @@ def test_calls_from_several_threads_get_what_they_need():
 
 
 def test_a_version_does_not_take_the_place_of_the_whole_that_another_thread_has_compiled(monkeypatch):
-    fast, kernel = product.optimize("avx2", threads=2), import_module("affdsl.kernel")
+    fast, kernel = optimized(product), import_module("affdsl.kernel")
     compile_program, begun, ready = kernel.compile_program, threading.Event(), threading.Event()
 
     def slow(*given, **named):
@@ -141,7 +152,7 @@ def some_rows(A: af.f64[M, K], B: af.f64[K, N], C: af.f64[M, N], first: af.index
 
 def test_which_calls_are_refused_does_not_depend_on_the_first_one():
     for first in ((50, 5), (0, 70)):
-        fast = some_rows.optimize("avx2", threads=2)
+        fast = optimized(some_rows)
         given = arrays(70, 90, 40)
         fast(*given, *first)
         with pytest.raises(af.SizeError, match="argument first is 4611686018427387904"):
@@ -149,7 +160,7 @@ def test_which_calls_are_refused_does_not_depend_on_the_first_one():
 
 
 def test_the_contract_says_of_which_sizes_a_version_is():
-    fast = product.optimize("avx2", threads=2)
+    fast = optimized(product)
     program = fast.program
     for m, n, terms in ((70, 90, 40), (3, 2000, 30), (30, 40, 5), (2, 3, 2)):
         found = needed_by(program, arrays(m, n, terms), {})
@@ -167,7 +178,7 @@ def _is_of_sizes(op, program):
 
 def test_a_small_kernel_and_a_wrong_call_need_all():
     assert needed_by(product.program, arrays(5, 5, 5), {}) is None
-    fast = product.optimize("avx2", threads=2)
+    fast = optimized(product)
     a, b, c = arrays(70, 90, 40)
     assert needed_by(fast.program, (a, b[1:], c), {}) is None
     assert needed_by(fast.program, (a, b), {"C": c}) is not None
