@@ -137,6 +137,28 @@ _PORTABLE = (
 )
 """What each gives, its parameters, and its portable body."""
 
+_GCC_12 = "defined(__SSE2__) && !defined(__SSE4_2__)"
+"""Where gcc 12 may end in an internal error: it makes a choice between lanes of 64 bits of what follows, moves the
+comparison out of it, and has no instruction for that then. Of lanes of 32 bits it sees no choice."""
+_HALVES = "typedef int32_t H __attribute__((vector_size(sizeof(V))));\n"
+_CHOSEN_64 = f"{_HALVES}const H mask = (H)(*a {{}} *b);\nreturn (V)((mask & (H)*a) | (~mask & (H)*b));"
+_EXTREME_64 = (
+    f"{_HALVES}const H x = (H)*a, y = (H)*b;\n"
+    "const H better = (H)({0}), same = (H)(*a == *b), none = (H)(*b != *b);\n"
+    "const H other = (better & {1}) | (~better & {2}), found = (same & (x {3} y)) | (~same & other);\n"
+    "return (V)((none & {4}) | (~none & found));"
+)
+_IN_HALVES = {
+    "choose": f"{_HALVES}const H first = (H)*mask;\nreturn (V)((first & (H)*a) | (~first & (H)*b));",
+    "lesser": _CHOSEN_64.format("<"),
+    "greater": _CHOSEN_64.format(">"),
+    "maximumf": _EXTREME_64.format("*b > *a", "y", "x", "&", "y"),
+    "minimumf": _EXTREME_64.format("*b < *a", "y", "x", "|", "y"),
+    "maxnumf": _EXTREME_64.format("*a > *b", "x", "y", "&", "x"),
+    "minnumf": _EXTREME_64.format("*a < *b", "x", "y", "|", "x"),
+}
+"""The same as in the portable forms, in integers of 32 bits."""
+
 _SHUFFLE = """\
 #{0}if defined(__clang__)
 #define NAME(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -197,8 +219,11 @@ def vector_helper(stem: str, element: str, lanes: int) -> Helper:
     if stem == "trunc_f32" and int(element[1:]) <= NARROW:
         portable = _NARROW
     body = _indented(portable)
-    if rows:
-        texts = [f"#{'el' * (k > 0)}if {target.condition}\n{_indented(row)}" for k, (target, row) in enumerate(rows)]
+    cases = [(target.condition, row) for target, row in rows]
+    if stem in _IN_HALVES and element.endswith("64"):
+        cases.append((_GCC_12, _IN_HALVES[stem]))
+    if cases:
+        texts = [f"#{'el' * (k > 0)}if {condition}\n{_indented(row)}" for k, (condition, row) in enumerate(cases)]
         body = "\n".join([*texts, "#else", body, "#endif"])
     name = vector_helper_name(stem, element, lanes)
     head = f"static inline __attribute__((always_inline)) {result} {name}({parameters})"

@@ -281,12 +281,13 @@ def closure(kinds: int, steps: Iterable[tuple[int, Map, int]]) -> dict[tuple[int
     return found
 
 
-def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]]) -> Orders:
+def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], most: int) -> Orders:
     """What isl's scheduler finds for statements, numbered from 0, by their iterations and pairs that keep their order.
 
     Iterations of the two of a pair are near each other, and in one iteration of an outer loop, where that can be.
-    Numbers may be large: with a bound for them isl may search for hours, and counts no operations meanwhile. Raises
-    isl's errors: see `spending`.
+    Numbers may be large: with a bound for them isl may search for hours, and counts no operations meanwhile. So it may
+    where there are many conjunctions, and numbers of which the pairs say only that they exist: UnknownError is raised
+    for more than so many of both. Raises isl's errors, too: see `spending`.
     """
     context = _context()
     context.set_schedule_maximize_coincidence(1)
@@ -298,6 +299,11 @@ def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]]) -> 
     for start, part, end in pairs:
         known = part.set_tuple_name(isl.dim_type.in_, f"k{start}").set_tuple_name(isl.dim_type.out, f"k{end}")
         order = order.union(isl.UnionMap.from_map(known))
+    parts: list[isl.BasicMap] = []
+    order.foreach_map(lambda each: parts.extend(each.get_basic_maps()))
+    count = sum(1 + each.dim(isl.dim_type.div) for each in parts)
+    if count > most:
+        raise UnknownError(f"isl's scheduler is not asked about pairs in {count} parts")
     asked = isl.ScheduleConstraints.on_domain(everywhere).set_validity(order)
     return asked.set_coincidence(order).set_proximity(order).compute_schedule().get_root()
 

@@ -1,12 +1,18 @@
 """Small programs that a search has found, at which the optimizer stumbled."""
 
+import re
+
 import pytest
 
 from affdsl.mlir.readers import parse
+from affdsl.optimize.recipes import scheduled as recipe
+from affdsl.passes.analysis.scheduler import UnscheduledError
 from affdsl.passes.pipeline.language import run_pipeline
 from affdsl.passes.validation import validate
 from tests.fuzz.generator import generate
 from tests.fuzz.mlir import mlir
+from tests.optimize.programs import checked
+from tests.optimize.ways import Way
 
 A_LOOP_THAT_RUNS_ONCE = """
 func.func @once(%A: memref<7x11xf64>, %B: memref<4xf64>) {
@@ -111,3 +117,25 @@ def test_a_loop_that_never_runs_after_a_step_of_a_chain_is_no_error():
     program = generate(68000084)
     made = run_pipeline(parse(mlir(program)), "builtin.module(func.func(affdsl-optimize{target=neon threads=1}))")
     assert validate(parse(mlir(program)), made).failure is None
+
+
+def test_isl_is_not_asked_for_an_order_of_pairs_in_many_parts(monkeypatch):
+    """It searched for 11 s in a random program, and counted no operations meanwhile."""
+    said = []
+    asked = recipe.schedule_of
+
+    def noted(*given):
+        try:
+            return asked(*given)
+        except UnscheduledError as why:
+            said.append(str(why))
+            raise
+
+    monkeypatch.setattr(recipe, "schedule_of", noted)
+    run_pipeline(parse(mlir(generate(110000809))), "builtin.module(func.func(affdsl-optimize{target=avx2 threads=3}))")
+    assert any(re.search(r"is not asked about pairs in 1\d\d parts", each) for each in said)
+
+
+def test_no_choice_of_lanes_ends_in_an_internal_error_of_gcc_12():
+    """A program for SVE that gcc 12 could not compile for a machine with SSE2 alone, at -O2."""
+    assert not checked([110000850], Way("sve", 2)).failures
