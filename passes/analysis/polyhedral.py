@@ -286,8 +286,8 @@ def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], mos
 
     Iterations of the two of a pair are near each other, and in one iteration of an outer loop, where that can be.
     Numbers may be large: with a bound for them isl may search for hours, and counts no operations meanwhile. So it may
-    where there are many conjunctions, and numbers of which the pairs say only that they exist: UnknownError is raised
-    for more than so many of both. Raises isl's errors, too: see `spending`.
+    where pairs are in many parts, or where a counter is a multiple of another one: UnknownError is raised for `most`
+    parts or more, and for multiples. Raises isl's errors, too: see `spending`.
     """
     context = _context()
     context.set_schedule_maximize_coincidence(1)
@@ -301,11 +301,20 @@ def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], mos
         order = order.union(isl.UnionMap.from_map(known))
     parts: list[isl.BasicMap] = []
     order.foreach_map(lambda each: parts.extend(each.get_basic_maps()))
-    count = sum(1 + each.dim(isl.dim_type.div) for each in parts)
-    if count > most:
-        raise UnknownError(f"isl's scheduler is not asked about pairs in {count} parts")
+    if any(map(_has_multiples, parts)):
+        raise UnknownError("isl's scheduler is not asked where a counter is a multiple of another one")
+    if len(parts) >= most:
+        raise UnknownError(f"isl's scheduler is not asked about pairs in {len(parts)} parts")
     asked = isl.ScheduleConstraints.on_domain(everywhere).set_validity(order)
     return asked.set_coincidence(order).set_proximity(order).compute_schedule().get_root()
+
+
+def _has_multiples(part: isl.BasicMap) -> bool:
+    """Whether a counter of pairs is a multiple of others, or a quotient."""
+    places = [(kind, k) for kind in (isl.dim_type.in_, isl.dim_type.out) for k in range(part.dim(kind))]
+    equations = [each for each in part.get_constraints() if each.is_equality()]
+    factors = (each.get_coefficient_val(*place) for each in equations for place in places)
+    return bool(part.dim(isl.dim_type.div)) or any(factor.abs().gt(isl.Val.one(_context())) for factor in factors)
 
 
 def statements_of(filter: Orders) -> list[int]:

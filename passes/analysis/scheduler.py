@@ -37,8 +37,7 @@ MOST_STATEMENTS = 6
 MOST_ACCESSES = 40
 """For more than so many isl is not asked: what it needs grows with their squares, and faster."""
 MOST_PARTS = 60
-"""So it is for pairs of iterations that depend, in conjunctions and what exists in them. Orders that steps can take
-came of less than 20; one of 162 took 11 s, and one of 77 took 20 ms."""
+"""So it is for pairs of iterations that depend, in so many conjunctions: orders that steps can take came of 20."""
 
 
 class UnscheduledError(Exception):

@@ -8,6 +8,7 @@ import pytest
 
 from affdsl.ir.dialects import affine
 from affdsl.mlir.readers import parse
+from affdsl.passes.analysis import scheduler
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.analysis.scheduler import Band, UnscheduledError, schedule_of
 from tests.effort import TRIES_ALL
@@ -133,3 +134,11 @@ def test_an_order_with_large_numbers_is_not_taken():
     (f,) = parse(stencil([(1, -12), (0, 1)]).replace("= 4 to %n", "= 16 to %n")).functions
     with pytest.raises(UnscheduledError, match="the order that isl finds for it has numbers above 8"):
         schedule_of(Dependences(f), f.body[0])
+
+
+def test_isl_is_not_asked_about_pairs_in_many_parts(monkeypatch):
+    text = stencil([(1, 0), (0, 1), (1, 1)])
+    assert len(found_for(text)[0].rows) == 2
+    monkeypatch.setattr(scheduler, "MOST_PARTS", 3)
+    with pytest.raises(UnscheduledError, match="is not asked about pairs in 3 parts"):
+        found_for(text)
