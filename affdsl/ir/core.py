@@ -99,7 +99,7 @@ class Op(Frozen):
         if not names:
             return iter(())
         part = getattr(self, names[0])
-        if len(names) == 1 and isinstance(part, Value):  # as of most operations
+        if len(names) == 1 and isinstance(part, Value):  # so it is of most operations
             return iter((part,))
         found: list[Value] = []  # a list is much faster than generators inside generators
         for name in names:

@@ -13,7 +13,7 @@ from affdsl.lang.trace import Program
 from affdsl.optimize.optimizer import chosen
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.passes.mlir_opt.options import OptionError
-from affdsl.schedule.schedule import Schedule, verified_last
+from affdsl.schedule.schedule import Schedule, require_verified, verified_last
 
 
 def affdsl_optimize(
@@ -72,6 +72,7 @@ def optimized(function: Func, module: Module, options: Options) -> Func:
     made = _named(function)
     around = with_fields(module, body=tuple(made if op is function else op for op in module.body))
     schedule, _ = chosen(verified_last(Schedule(_Given(made, around))), options)
+    require_verified(schedule)
     return schedule.function if schedule.steps else function
 
 

@@ -522,12 +522,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         ValidationError
             It does something else: with the first step at fault, and where all that shows it was saved.
         """
-        if not self._verifies_each and self._steps:
-            try:
-                _verify(self._steps[-1])
-            except InternalError:
-                for step in self._steps:  # the first one that is wrong
-                    _verify(step)
+        require_verified(self)
         if validate:
             self._check(self._start, self._steps, str(self))
         made = copy(self)
@@ -681,6 +676,17 @@ def verified_last(schedule: Schedule[P, R]) -> Schedule[P, R]:
     """The schedule, whose IR is verified by `kernel()` and not after each step: for those who take many."""
     schedule._verifies_each = False
     return schedule
+
+
+def require_verified(schedule: Schedule[P, R]) -> None:
+    """Raise InternalError, for the first step at fault, if the IR of a `verified_last` schedule breaks a rule."""
+    if not schedule._verifies_each and schedule._steps:
+        try:
+            _verify(schedule._steps[-1])
+        except InternalError:
+            for step in schedule._steps:
+                _verify(step)
+            raise
 
 
 def _verify(step: Entry) -> None:

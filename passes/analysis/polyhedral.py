@@ -302,9 +302,9 @@ def scheduled(domains: Sequence[Set], pairs: Iterable[tuple[int, Map, int]], mos
     parts: list[isl.BasicMap] = []
     order.foreach_map(lambda each: parts.extend(each.get_basic_maps()))
     if any(map(_has_multiples, parts)):
-        raise UnknownError("isl's scheduler is not asked where a counter is a multiple of another one")
+        raise UnknownError("it is not asked where a counter is a multiple of another one")
     if len(parts) >= most:
-        raise UnknownError(f"isl's scheduler is not asked about pairs in {len(parts)} parts")
+        raise UnknownError(f"it is not asked about pairs in {len(parts)} parts")
     asked = isl.ScheduleConstraints.on_domain(everywhere).set_validity(order)
     return asked.set_coincidence(order).set_proximity(order).compute_schedule().get_root()
 

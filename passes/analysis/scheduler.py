@@ -37,7 +37,8 @@ MOST_STATEMENTS = 6
 MOST_ACCESSES = 40
 """For more than so many isl is not asked: what it needs grows with their squares, and faster."""
 MOST_PARTS = 60
-"""So it is for pairs of iterations that depend, in so many conjunctions: orders that steps can take came of 20."""
+"""isl is not asked about pairs of iterations in so many conjunctions either: orders that steps can take came of 18 at
+most."""
 
 
 class UnscheduledError(Exception):
