@@ -134,7 +134,11 @@ def test_a_nest_that_begins_copies_stays_for_one_that_waits(verb):
     s = af.Schedule(copied)
     with pytest.raises(af.IllegalTransform, match=r"affine\.dma_wait"):
         getattr(s, verb)("i")
-    assert copied.optimize("avx2", threads=2, validate=True).schedule is not None
+
+
+def test_a_nest_that_waits_for_copies_of_another_stays_on_one_thread():
+    fast = copied.optimize("avx2", threads=2, validate=True)
+    assert not any(row.is_parallel for row in fast.schedule.loops())
 
 
 HANDED_ON = """
