@@ -27,6 +27,7 @@ from affdsl.passes.advice.alternatives import without_alternatives
 from affdsl.passes.analysis.dependence import AnalysisWarning, Dependences
 from affdsl.passes.analysis.parallelism import first_in_the_way
 from affdsl.passes.legality.order import Violation
+from affdsl.schedule.again import remembering
 from affdsl.schedule.alone import alone, way_to
 from affdsl.schedule.loops import LoopRow, ScheduleError, loop_by
 from affdsl.schedule.schedule import IllegalTransform, Schedule, verified_last
@@ -63,7 +64,7 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
-        with without_alternatives(), _uncollected():
+        with without_alternatives(), remembering(), _uncollected():
             return _chosen(s, options)
 
 

@@ -27,6 +27,7 @@ from affdsl.passes.advice.alternatives import with_alternative
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import IllegalTransform as IllegalTransform
 from affdsl.schedule import register_tile
+from affdsl.schedule.again import once
 from affdsl.schedule.carried import carrying
 from affdsl.schedule.history import Entry, counted, explained, with_gone
 from affdsl.schedule.loops import ScheduleError as ScheduleError
@@ -579,7 +580,7 @@ class Schedule(ShownAsText, Generic[P, R]):
                 raise problem(ScheduleError, what)
         call, now = VerbCall(verb, given, tuple(frozen.items())), self._now
         try:
-            steps = self._done(call, now)
+            steps = once(self._done, call, now)
         except IllegalTransform as refusal:
             self._history.append(Entry(call, here(), now.module, now.names, str(refusal), now.gone))
             raise refusal from None
