@@ -208,6 +208,8 @@ class _Order:
             within = depth - 1  # these loops are in the same iteration, which need not be said of pairs
             with spending(self.dependences.budget):
                 pairs = _pairs(source, sink, depth, common, within)
+                if pairs.is_empty():  # of most accesses, and quicker to find than what their times make of that
+                    return False, ()
                 wrong = pairs.intersect(map_within(at_source, within).lex_ge_map(map_within(at_sink, within)))
                 if wrong.is_empty():
                     return False, ()
