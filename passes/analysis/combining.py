@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass
 
 from affdsl.ir.core import Block, Op
@@ -77,6 +78,17 @@ class Chains:
             return None
         return found
 
+    def may_start(self, end: Value) -> Set[Value]:
+        """The values that `end` may come from: there is no chain to it from any other."""
+        seen: set[Value] = set()
+        waiting = [end]
+        while waiting:
+            value = waiting.pop()
+            if value not in seen:
+                seen.add(value)
+                waiting += _made_of(self.makers.get(value), value)
+        return seen
+
     def _leads_elsewhere(self, start: Value, last: Op) -> bool:
         """Whether a value is used, at first or as what it alone becomes, by what no chain has: of most, at once."""
         value, kinds = start, set[str]()
@@ -99,6 +111,28 @@ _LINKS = (math.Fma, vector.Fma, arith.Select, arith.Compare, affine.For, scf.For
 
 def _may_be_in_chain(op: Op) -> bool:
     return isinstance(op, _LINKS) or (isinstance(op, arith.Binary) and op.kind in COMBINERS)
+
+
+def _made_of(op: Op | None, end: Value) -> tuple[Value, ...]:
+    """What a chain may go through just before a result of an operation."""
+    match op:
+        case arith.Binary(kind=kind, left=left, right=right) if kind in COMBINERS:
+            return left, right
+        case math.Fma(c=c) | vector.Fma(c=c):
+            return (c,)
+        case arith.Select(if_true=first, if_false=second):
+            return first, second
+        case affine.If(then=then, orelse=orelse) | scf.If(then=then, orelse=orelse):
+            return tuple(_yielded(block, op.results.index(end)) for block in (then, orelse))
+        case affine.For() | scf.For():
+            return (op.inits[op.results.index(end)],)
+    return ()
+
+
+def _yielded(block: Block, position: int) -> Value:
+    last = block[-1]
+    assert isinstance(last, affine.Yield | scf.Yield)
+    return last.values[position]
 
 
 def _counted(chain: Chain) -> dict[Value, Counter[Op]]:

@@ -231,7 +231,7 @@ class Reductions:
         reads = {a.op: a for a in self.dependences.compared if a.kind == "read"}
         writes = {a.op: a for a in self.dependences.compared if a.kind == "write"}
         for block in _blocks(self._function):
-            loads: list[Op] = []
+            loads: list[_Load] = []
             for op in block:
                 match op:
                     case affine.Load() | memref.Load() | affine.VectorLoad() | vector.Load():
@@ -247,13 +247,16 @@ class Reductions:
     def _update(
         self,
         op: affine.Store | memref.Store | affine.VectorStore | vector.Store,
-        loads: Sequence[Op],
+        loads: Sequence[_Load],
         reads: dict[Op, Access],
         store: Access,
     ) -> Update | None:
+        starts = self._chains.may_start(op.value) if loads else ()
         for each in reversed(loads):
+            if each.result not in starts:
+                continue
             load = reads[each]
-            if load.buffer is not store.buffer or not isinstance(each, _LOADS):
+            if load.buffer is not store.buffer:
                 continue
             chain = self._chains.between(each.result, op.value, load.order, (op, "value"))
             if chain is not None and chain.kind is not None and _same_element(load, store):
@@ -264,6 +267,7 @@ class Reductions:
         return tuple(sorted(set(steps), key=self._chains.order.__getitem__))
 
 
+_Load = affine.Load | memref.Load | affine.VectorLoad | vector.Load
 _LOADS = (affine.Load, memref.Load, affine.VectorLoad, vector.Load)
 _STORES = (affine.Store, memref.Store, affine.VectorStore, vector.Store)
 _SCALAR = (affine.Load, memref.Load, affine.Store, memref.Store)
