@@ -1,4 +1,4 @@
-"""Steps that are taken again: a search that comes back to the same program need not find out again what becomes of it."""
+"""Steps taken again: a search that comes back to a program knows already what becomes of it after a step."""
 
 from __future__ import annotations
 

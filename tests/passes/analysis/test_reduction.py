@@ -384,6 +384,23 @@ def test_an_update_by_an_inner_loop() -> None:
         {STORE}""") == (["addf of C, rounded"], 0)
 
 
+ADDED = "%s = arith.addf %c, %a : f32"
+ELSE = "else {\nscf.yield %c : f32\n}"
+
+
+@pytest.mark.parametrize(
+    ("body", "type", "kind"),
+    [
+        (f"{ADDED}\n%r = arith.select %p, %s, %c : f32", "f32", "addf of C, rounded"),
+        ("%l = arith.cmpi slt, %a, %c : i32\n%r = arith.select %l, %a, %c : i32", "i32", "minsi of C"),
+        ("%r = math.fma %a, %a, %c : f32", "f32", "addf of C, rounded"),
+        (f"%r = scf.if %p -> (f32) {{\n{ADDED}\nscf.yield %s : f32\n}} {ELSE}", "f32", "addf of C, rounded"),
+    ],
+)
+def test_an_update_by_what_is_chosen_or_fused(body: str, type: str, kind: str) -> None:
+    assert in_memory(f"{A}\n{LOAD}\n{body}\n{STORE}", type) == ([kind], 0)
+
+
 def test_an_update_in_some_iterations() -> None:
     for head in ("affine.if affine_set<(d) : (d mod 2 == 0)>(%i)", "scf.if %p"):
         text = f"{A}\n{head} {{\n{LOAD}\n%r = arith.addf %c, %a : f32\n{STORE}\n}}"
@@ -500,3 +517,19 @@ def test_where_a_value_leads_elsewhere_there_is_no_chain(monkeypatch: pytest.Mon
     assert found() == at_once
     assert sum(map(len, at_once)) > 40
     assert min(said.count(True), said.count(False)) > 40
+
+
+@pytest.mark.parametrize("seeds", [range(40), range(7000, 7040)])
+def test_all_chains_begin_where_their_end_may_come_from(seeds: range) -> None:
+    """All chains between two values of one block."""
+    found = 0
+    for seed in seeds:
+        module = parse(mlir(generate(seed)))
+        chains = Chains(Dependences(module.functions[0], module).accesses)
+        for block in under_test._blocks(module.functions[0]):
+            values = [value for op in block for value in op.defines()]
+            for start, end in itertools.combinations(values, 2):
+                if any(chains.between(start, end, -1, (user, "")) for user in chains.users.get(end, [])):
+                    found += 1
+                    assert start in chains.may_start(end), (seed, start, end)
+    assert found > 50
