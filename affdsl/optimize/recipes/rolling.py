@@ -167,15 +167,23 @@ def _keep_rows(s: Schedule, main: str, rows: int) -> list[str]:
     """Fold arrays to the rows that are read again, and run some iterations at once. Raises UnfitError."""
     said: list[str] = []
     for array in made_for(s):
-        least = _rows_read_again(s, array)
-        s.fold(array, 0, least + rows - 1)
+        kept, whole = _rows_read_again(s, array) + rows - 1, _rows_in_all(s, array)
+        if whole is None or kept < whole:
+            s.fold(array, 0, kept)
         set_apart(s, array)
-        said.append(f"{least + rows - 1} rows of {array} are kept")
+        said.append(f"{kept if whole is None else min(kept, whole)} rows of {array} are kept")
     if rows > 1:
         with suppress(IllegalTransform, ScheduleError):
             s.unroll_jam(main, rows)
             said.append(f"{rows} iterations of {main} run at once")
     return said
+
+
+def _rows_in_all(s: Schedule, array: str) -> int | None:
+    """How many rows an array has; None if the sizes of a call say so."""
+    type = _allocation(s, array).result.type
+    assert isinstance(type, MemRefType)
+    return type.shape[0]
 
 
 def _rows_read_again(s: Schedule, array: str) -> int:
@@ -214,7 +222,8 @@ def set_apart(s: Schedule, array: str) -> None:
     element = made.type.element
     if isinstance(element, FloatType | IntegerType) and element.width <= LINE:
         line = LINE // element.width
-        s.pad(array, made.type.rank - 1, 2 * line, line)
+        with suppress(IllegalTransform):  # vectors that the kernel is written with may go on behind a row
+            s.pad(array, made.type.rank - 1, 2 * line, line)
 
 
 def _allocation(s: Schedule, array: str) -> memref.Allocation:
