@@ -16,7 +16,7 @@ _known: ContextVar[dict[tuple[int, str], tuple[Entry, _Found]] | None] = Context
 
 @contextmanager
 def remembering() -> Iterator[None]:
-    """What becomes of each step is kept meanwhile, by the program before it, of which all copies of a schedule know."""
+    """Keep what becomes of each step meanwhile, for all copies of a schedule that take it after the same program."""
     token = _known.set({})
     try:
         yield
@@ -25,7 +25,7 @@ def remembering() -> Iterator[None]:
 
 
 def once(done: Callable[[VerbCall, Entry], Sequence[Entry]], call: VerbCall, now: Entry) -> Sequence[Entry]:
-    """What `done` makes of a step after another, or the refusal that it raises: as it was, where both are known."""
+    """What `done` makes of a step after another, or its refusal: found once for both while steps are remembered."""
     known = _known.get()
     if known is None:
         return done(call, now)
