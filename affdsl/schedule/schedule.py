@@ -225,7 +225,7 @@ class Schedule(ShownAsText, Generic[P, R]):
         loop: str | Sequence[str],
         width: int | Sequence[int],
         *,
-        tail: Literal["scalar", "masked", "folded", "overlapped"] = "scalar",
+        tail: Literal["scalar", "masked", "folded", "overlapped", "halved"] = "scalar",
         reassociate: bool = False,
     ) -> Self:
         """Run several iterations of a loop at once, as lanes of vectors, in the order of the text.
@@ -238,8 +238,9 @@ class Schedule(ShownAsText, Generic[P, R]):
             How many lanes the vectors have; for several loops, as many numbers.
         tail
             How iterations run that are left over: one by one, as lanes of which not all run, or overlapped: in a last
-            vector with iterations that ran before, where that changes nothing. If folded, all vectors have masks, and
-            one loop does for all iterations.
+            vector with iterations that ran before, where that changes nothing; or halved, like that, in a vector of
+            half as many lanes where these suffice. If folded, all vectors have masks, and one loop does for all
+            iterations.
         reassociate
             Allow sums and products of floats that the loop carries to be rounded in another way.
         """

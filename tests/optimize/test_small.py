@@ -153,3 +153,27 @@ def test_few_iterations_are_not_made_of_many_lanes_one_after_the_other():
     fast = kept.optimize("avx512", threads=1)
     assert "its code would be longer by more than 2048 operations" in fast.explain()
     assert len([*walk(fast.func)]) < 2 * len([*walk(kept.func)])
+
+
+@af.kernel
+def neighbours(A: af.f64[M, 20], B: af.f64[M, 20]):
+    with af.for_(M) as i, af.for_(1, 19) as j:
+        B[i, j] = A[i, j - 1] + A[i, j + 1]
+
+
+@af.kernel
+def of_long_rows(A: af.f64[M, N], B: af.f64[M, N]):
+    with af.for_(M) as i, af.for_(1, N - 1) as j:
+        B[i, j] = A[i, j - 1] + A[i, j + 1]
+
+
+@pytest.mark.parametrize("target", ["native", "avx512", "avx2"])
+def test_short_rows_end_in_half_a_vector(target):
+    fast = neighbours.optimize(target, threads=1)
+    assert 'tail="halved"' in str(fast.schedule)
+    assert 'tail="overlapped"' in str(of_long_rows.optimize(target, threads=1).schedule)
+    A = np.random.default_rng(0).uniform(-1, 1, (7, 20))
+    wanted, found = np.zeros_like(A), np.zeros_like(A)
+    neighbours.interpret(A, wanted)
+    fast(A, found)
+    assert wanted.tobytes() == found.tobytes()

@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import affdsl as af
 from affdsl.ir.expr import Constraint
@@ -139,7 +139,8 @@ def _two(schedule: af.Schedule, rng: random.Random) -> tuple[str, str]:
     return (band[0], band[1]) if len(band) > 1 else (band[0], _loop(schedule, rng))
 
 
-TAILS: tuple[Literal["scalar", "masked", "folded", "overlapped"], ...] = ("scalar", "masked", "folded", "overlapped")
+Tail: TypeAlias = Literal["scalar", "masked", "folded", "overlapped", "halved"]
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
 VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "tile": lambda s, r: s.tile(_band(s, r), r.choice(SIZES), separate=r.random() < 0.3, grid=r.random() < 0.3),
     "strip_mine": lambda s, r: s.strip_mine(_loop(s, r), r.choice(SIZES)),
@@ -154,9 +155,7 @@ VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "peel": lambda s, r: s.peel(_loop(s, r), first=r.choice((0, 1)), last=r.choice((0, 1, 2))),
     "unroll": lambda s, r: s.unroll(_loop(s, r), r.choice((None, 2, 3))),
     "unroll_jam": lambda s, r: s.unroll_jam(_loop(s, r), r.choice((2, 3))),
-    "vectorize": lambda s, r: s.vectorize(
-        _loop(s, r), r.choice((2, 4)), tail=r.choice(("scalar", "masked", "folded", "overlapped"))
-    ),
+    "vectorize": lambda s, r: s.vectorize(_loop(s, r), r.choice((2, 4)), tail=r.choice(TAILS)),
     "coalesce": lambda s, r: s.coalesce(_band(s, r)),
     "parallel": lambda s, r: s.parallel(_loop(s, r)),
     "hoist": lambda s, r: s.hoist(_loop(s, r)),

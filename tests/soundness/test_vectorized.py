@@ -15,6 +15,7 @@ WAYS: tuple[tuple[int, Tail], ...] = (
     (2, "scalar"),
     (3, "masked"),
     (4, "overlapped"),
+    (4, "halved"),
     (4, "scalar"),
     (8, "masked"),
     (4, "folded"),

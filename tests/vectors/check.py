@@ -28,7 +28,7 @@ from tests.harness.reading import by_name
 from tests.vectors.generator import Generated, function_of, generate
 from tests.vectors.together import Arguments, Left, by_c, by_mlir
 
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped")
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
 SANITIZED = C(
     "gcc", ("-O1", "-march=native", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *UNREACHABLE)
 )
@@ -123,7 +123,7 @@ def version(program: Generated, report: Report, width: int | None = None) -> Ver
                 continue
         first = IllegalTransform(before, "")
         order = nest if random.random() < 0.2 and width is None else (*reversed(nest),)
-        tails: tuple[Tail, ...] = ("overlapped", "masked") if each.tail == "overlapped" else (each.tail,)
+        tails: tuple[Tail, ...] = (each.tail, "masked") if each.tail in ("overlapped", "halved") else (each.tail,)
         for k, (tail, iv) in enumerate((tail, iv) for tail in tails for iv in order):
             try:
                 after = vectorize(after, by_name(after, iv), each.width, tail=tail, reassociate=each.reassociate)

@@ -32,6 +32,7 @@ from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
 from affdsl.optimize.repeated import share_done_again
 from affdsl.passes.analysis.access import Access
 from affdsl.passes.analysis.boxes import width_of
+from affdsl.passes.analysis.trip_count import trip_counts
 from affdsl.passes.transforms.vectorize.counted import all_count
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -45,6 +46,8 @@ SHARING = range(8, 25)
 """How many operations are made of rows that several iterations load, where these run at once: fewer wait for memory."""
 DONE_AGAIN = 0.2
 """The share of the operations that iterations run at once for, since each would do again what another one has done."""
+SHORT = 8
+"""How many vectors a row has at least in which the last one does not count."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 IN_ORDER = 4.0
@@ -118,7 +121,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
             s, done = streamed.take(s, nest, outer[-1], name, lanes, WAYS, options)
             return s, "; ".join([*said, done])
     try:
-        s.vectorize(name, lanes, tail="overlapped")
+        s.vectorize(name, lanes, tail="halved" if _is_short(s, name, lanes) else "overlapped")
     except (IllegalTransform, ScheduleError) as refused:
         if isinstance(refused, IllegalTransform) and refused.violation is not None:  # that of any tail
             raise UnfitError(in_one_line(refused)) from None
@@ -136,6 +139,13 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
     if spliced(s, name, options):
         said.append("each element of a row is loaded once")
     return s, "; ".join(said)
+
+
+def _is_short(s: Schedule, name: str, lanes: int) -> bool:
+    """Whether a loop runs for so few vectors, whatever the sizes, that half a vector less in the end is worth code."""
+    loop = loop_called(s, name)
+    most = None if loop is None else trip_counts(s.function, loop)[loop.iv].high
+    return lanes > 3 and most is not None and most < SHORT * lanes
 
 
 def _updates_under_conditions(nest: Nest, outer: str) -> bool:

@@ -32,9 +32,11 @@ from affdsl.passes.transforms.vectorize.nests import vectorize_nest
 from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlapped, require_repeatable
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 
-Tail = Literal["scalar", "masked", "folded", "overlapped"]
-TAILS = ("scalar", "masked", "folded", "overlapped")
+Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
+TAILS = ("scalar", "masked", "folded", "overlapped", "halved")
 MASKED = ("masked", "folded")
+AGAIN = ("overlapped", "halved")
+"""The tails that run some iterations a second time."""
 
 
 def vectorize(
@@ -77,7 +79,8 @@ def vectorize(
         How iterations run that are left over: "scalar", one by one; "masked", as lanes of vectors of which not all
         run; "folded", like that and in the same loop as all others, whose vectors then have masks, too; or
         "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
-        and else one by one. Where the loop begins at the largest of several numbers, every vector has a mask. Several
+        and else one by one; or "halved", like that, in a vector of half as many lanes where no more than these are
+        left over. Where the loop begins at the largest of several numbers, every vector has a mask. Several
         loops together are always folded, and run "scalar" only where nothing is left over.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
@@ -193,7 +196,7 @@ def _vectorized(
     splits = (None,) * len(loop.upper) if is_whole or is_aligned or is_folded else splits_of(loop, width)
     how = ways(loop, dependences, reassociate=reassociate)
     chain = chain_of(loop, how, what)
-    if tail == "overlapped":
+    if tail in AGAIN:
         require_repeatable(loop, dependences, what)
     whole = tuple(high if split is None else split for high, split in zip(loop.upper, splits, strict=True))
     rests = rests_of(loop, splits, trips)
@@ -244,9 +247,11 @@ def _vectorized(
                 left = left_in_lanes(more, how)
                 found += more
             else:
-                last = last_vector(again, width)
-                made = wide_loop(last, width, how, what, units=order.units, may_alias=may_alias)
-                found += overlapped(loop, rest, made, width)
+                ends = []
+                for lanes in (width, width // 2) if tail == "halved" and width > 3 else (width,):
+                    last = last_vector(again, lanes)
+                    ends.append((lanes, wide_loop(last, lanes, how, what, units=order.units, may_alias=may_alias)))
+                found += overlapped(loop, rest, ends)
         return tuple(found)
 
     groups = (None,) * len(splits) if tail in MASKED else splits

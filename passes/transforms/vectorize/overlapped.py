@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine
-from affdsl.ir.expr import Constraint
+from affdsl.ir.expr import Affine, Constraint
 from affdsl.ir.traverse import clone_block, with_fields
 from affdsl.passes.analysis.dependence import Dependences
 from affdsl.passes.legality.refusal import refusal
@@ -43,12 +43,28 @@ def last_vector(rest: affine.For, width: int) -> affine.For:
     return with_fields(again, lower=(upper - width,), upper=(upper - width + 1,), written=None)
 
 
-def overlapped(loop: affine.For, rest: affine.For, last: Sequence[Op], width: int) -> tuple[Op, ...]:
-    """What is left over: the last vector, where there are so many iterations and some are left; else one by one."""
-    (lower,), (upper,) = loop.lower, loop.upper
+def overlapped(loop: affine.For, rest: affine.For, ends: Sequence[tuple[int, Sequence[Op]]]) -> tuple[Op, ...]:
+    """What is left over: a last vector, where there are so many iterations and some are left; else one by one.
+
+    `ends` are the last vectors that there may be with how many lanes each of them has, the widest first: the narrowest
+    one runs that has a lane for each iteration that is left.
+    """
+    (lower,), (upper,), (width, _) = loop.lower, loop.upper, ends[0]
     enough = upper - lower - width
+    last = _last(upper - rest.lower[-1], ends, loop)
     if enough.is_constant and enough.constant >= 0:
-        return tuple(last)  # where none were left there would be no rest
-    left = Constraint(upper - rest.lower[-1] - 1)
-    alone = affine.If((left,), tuple(last), location=loop.location)
-    return (affine.If((Constraint(enough),), (alone,), (rest,), location=loop.location),)
+        return last
+    return (affine.If((Constraint(enough),), last, (rest,), location=loop.location),)
+
+
+def _last(left: Affine, ends: Sequence[tuple[int, Sequence[Op]]], loop: affine.For) -> tuple[Op, ...]:
+    """The narrowest of some last vectors that has a lane for each of so many iterations; nothing where none is left."""
+    found: tuple[Op, ...] = ()
+    fewer = [width for width, _ in ends[1:]] + [0]
+    for most, (_, last) in reversed([*zip(fewer, ends, strict=True)]):
+        more = left - most - 1
+        if more.is_constant:
+            found = tuple(last) if more.constant >= 0 else found
+        else:
+            found = (affine.If((Constraint(more),), tuple(last), found, location=loop.location),)
+    return found

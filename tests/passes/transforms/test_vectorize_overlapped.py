@@ -23,10 +23,11 @@ def through_another(x: af.f32[N], y: af.f32[N], t: af.f32[N]):
         y[i] = t[i] * 2.0
 
 
-@pytest.mark.parametrize("width", [2, 3, 8])
+@pytest.mark.parametrize("tail", ["overlapped", "halved"])
+@pytest.mark.parametrize("width", [2, 3, 4, 7, 8])
 @pytest.mark.parametrize("kernel", [means, through_another])
-def test_any_number_of_iterations(kernel, width):
-    s = af.Schedule(kernel, validate=True).vectorize("j" if kernel is means else "i", width, tail="overlapped")
+def test_any_number_of_iterations(kernel, width, tail):
+    s = af.Schedule(kernel, validate=True).vectorize("j" if kernel is means else "i", width, tail=tail)
     made = s.kernel()
     for n in range(3 * width + 3):
         shape = (2, n) if kernel is means else (n,)
@@ -56,6 +57,27 @@ def test_fixed_sizes_need_no_condition():
     x, y = np.arange(21, dtype=np.float32), np.zeros(21, np.float32)
     af.Schedule(fixed).vectorize("i", 8, tail="overlapped").kernel()(x, y)
     assert x.tobytes() == y.tobytes()
+
+
+@pytest.mark.parametrize(("n", "lanes"), [(16, [8]), (17, [8, 4]), (20, [8, 4]), (21, [8, 8]), (23, [8, 8])])
+def test_half_a_vector_where_that_suffices(n, lanes):
+    @af.kernel
+    def fixed(x: af.f32[n], y: af.f32[n]):
+        with af.for_(n) as i:
+            y[i] = x[i]
+
+    made = af.Schedule(fixed).vectorize("i", 8, tail="halved").kernel()
+    stores = [op for op in walk(made.func) if isinstance(op, affine.VectorStore)]
+    assert [op.value.type.shape[0] for op in stores] == lanes
+    x, y = np.arange(n, dtype=np.float32), np.zeros(n, np.float32)
+    made(x, y)
+    assert x.tobytes() == y.tobytes()
+
+
+def test_sizes_choose_among_the_last_vectors():
+    made = af.Schedule(means).vectorize("j", 8, tail="halved").kernel().func
+    stores = [op for op in walk(made) if isinstance(op, affine.VectorStore)]
+    assert sorted(op.value.type.shape[0] for op in stores) == [4, 8, 8]
 
 
 @af.kernel
@@ -92,10 +114,11 @@ def every_second(x: af.f32[N]):
         (every_second, "its last vector has no place: it has several bounds, or a step"),
     ],
 )  # fmt: skip
-def test_refusals(kernel, reason):
+@pytest.mark.parametrize("tail", ["overlapped", "halved"])
+def test_refusals(kernel, reason, tail):
     before = str(af.Schedule(kernel).kernel())
     s = af.Schedule(kernel)
     with pytest.raises(af.IllegalTransform, match=reason) as caught:
-        s.vectorize("i", 4, tail="overlapped")
+        s.vectorize("i", 4, tail=tail)
     assert 'legal: tail="masked"' in str(caught.value)
     assert str(s.kernel()) == before
