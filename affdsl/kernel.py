@@ -20,6 +20,7 @@ from affdsl.codegen.native import native_target as native_target
 from affdsl.codegen.needed import needed_by
 from affdsl.errors import ProgramError, ProgramIndexError, ProgramTypeError
 from affdsl.frames import plain_traceback, plain_tracebacks
+from affdsl.garbage import uncollected
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.traverse import with_fields
 from affdsl.ir.verifier import verify
@@ -432,7 +433,8 @@ class Kernel(_Called[P, R]):
         """
         if target == "native":
             import_module("affdsl.codegen.ahead").begin()
-        found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimizer").optimize
+        with uncollected():
+            found: Callable[..., Kernel[P, R]] = import_module("affdsl.optimize.optimizer").optimize
         return found(
             self,
             target=target,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gc
 import warnings
 from collections.abc import Iterator, Mapping, Set
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 
 from affdsl.codegen.targets.target import Target
+from affdsl.garbage import uncollected
 from affdsl.ir.dialects import arith
 from affdsl.ir.dialects.func import Func
 from affdsl.ir.expr import Value
@@ -64,20 +64,8 @@ def chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
     """The schedule after the recipes for each outermost loop, threads, and what may round in another way."""
     with warnings.catch_warnings():  # what the analysis gives up on is refused, and the next step tried
         warnings.simplefilter("ignore", AnalysisWarning)
-        with without_alternatives(), remembering(), _uncollected():
+        with without_alternatives(), remembering(), uncollected():
             return _chosen(s, options)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Do not look for garbage in cycles meanwhile: steps leave hardly any, and an eighth of the time went into that."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
