@@ -27,7 +27,7 @@ VARIATIONS: tuple[Mapping[str, int], ...] = (
     {"register_rows": 12, "register_vectors": 2},
     {"register_rows": 6, "register_vectors": 4},
     {"register_rows": 4, "register_vectors": 3},
-    {"lone_rows": 12},
+    {"lone_rows": 16},
     {"lone_rows": 20},
     {"block_rows": 32},
     {"block_rows": 128},

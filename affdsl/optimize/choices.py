@@ -62,7 +62,7 @@ class Choices(FrozenValue):
     product_terms: int = 384
     register_rows: int = 8
     register_vectors: int = 2
-    lone_rows: int = 16
+    lone_rows: int = 12
     block_rows: int = 64
     block_columns: int = 16
     sweep_steps: int = 16

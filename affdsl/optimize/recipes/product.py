@@ -279,7 +279,7 @@ def register_tile(choices: Choices, target: Target, *, contract: bool) -> tuple[
     >>> register_tile(Choices(), AVX2, contract=False)
     (6, 2)
     >>> [register_tile(Choices(), AVX512, contract=contract) for contract in (False, True)]
-    [(16, 1), (8, 2)]
+    [(12, 1), (8, 2)]
     """
     if target.repeats_operands and not contract:
         return max(1, min(choices.lone_rows, target.registers - 4)), 1
