@@ -20,6 +20,10 @@ Linear = dict[Value | None, Fraction]
 """A number for each value, by which it is multiplied; that of None is added."""
 
 
+Middles = dict[Value, Linear | None]
+"""The middle of each value that is made inside of a band, of values around it; None where nothing is known before."""
+
+
 Negative = tuple[Affine, ...]
 """What is below zero where something runs, since the condition that it is not does not hold."""
 
@@ -83,7 +87,7 @@ def _in_bounds(op: affine.For) -> set[Value]:
 
 
 def _of_band(op: affine.Parallel) -> Work | None:
-    middles: dict[Value, Linear] = {}
+    middles: Middles = {}
     trips: list[Trip] = []
     for iv, lower, upper, step in zip(op.ivs, op.lower, op.upper, op.steps, strict=True):
         trip = _trip(iv, lower, upper, step, middles, ())
@@ -96,10 +100,12 @@ def _of_band(op: affine.Parallel) -> Work | None:
     return work
 
 
-def _of_block(block: Block, middles: dict[Value, Linear], negative: Negative) -> Work | None:
+def _of_block(block: Block, middles: Middles, negative: Negative) -> Work | None:
     """What one run of a block does; where it has loops, these are what counts."""
     loops: list[tuple[Trip, Work]] = []
     for op in block:
+        made = _linear(op.expr, middles) if isinstance(op, affine.Apply) else None
+        middles.update(dict.fromkeys(op.defines(), made))
         for work in _inside(op, middles, negative):
             if work is None:
                 return None
@@ -107,7 +113,7 @@ def _of_block(block: Block, middles: dict[Value, Linear], negative: Negative) ->
     return Work(0, tuple(loops)) if loops else Work(_operations(block))
 
 
-def _inside(op: Op, middles: dict[Value, Linear], negative: Negative) -> list[Work | None]:
+def _inside(op: Op, middles: Middles, negative: Negative) -> list[Work | None]:
     match op:
         case affine.For():
             trip = _trip(op.iv, op.lower, op.upper, op.step, middles, negative)
@@ -132,7 +138,7 @@ def _trip(
     lower: Sequence[Affine],
     upper: Sequence[Affine],
     step: int,
-    middles: dict[Value, Linear],
+    middles: Middles,
     negative: Negative,
 ) -> Trip | None:
     """How often a loop runs, about; and its middle, which is noted.
@@ -174,12 +180,13 @@ def _likely(trip: Linear) -> Linear:
     return found if len(found) > (None in found) else {None: max(found.get(None, Fraction(1)), Fraction(1))}
 
 
-def _linear(expr: Affine, middles: dict[Value, Linear]) -> Linear | None:
+def _linear(expr: Affine, middles: Middles) -> Linear | None:
     found: Linear = {None: Fraction(expr.constant)}
     for atom, factor in expr.terms:
+        inner: Linear | None
         match atom:
             case Value():
-                inner: Linear | None = middles.get(atom, {atom: Fraction(1)})
+                inner = middles.get(atom, {atom: Fraction(1)})
             case FloorDiv(divisor=int() as divisor):
                 inner = _linear(atom.dividend, middles)
                 inner = None if inner is None else _combined(inner, Fraction(1, divisor), {}, Fraction(0))

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.codegen.c.emit import emit
 from affdsl.codegen.c.work import FORK
+from affdsl.mlir.readers import parse
 
 M, N = af.symbols("M N")
 
@@ -156,3 +158,29 @@ def test_tiles_are_no_more_than_there_is_to_tile():
     assert not holds(clause, N=40, M=100, block=0)
     assert not holds(clause, N=3112, M=100, block=3072)
     assert holds(clause, N=3072, M=100, block=0)
+
+
+def with_a_bound_made_inside(bound: str) -> str:
+    """The clause of a parallel loop whose inner loop runs up to a value that each iteration makes."""
+    module = parse(f"""func.func @f(%A: memref<999x999xf64>, %n: index, %x: f64) {{
+      affine.parallel (%i) = (0) to (symbol(%n)) {{
+        %m = {bound}
+        affine.for %j = 0 to %m {{
+          affine.store %x, %A[%i, %j] : memref<999x999xf64>
+        }}
+      }}
+      return
+    }}""")
+    (clause,) = re.findall(r"#pragma omp parallel for(.*)", emit(module, "f").source)
+    return clause
+
+
+def test_a_bound_that_is_made_inside_counts_as_in_the_middle():
+    clause = with_a_bound_made_inside("affine.apply affine_map<(d0)[s0] -> (s0 - d0)>(%i)[%n]")
+    assert "0.5 * (double)n" in clause
+    assert not holds(clause, n=50)
+    assert holds(clause, n=500)
+
+
+def test_a_bound_that_is_made_inside_of_what_is_not_known_is_not_weighed():
+    assert with_a_bound_made_inside("affine.min affine_map<(d0)[s0] -> (d0, s0 - 5)>(%i)[%n]") == ""
