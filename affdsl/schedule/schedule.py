@@ -239,8 +239,8 @@ class Schedule(ShownAsText, Generic[P, R]):
         tail
             How iterations run that are left over: one by one, as lanes of which not all run, or overlapped: in a last
             vector with iterations that ran before, where that changes nothing; or halved, like that, in a vector of
-            half as many lanes where these suffice. If folded, all vectors have masks, and one loop does for all
-            iterations.
+            half as many lanes where these suffice, and there are 4 lanes at least. If folded, all vectors have masks,
+            and one loop does for all iterations.
         reassociate
             Allow sums and products of floats that the loop carries to be rounded in another way.
         """

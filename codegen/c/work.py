@@ -21,7 +21,7 @@ Linear = dict[Value | None, Fraction]
 
 
 Middles = dict[Value, Linear | None]
-"""The middle of each value that is made inside of a band, of values around it; None where nothing is known before."""
+"""What values that are made inside of a band are in the middle, by values around it; None where that is not known."""
 
 
 Negative = tuple[Affine, ...]

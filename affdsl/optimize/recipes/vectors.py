@@ -47,7 +47,7 @@ SHARING = range(8, 25)
 DONE_AGAIN = 0.2
 """The share of the operations that iterations run at once for, since each would do again what another one has done."""
 SHORT = 8
-"""How many vectors a row has at least in which the last one does not count."""
+"""From so many vectors on, half a vector less at the end of a row is not worth its code."""
 LOOKING_UP = 2
 """How many vectors at once look elements up that data chooses: one lane after the other, and what follows waits."""
 IN_ORDER = 4.0
@@ -142,7 +142,7 @@ def in_place(s: Schedule, nest: Nest, options: Options) -> tuple[Schedule, str]:
 
 
 def _is_short(s: Schedule, name: str, lanes: int) -> bool:
-    """Whether a loop runs for so few vectors, whatever the sizes, that half a vector less in the end is worth code."""
+    """Whether a loop runs for few vectors, whatever the sizes, and these have halves: see `SHORT`."""
     loop = loop_called(s, name)
     most = None if loop is None else trip_counts(s.function, loop)[loop.iv].high
     return lanes > 3 and most is not None and most < SHORT * lanes

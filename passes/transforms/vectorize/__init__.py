@@ -33,9 +33,9 @@ from affdsl.passes.transforms.vectorize.overlapped import last_vector, overlappe
 from affdsl.passes.transforms.vectorize.statements import Order, numbered, orders, reordered
 
 Tail = Literal["scalar", "masked", "folded", "overlapped", "halved"]
-TAILS = ("scalar", "masked", "folded", "overlapped", "halved")
+TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
 MASKED = ("masked", "folded")
-AGAIN = ("overlapped", "halved")
+AGAIN: tuple[Tail, ...] = ("overlapped", "halved")
 """The tails that run some iterations a second time."""
 
 
@@ -80,8 +80,9 @@ def vectorize(
         run; "folded", like that and in the same loop as all others, whose vectors then have masks, too; or
         "overlapped", with some before them a second time, where that changes nothing and there are so many iterations,
         and else one by one; or "halved", like that, in a vector of half as many lanes where no more than these are
-        left over. Where the loop begins at the largest of several numbers, every vector has a mask. Several
-        loops together are always folded, and run "scalar" only where nothing is left over.
+        left over. Halves of less than 4 lanes are none: "halved" is then "overlapped". Where the loop begins at the
+        largest of several numbers, every vector has a mask. Several loops together are always folded, and run "scalar"
+        only where nothing is left over.
     reassociate
         Allow sums and products of floats that the loop carries to be made in another order, which may round in another
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
