@@ -178,19 +178,10 @@ def test_a_loop_over_rows_that_runs_once_where_others_join_it_is_no_chain():
     np.testing.assert_array_equal(found, wanted)
 
 
-@af.kernel
-def through_rows(x: af.f32[N, M], y: af.f32[N, M]):
-    t = af.alloc(af.f32[N, M])
-    with af.for_(N) as i, af.for_(M) as j:
-        t[i, j] = x[i, j]
-    with af.for_(N) as i, af.for_(M) as j:
-        y[i, j] = t[i, j]
-
-
 def test_rows_with_vectors_that_may_go_on_behind_them_stay_where_they_are():
-    s = af.Schedule(through_rows)
-    set_apart(s, "t")
+    s = af.Schedule(CHAINS["blur"].kernel)
+    set_apart(s, "rows")
     assert [step.call.verb for step in s.steps] == ["pad"]
-    s = af.Schedule(through_rows).vectorize("j#1", 4)
-    set_apart(s, "t")
+    s = af.Schedule(CHAINS["blur"].kernel).vectorize("j", 4)
+    set_apart(s, "rows")
     assert [step.call.verb for step in s.steps] == ["vectorize"]

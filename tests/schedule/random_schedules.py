@@ -6,12 +6,12 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeAlias
 
 import affdsl as af
 from affdsl.ir.expr import Constraint
 from affdsl.ir.traverse import with_fields
 from affdsl.passes.legality.assumptions import assuming
+from affdsl.passes.transforms.vectorize import TAILS
 
 SIZES = (1, 2, 3, 4, 7, 8)
 
@@ -139,8 +139,6 @@ def _two(schedule: af.Schedule, rng: random.Random) -> tuple[str, str]:
     return (band[0], band[1]) if len(band) > 1 else (band[0], _loop(schedule, rng))
 
 
-Tail: TypeAlias = Literal["scalar", "masked", "folded", "overlapped", "halved"]
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
 VERBS: dict[str, Callable[[af.Schedule, random.Random], object]] = {
     "tile": lambda s, r: s.tile(_band(s, r), r.choice(SIZES), separate=r.random() < 0.3, grid=r.random() < 0.3),
     "strip_mine": lambda s, r: s.strip_mine(_loop(s, r), r.choice(SIZES)),

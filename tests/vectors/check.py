@@ -19,7 +19,7 @@ from affdsl.ir.interpreter import run
 from affdsl.ir.verifier import verify
 from affdsl.passes.legality.refusal import IllegalTransform
 from affdsl.passes.transforms.contract import contract
-from affdsl.passes.transforms.vectorize import Tail, vectorize
+from affdsl.passes.transforms.vectorize import AGAIN, TAILS, Tail, vectorize
 from tests.harness.batch import UNREACHABLE, C
 from tests.harness.counts import Counts
 from tests.harness.judges import copied, same_but_nan
@@ -28,7 +28,6 @@ from tests.harness.reading import by_name
 from tests.vectors.generator import Generated, function_of, generate
 from tests.vectors.together import Arguments, Left, by_c, by_mlir
 
-TAILS: tuple[Tail, ...] = ("scalar", "masked", "folded", "overlapped", "halved")
 SANITIZED = C(
     "gcc", ("-O1", "-march=native", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *UNREACHABLE)
 )
@@ -123,7 +122,7 @@ def version(program: Generated, report: Report, width: int | None = None) -> Ver
                 continue
         first = IllegalTransform(before, "")
         order = nest if random.random() < 0.2 and width is None else (*reversed(nest),)
-        tails: tuple[Tail, ...] = (each.tail, "masked") if each.tail in ("overlapped", "halved") else (each.tail,)
+        tails: tuple[Tail, ...] = (each.tail, "masked") if each.tail in AGAIN else (each.tail,)
         for k, (tail, iv) in enumerate((tail, iv) for tail in tails for iv in order):
             try:
                 after = vectorize(after, by_name(after, iv), each.width, tail=tail, reassociate=each.reassociate)
