@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from affdsl.ir.core import Op
-from affdsl.ir.dialects import arith
+from affdsl.ir.dialects import arith, vector
 from affdsl.ir.dialects.func import Func, Module
 from affdsl.ir.expr import Term, Value
 from affdsl.ir.traverse import clone, rewrite, walk
@@ -34,7 +34,8 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
     Raises
     ------
     IllegalTransform
-        If nothing in the loop is divided by a constant, or by what is known before it, perhaps in another type.
+        If nothing in the loop is divided by a constant, or by what is known before it, perhaps in another type
+        or in all lanes.
 
     >>> from affdsl.mlir.readers import parse
     >>> f = parse('''func.func @f(%A: memref<8xf32>, %x: f32) {
@@ -86,16 +87,19 @@ def reciprocal(function: Func, iv: Value, *, module: Module | None = None) -> Fu
 def _makers(divisor: Value, inside: Mapping[Value, Op]) -> list[Op] | None:
     """What computes a divisor in the loop of what is known before it, in order; None where it may vary.
 
-    That is a constant, or a number in another type; not an integer of a float, which may be none.
+    That is a constant, a number in another type, or one in all lanes; not an integer of a float, which may be none.
     """
     found: list[Op] = []
     while (maker := inside.get(divisor)) is not None:
         found.insert(0, maker)
         if isinstance(maker, arith.Constant):
             break
-        if not isinstance(maker, arith.Cast) or maker.kind in ("fptosi", "fptoui"):
+        if isinstance(maker, vector.Broadcast):
+            divisor = maker.source
+        elif isinstance(maker, arith.Cast) and maker.kind not in ("fptosi", "fptoui"):
+            divisor = maker.operand
+        else:
             return None
-        divisor = maker.operand
     return found
 
 

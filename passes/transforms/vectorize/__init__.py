@@ -88,7 +88,9 @@ def vectorize(
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
         halves of the lanes are combined while these are more than 4 and an even number; then what the loop started
         with and those that are left, the first one first. Iterations that are left over follow one by one or, if
-        "masked", are the last ones of the first lanes.
+        "masked", are the last ones of the first lanes. Where something sees what a sum is on the way, each lane of a
+        vector is combined with the one before it, then with the second and the fourth before it, and so on, and last
+        with what is carried.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 

@@ -21,6 +21,7 @@ from affdsl.passes.transforms.vectorize.choices import Choice, best_of_lanes, ch
 from affdsl.passes.transforms.vectorize.counted import Count, count_of, counted
 from affdsl.passes.transforms.vectorize.lanes import Lanes
 from affdsl.passes.transforms.vectorize.narrow import Narrow, add_narrow, narrow_sum
+from affdsl.passes.transforms.vectorize.scans import scanned, scans
 from affdsl.passes.transforms.vectorize.strides import MayAlias, groups
 from affdsl.passes.transforms.vectorize.units import one_by_one
 from affdsl.passes.transforms.vectorize.varying import Varying
@@ -36,12 +37,14 @@ class Carried(FrozenValue):
     """How a value goes from iteration to iteration.
 
     `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
-    and `any` so that it does not matter which one of equal numbers; `row` goes from lane to lane.
+    and `any` so that it does not matter which one of equal numbers; `row` goes from lane to lane, and its sums may be
+    rounded in another order if they are `free`.
     """
 
     way: Literal["same", "all", "best", "any", "row"]
     kind: str = ""
     choice: Choice | None = None
+    free: bool = False
 
 
 NOTHING: Mapping[int, Value] = {}
@@ -92,7 +95,7 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
         if reduction is not None and free and (reassociate or not reduction.needs_reassociation):
             found.append(Carried("all", reduction.kind))
         else:
-            found.append(Carried("row"))
+            found.append(Carried("row", free=reassociate))
     for choice in choices(loop, in_a_row(loop, found)):
         exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
         way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
@@ -268,7 +271,8 @@ def _body(
         if at.mask is not None and getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi"):
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
-    ends = _lane_after_lane(at, chain, row) if row and not makers else {}
+    free = any(each.free for each in how)
+    ends = _lane_after_lane(at, chain, row, free=free) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
     counting = {op for count in counts.values() for op in count.ops}
@@ -285,7 +289,7 @@ def _body(
             widen_op(at, op)
         makers.discard(op)
         if row and not makers and not ends:
-            ends = _lane_after_lane(at, chain, row)
+            ends = _lane_after_lane(at, chain, row, free=free)
     found: list[Value] = []
     for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
         if k in counts:
@@ -329,9 +333,17 @@ def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
     return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
 
 
-def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value]) -> dict[Value, Value]:
-    """A chain of operations lane after lane, and what the last lane yields for each value that is carried."""
-    ends = _shifted(at, chain, row) if at.mask is None else {}
+def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value], *, free: bool) -> dict[Value, Value]:
+    """A chain of operations lane after lane, and what the last lane yields for each value that is carried.
+
+    What can be made in all lanes at once is, where all of them run.
+    """
+    ends: dict[Value, Value] = {}
+    if at.mask is None:
+        for scan in scans(at.loop, chain, row) if free else ():
+            ends[scan.carried] = scanned(at, scan)
+            chain = [op for op in chain if op not in scan.steps]
+        ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})
     row = {v: value for v, value in row.items() if v not in ends}
     lanes: dict[Value, list[Value]] = {v: [] for v in (*row, *(r for op in chain for r in op.defines()))}
     now = {v: v for v in row}

@@ -64,3 +64,25 @@ def test_a_number_in_another_type_is_divided_by_once_but_no_integer_of_a_float()
     f = parse(other).functions[0]
     with pytest.raises(IllegalTransform, match="nothing in it is divided by a constant"):
         reciprocal(f, f.body[0].iv)
+
+
+def test_a_number_in_all_lanes_is_divided_by_once():
+    text = """func.func @f(%A: memref<?xf32>, %n: index, %x: f32) {
+      affine.for %i = 0 to %n step 4 {
+        %m = vector.broadcast %x : f32 to vector<4xf32>
+        %a = affine.vector_load %A[%i] : memref<?xf32>, vector<4xf32>
+        %k = vector.broadcast %a : vector<4xf32> to vector<2x4xf32>
+        %p = arith.divf %a, %m : vector<4xf32>
+        %q = arith.divf %k, %k : vector<2x4xf32>
+        affine.vector_store %p, %A[%i] : memref<?xf32>, vector<4xf32>
+      }
+      return
+    }"""
+    f = parse(text).functions[0]
+    made = reciprocal(f, f.body[0].iv)
+    assert [op.kind for op in walk(made) if getattr(op, "kind", "") in ("divf", "mulf")] == ["divf", "mulf", "divf"]
+    a, b = (np.array([1.5, 7, -3, 1e30], np.float32) for _ in "ab")
+    run(f, a, 4, np.float32(3))
+    run(made, b, 4, np.float32(3))
+    np.testing.assert_allclose(a, b, rtol=2 * 2.0**-24)
+    assert not np.array_equal(a, b)

@@ -1,0 +1,129 @@
+"""Scans: a float that a loop carries and adds to, or multiplies, in each iteration, in all lanes at once.
+
+It pays since a sum of floats takes several cycles, which the next one waits for. One of integers, or a maximum, takes
+one cycle on many processors: lane after lane these take no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from affdsl.frozen import FrozenValue
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, vector
+from affdsl.ir.expr import Value
+from affdsl.ir.traverse import walk
+from affdsl.passes.analysis.combining import COMBINERS
+from affdsl.passes.analysis.reduction import ROUNDED
+from affdsl.passes.transforms.vectorize.branches import neutral_of
+from affdsl.passes.transforms.vectorize.lanes import Lanes
+
+
+class Scan(FrozenValue):
+    """A float that each iteration combines with others, while something sees what it is then.
+
+    Attributes
+    ----------
+    kind
+        How: "addf" or "mulf".
+    carried, result
+        The number at the beginning of an iteration, and what it is at the end.
+    steps
+        The operations that combine, in the order of the text. Nothing else sees what is between them.
+    others
+        What each of them combines it with.
+    """
+
+    kind: str
+    carried: Value
+    result: Value
+    steps: tuple[arith.Binary, ...]
+    others: tuple[Value, ...]
+
+
+def scans(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value]) -> tuple[Scan, ...]:
+    """Those of the numbers that go from iteration to iteration which scans make, rounded in another order.
+
+    Parameters
+    ----------
+    chain
+        The operations that make what goes from iteration to iteration.
+    row
+        What is carried, and what is yielded for it.
+    """
+    found = (_scan(loop, chain, row, carried) for carried in row)
+    return tuple(each for each in found if each is not None)
+
+
+def _scan(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value], carried: Value) -> Scan | None:
+    makers = {v: op for op in chain for v in op.defines()}
+    value, kinds = row[carried], set[str]()
+    steps: list[arith.Binary] = []
+    others: list[Value] = []
+    while value is not carried:
+        step = makers.get(value)
+        if not isinstance(step, arith.Binary) or step.kind not in COMBINERS:
+            return None
+        kind, side = COMBINERS[step.kind]
+        kinds.add(kind)
+        before = [v for v in (step.left, step.right) if v in row or v in makers]
+        if len(before) != 1 or (side == "left" and before[0] is not step.left):
+            return None
+        steps.insert(0, step)
+        others.insert(0, step.right if before[0] is step.left else step.left)
+        (value,) = before
+    between = {step.result for step in steps[:-1]}
+    used = [v for op in loop.body for each in walk(op) for v in each.mentions() if v in between]
+    if len(kinds) != 1 or not ROUNDED.issuperset(kinds) or len(used) > len(between):
+        return None
+    return Scan(kinds.pop(), carried, row[carried], tuple(steps), tuple(others))
+
+
+def scanned(at: Lanes, scan: Scan) -> Value:
+    """The number at the end of the last lane; that of each lane is defined, and so is what it was at the beginning.
+
+    Lanes are combined with those before them: the next one, then the second next, then the fourth. What the loop
+    carries is combined last, so that one operation is all that an iteration waits for.
+    """
+    lanes = _combined(at, scan)
+    distance = 1
+    while distance < at.width:
+        lanes = at.binary(scan.kind, _moved(at, scan, lanes, distance), lanes)
+        distance *= 2
+    first = Value(lanes.type)
+    at.emit(vector.Broadcast(first, scan.carried))
+    found = at.binary(scan.kind, first, lanes)
+    at.define(scan.result, found)
+    if any(scan.carried in each.mentions() for op in at.loop.body if op is not scan.steps[0] for each in walk(op)):
+        shifted = Value(found.type)
+        at.emit(vector.Shuffle(shifted, first, found, (0, *range(at.width, 2 * at.width - 1))))
+        at.define(scan.carried, shifted)
+    end = Value(scan.carried.type)
+    at.emit(arith.Binary(end, scan.kind, scan.carried, at.extract(lanes, at.width - 1)))
+    return end
+
+
+def _combined(at: Lanes, scan: Scan) -> Value:
+    """What each lane is combined with, as one number: the sum of some less others."""
+    found: Value | None = None
+    for step, other in zip(scan.steps, scan.others, strict=True):
+        number = at.vector(other)
+        if found is None and step.kind == scan.kind:
+            found = number
+        else:
+            found = at.binary(step.kind, _nothing(at, scan) if found is None else found, number)
+    assert found is not None, "a scan has steps"
+    return found
+
+
+def _moved(at: Lanes, scan: Scan, lanes: Value, distance: int) -> Value:
+    """Each lane's number some lanes further on; before them, one that changes none."""
+    moved = Value(lanes.type)
+    order = tuple(range(at.width - distance, 2 * at.width - distance))
+    at.emit(vector.Shuffle(moved, _nothing(at, scan), lanes, order))
+    return moved
+
+
+def _nothing(at: Lanes, scan: Scan) -> Value:
+    """A vector of numbers that change none with which they are combined."""
+    return at.constant([neutral_of(scan.kind, scan.carried)] * at.width, at.scalar(scan.carried))

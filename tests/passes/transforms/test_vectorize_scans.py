@@ -1,0 +1,220 @@
+"""Sums and products of floats that something sees on their way, made in all lanes at once: scans.
+
+Numbers are such that no operation rounds, so that any order of them gives the same bits.
+"""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+import affdsl as af
+from affdsl.ir.dialects import vector
+from affdsl.ir.interpreter import run
+from affdsl.ir.traverse import walk
+from affdsl.passes.transforms.vectorize import vectorize
+from tests.effort import some
+from tests.passes.transforms.test_vectorize import iv, read
+
+ARGUMENTS = "%A: memref<?xf64>, %B: memref<?xf64>, %C: memref<?xf64>, %n: index, %x: f64"
+WAYS = [*itertools.product((2, 3, 4, 8), ("scalar", "masked"))]
+
+
+def scan(kind, *, seen="%t", first="%s, %a"):
+    """A loop that combines each element of A with what it carries, and stores what B sees of it."""
+    return read(f"""%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {{
+      %a = affine.load %A[%i] : memref<?xf64>
+      %t = arith.{kind} {first} : f64
+      affine.store {seen}, %B[%i] : memref<?xf64>
+      affine.yield %t : f64
+    }}
+    affine.store %r, %C[0] : memref<?xf64>""", ARGUMENTS)  # fmt: skip
+
+
+def shuffles(made):
+    return sum(isinstance(op, vector.Shuffle) for op in walk(made))
+
+
+def free(f, width, tail="scalar"):
+    return vectorize(f, iv(f, "i"), width, tail=tail, reassociate=True)
+
+
+def assert_same(f, made, numbers=tuple(range(-9, 10)), x=3.0):
+    for n in (0, 1, 3, 4, 5, 8, 11, 23):
+        wanted, found = ([np.random.default_rng(n).choice(numbers, n + 3).astype(float) for _ in "abc"] for _ in "wf")
+        run(f, *wanted, n, x)
+        run(made, *found, n, x)
+        for a, b in zip(wanted, found, strict=True):
+            assert a.tobytes() == b.tobytes(), f"n = {n}\n{made}"
+
+
+@pytest.mark.parametrize("kind", ["addf", "subf", "mulf"])
+@pytest.mark.parametrize("seen", ["%t", "%s"])
+def test_what_is_seen_after_an_iteration_or_before_it(kind, seen):
+    f = scan(kind, seen=seen)
+    for width, tail in WAYS:
+        made = free(f, width, tail)
+        assert shuffles(made) == (width - 1).bit_length() + (seen == "%s")
+        assert_same(f, made, (1, -1, 2, 0.5) if kind == "mulf" else tuple(range(-9, 10)))
+
+
+def test_the_carried_number_may_stand_on_the_right():
+    f = scan("addf", first="%a, %s")
+    made = free(f, 4)
+    assert shuffles(made) == 2
+    assert_same(f, made)
+
+
+@pytest.mark.parametrize("kind", ["addf", "subf", "mulf"])
+def test_only_where_rounding_is_free(kind):
+    f = scan(kind)
+    strict = vectorize(f, iv(f, "i"), 8)
+    made = free(f, 8)
+    assert (shuffles(strict), shuffles(made)) == (0, 3)
+    n = 43
+    a = 1 + np.random.default_rng(0).random(n) / 8
+    found = {}
+    for name, each in (("as written", f), ("strict", strict), ("free", made)):
+        found[name] = np.zeros(n)
+        run(each, a.copy(), found[name], np.zeros(1), n, 1.0)
+    assert found["as written"].tobytes() == found["strict"].tobytes() != found["free"].tobytes()
+    np.testing.assert_allclose(found["free"], found["as written"], rtol=n * 2.0**-53, atol=n * 2.0**-49)
+
+
+def test_sums_of_nothing_keep_their_sign():
+    f = scan("addf")
+    made = free(f, 4)
+    a, b, c = np.full(9, -0.0), np.ones(9), np.ones(1)
+    run(made, a, b, c, 9, -0.0)
+    assert np.signbit(b).all()
+    assert np.signbit(c).all()
+
+
+def test_several_steps_are_combined_before_the_scan():
+    f = read("""%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      %b = affine.load %B[%i] : memref<?xf64>
+      %t = arith.subf %s, %a : f64
+      %u = arith.subf %t, %b : f64
+      %v = arith.addf %a, %u : f64
+      affine.store %v, %B[%i] : memref<?xf64>
+      affine.yield %v : f64
+    }""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) == 2
+    assert_same(f, made)
+
+
+@pytest.mark.parametrize(
+    ("what", "lines"),
+    [
+        ("something sees it between", "%u = arith.addf %t, %a : f64\naffine.store %t, %B[%i] : memref<?xf64>"),
+        ("two kinds of steps", "%u = arith.mulf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("the carried number twice", "%u = arith.addf %t, %s : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("less than nothing", "%u = arith.subf %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("a step that is no sum", "%u = arith.divf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("a maximum", "%u = arith.maximumf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+    ],
+)
+def test_other_recurrences_go_lane_after_lane(what, lines):
+    f = read(f"""%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {{
+      %a = affine.load %A[%i] : memref<?xf64>
+      %t = arith.addf %s, %a : f64
+      {lines}
+      affine.yield %u : f64
+    }}""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) == 0, what
+    assert_same(f, made, (1, -1))
+
+
+def test_one_recurrence_may_need_the_scan_of_another():
+    f = read("""%r:3 = affine.for %i = 0 to %n iter_args(%s = %x, %t = %x, %u = %x) -> (f64, f64, f64) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      %b = arith.addf %s, %a : f64
+      %c = arith.maximumf %t, %b : f64
+      %d = arith.subf %c, %s : f64
+      affine.store %d, %B[%i] : memref<?xf64>
+      affine.yield %b, %d, %t : f64, f64, f64
+    }
+    affine.store %r#2, %C[0] : memref<?xf64>""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) >= 3
+    assert_same(f, made)
+
+
+class Sums:
+    """Writes a loop that carries a few numbers, most of them sums that something sees."""
+
+    def __init__(self, seed):
+        rng = random.Random(seed)
+        carried = [f"%c{k}" for k in range(rng.randint(1, 3))]
+        lines, values = ["%a = affine.load %A[%i] : memref<?xf64>"], ["%a", "%x", *carried]
+        yields = []
+        for c in carried:
+            now, kinds = c, rng.choice((["addf", "subf"], ["addf", "subf"], ["maximumf"], ["addf", "maximumf"]))
+            for _ in range(rng.randint(1, 2)):
+                both = [now, rng.choice(values)]
+                if rng.random() < 0.3:
+                    both.reverse()
+                lines.append(f"%v{len(lines)} = arith.{rng.choice(kinds)} {', '.join(both)} : f64")
+                now = f"%v{len(lines) - 1}"
+                if rng.random() < 0.5:
+                    values.append(now)
+            yields.append(now)
+            if rng.random() < 0.7:
+                lines.append(f"affine.store {rng.choice((c, now))}, %B[%i + {rng.randint(0, 1)}] : memref<?xf64>")
+        types = ", ".join(["f64"] * len(carried))
+        starts = ", ".join(f"{c} = %x" for c in carried)
+        self.text = "\n".join((
+            f"%r:{len(carried)} = affine.for %i = 0 to %n iter_args({starts}) -> ({types}) {{", *lines,
+            f"affine.yield {', '.join(yields)} : {types}", "}",
+            *(f"affine.store %r#{k}, %C[{k}] : memref<?xf64>" for k in range(len(carried))),
+        ))  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", some(range(1000), 60))
+def test_random_sums(seed):
+    f = read(Sums(seed).text, ARGUMENTS)
+    for width, tail in ((2, "scalar"), (4, "masked"), (8, "scalar")):
+        try:
+            made = free(f, width, tail)
+        except af.IllegalTransform:
+            continue
+        assert_same(f, made)
+
+
+def test_many_of_them_have_scans():
+    taken = 0
+    for seed in range(60):
+        f = read(Sums(seed).text, ARGUMENTS)
+        try:
+            taken += shuffles(free(f, 4)) > 0
+        except af.IllegalTransform:
+            continue
+    assert taken >= 12
+
+
+def test_in_c():
+    N = af.symbols("N")
+
+    @af.kernel
+    def sums(x: af.f64[N], before: af.f64[N], after: af.f64[N], mean: af.f64[N]):
+        total = af.var(af.f64(0))
+        with af.for_(N) as i:
+            before[i] = total
+            total += x[i]
+            after[i] = total
+            mean[i] = total / af.f64(N)
+
+    s = af.Schedule(sums)
+    s.scalar_replace("i")
+    made = s.vectorize("i", 8, tail="masked", reassociate=True).kernel()
+    for n in (1, 7, 8, 100, 1003):
+        x = np.random.default_rng(n).normal(size=n)
+        before, after, mean = np.zeros(n), np.zeros(n), np.zeros(n)
+        made(x, before, after, mean)
+        np.testing.assert_allclose(after, np.cumsum(x), rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(before[1:], after[:-1])
+        np.testing.assert_array_equal(mean, after / n)
