@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -43,7 +44,7 @@ except ImportError:  # a large package, which nothing else needs
 
 ALL = dict.fromkeys(("contract", "reassociate", "reciprocal", "approximate"), True)
 ROWS = ("strict", "allowed")
-SECONDS, ROUNDS, SIZE = 2.0, 400, 2048
+SECONDS, ROUNDS, SIZE = 2.0, 2000, 2048
 B, C, H, K, M, N, W = af.symbols("B C H K M N W")
 Arrays = list[np.ndarray]
 
@@ -344,22 +345,23 @@ def prepared(name: str, row: str, threads: int) -> Race:
 
 
 def timed(race: Race, threads: int, rounds: int) -> tuple[float, dict[str, float]]:
-    """Milliseconds of ours, and how many times longer each peer takes. Another one begins in each round.
+    """Milliseconds of ours, and how many times longer each peer takes. The order is another one in each round.
 
-    What a call leaves in the caches, and threads that do not sleep yet, are those of the call before it.
+    What a call leaves in the caches, and threads that do not sleep yet, are those of the call before it: none may
+    always follow the same one.
     """
     clock = process_time if threads == 1 else perf_counter
     taken: list[dict[str, float]] = []
-    order = list(race.calls)
+    order, shuffle = list(race.calls), random.Random(0).shuffle
     start = perf_counter()
     while len(taken) < rounds and (len(taken) < len(order) or perf_counter() - start < SECONDS):
         times = {}
+        shuffle(order)
         for label in order:
             begin = clock()
             race.calls[label](*race.given)
             times[label] = clock() - begin
         taken.append(times)
-        order = [*order[1:], order[0]]
     ratios = {label: median(times[label] / times["ours"] for times in taken) for label in race.calls if label != "ours"}
     return 1e3 * median(times["ours"] for times in taken), ratios
 

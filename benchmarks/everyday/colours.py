@@ -66,7 +66,7 @@ def _(image, sums):
     for i in range(image.shape[0]):
         row = 0
         for j in range(image.shape[1]):
-            row += image[i, j]
+            row += np.int64(image[i, j])  # NumPy adds numbers of 8 bits in 8 bits
             sums[i + 1, j + 1] = sums[i, j + 1] + row
 
 

@@ -76,7 +76,7 @@ def _(text, counts):
     for i in range(len(text) - 5):
         code = 0
         for k in range(6):
-            code = code * 4 + text[i + k]
+            code = code * 4 + np.int64(text[i + k])  # NumPy adds numbers of 8 bits in 8 bits
         counts[code] += 1
 
 
