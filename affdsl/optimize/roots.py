@@ -46,6 +46,8 @@ SECOND_BLOCK = 4
 """Of the second of several blocks there should be so large a share: the fourth part."""
 MOST_MORE = 2048
 """By how many operations a recipe for one innermost loop may make a function longer."""
+SHARED_SWEEP = 256
+"""How many rows and columns a sweep has at least, in the mean, that threads share: less takes one thread no longer."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 
@@ -105,13 +107,30 @@ def _with_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, No
     before = {row.names[0] for row in s.loops()}
     small = next(row.names[0] for row in both.loops() if row.depth == 0 and row.names[0] not in before)
     notes = [f"{notes[0]}, where {literal(sizes)}: smaller arrays fit into the second cache"]
-    with suppress(UnfitError):
-        return sweeps.take_untiled(made, small, options), [
-            *notes,
-            f"{small} ({row.location}): its sweeps are one, row by row",
-        ]
-    made, others = _with_vectors(made, small, options)
+    try:
+        made, others = _with_small_sweeps(made, small, options)
+    except UnfitError:
+        made, others = _with_vectors(made, small, options)
     return made, [*notes, *others]
+
+
+def _with_small_sweeps(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:
+    """The schedule with the sweeps of a loop over time as one, which several threads only share where they are large.
+
+    Raises UnfitError.
+    """
+    s, least = copy(s), root
+    row = next(row for row in s.loops() if row.names[0] == root)
+    notes = [f"{root} ({row.location}): its sweeps are one, row by row"]
+    if options.threads > 1:
+        large = versions.on_average(s, names_in(s, root)[1:], SHARED_SWEEP)
+        least, *_ = versions.in_other(s, root, large)
+        notes = [f"{notes[0]}, unless {literal(large)}"]
+    s = sweeps.take_untiled(s, least, options)
+    if options.threads > 1:
+        s, others = _with_vectors(s, root, options)
+        notes += others
+    return s, notes
 
 
 def _with_products(s: Schedule, root: str, options: Options) -> tuple[Schedule, Notes]:

@@ -126,6 +126,12 @@ class Context:
         return frozenset(op for before in self.reports.values() for op in before)
 
     @cached_property
+    def repeated(self) -> frozenset[Op]:
+        """The operations in loops."""
+        loops = (op for op in walk(self.plan.func) if isinstance(op, _LOOPS))
+        return frozenset(inner for loop in loops for block in loop.blocks() for op in block for inner in walk(op))
+
+    @cached_property
     def definitions(self) -> Mapping[Value, Op]:
         """Which operation defines each value."""
         return definitions(self.plan.func)

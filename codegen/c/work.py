@@ -14,7 +14,9 @@ from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 
 FORK = 40_000
-"""So many operations take longer than it takes to wake the threads, and to wait for them."""
+"""So many operations take longer than it takes to give threads that have just worked something to do, and to wait."""
+WAKE = 400_000
+"""So many are worth it to wake threads that sleep, as they may where no loop around has given them work before."""
 
 Linear = dict[Value | None, Fraction]
 """A number for each value, by which it is multiplied; that of None is added."""
@@ -57,9 +59,10 @@ def enough(c: Context, op: affine.Parallel) -> str:
     shown = _shown(c, found)
     if shown is None:
         return ""
+    least = FORK if op in c.repeated else WAKE
     if isinstance(shown, Fraction):
-        return "" if shown >= FORK else " if(0)"
-    return f" if({shown.text} > {FORK}.0)"
+        return "" if shown >= least else " if(0)"
+    return f" if({shown.text} > {least}.0)"
 
 
 def is_uneven(op: affine.Parallel) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import affdsl as af
+from affdsl.optimize import roots
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.options import Options, targets
 from affdsl.optimize.recipes import sweeps
@@ -153,9 +154,24 @@ def test_sweeps_that_fit_into_a_cache_are_one_row_by_row():
         fast(*found.values())
         for name in fdtd.live_out:
             np.testing.assert_array_equal(found[name], wanted[name])
-    for threads, name, reason in ((1, "jacobi-2d", "load the same rows"), (2, "fdtd-2d", "no two sweeps over rows")):
+    for name, loop, reason in (("jacobi-2d", "t", "load the same rows"), ("gemm", "i", "no two sweeps over rows")):
         with pytest.raises(UnfitError, match=reason):
-            sweeps.take_untiled(af.Schedule(named(name).kernel), "t", replace(on_one, threads=threads))
+            sweeps.take_untiled(af.Schedule(named(name).kernel), loop, on_one)
+
+
+def test_threads_share_sweeps_that_fit_into_a_cache_only_where_they_are_large():
+    fdtd = named("fdtd-2d")
+    machine = replace(targets()["avx512"], caches=(2**15, 2**20))
+    both, notes = roots.take("sweeps", af.Schedule(fdtd.kernel), "t", Options(machine, threads=2))
+    assert "its sweeps are one, row by row, unless NY + NX >= 512" in "\n".join(notes)
+    assert "threads share chunks of" in "\n".join(notes)
+    fast = both.kernel()
+    for steps, rows, columns in ((3, 1, 1), (2, 2, 9), (3, 7, 1), (4, 12, 29), (2, 3, 600), (2, 280, 290)):
+        wanted, found = (fdtd.arrays({"TMAX": steps, "NX": rows, "NY": columns}) for _ in range(2))
+        fdtd.kernel(*wanted.values())
+        fast(*found.values())
+        for name in fdtd.live_out:
+            np.testing.assert_array_equal(found[name], wanted[name])
 
 
 def test_factorizations_and_triangles_are_products_in_blocks():

@@ -55,12 +55,12 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
 def take_untiled(s: Schedule, root: str, options: Options) -> Schedule:
     """The schedule with the sweeps of a loop over time as one, row by row, each while the nearest cache has its rows.
 
-    It pays where they lie in a cache behind that one, and no sweep loads rows that several iterations of it share.
-    Raises UnfitError.
+    It is for one thread, and pays where they lie in a cache behind that one, and no sweep loads rows that several
+    iterations of it share. Raises UnfitError.
     """
     sweeps = [op for op in require_loop(s, root).body if isinstance(op, affine.For)]
-    if options.threads > 1 or sum(_depth(op) == 2 for op in sweeps) < 2 or max(map(_depth, sweeps)) > 2:
-        raise UnfitError("there are no two sweeps over rows for one thread")
+    if sum(_depth(op) == 2 for op in sweeps) < 2 or max(map(_depth, sweeps)) > 2:
+        raise UnfitError("there are no two sweeps over rows")
     if _spans_rows(s, sweeps):
         raise UnfitError("several iterations of a sweep load the same rows")
     made, _ = _as_one(s, sweeps, 1)

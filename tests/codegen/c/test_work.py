@@ -9,7 +9,7 @@ import pytest
 
 import affdsl as af
 from affdsl.codegen.c.emit import emit
-from affdsl.codegen.c.work import FORK
+from affdsl.codegen.c.work import FORK, WAKE
 from affdsl.mlir.readers import parse
 
 M, N = af.symbols("M N")
@@ -53,7 +53,7 @@ def test_a_triangle_counts_as_a_half():
     (clause,) = clauses(lower)
     assert "0.5 * (double)N" in clause
     assert not holds(clause, N=50)
-    assert holds(clause, N=500)
+    assert holds(clause, N=2000)
 
 
 def test_tiles_count_as_what_is_in_them():
@@ -82,7 +82,7 @@ def test_what_groups_of_rows_leave_over_is_less_than_a_group():
     assert holds(few, M=4003, N=100_000)
 
 
-@pytest.mark.parametrize(("size", "wanted"), [(FORK, ""), (3, " if(0)")])
+@pytest.mark.parametrize(("size", "wanted"), [(WAKE, ""), (3, " if(0)")])
 def test_known_sizes_decide_at_once(size, wanted):
     @af.kernel
     def filled(A: af.f64[size]):
@@ -93,6 +93,24 @@ def test_known_sizes_decide_at_once(size, wanted):
     a = np.zeros(size)
     filled(a)
     assert (a == 1).all()
+
+
+def test_threads_that_have_work_again_and_again_need_less_of_it():
+    @af.kernel
+    def once(A: af.f64[N]):
+        with af.parallel(N) as i:
+            A[i] = 1.0
+
+    @af.kernel
+    def often(A: af.f64[N], steps: af.index):
+        with af.for_(steps), af.parallel(N) as i:
+            A[i] = 1.0
+
+    (first,), (second,) = clauses(once), clauses(often)
+    assert not holds(second, N=FORK // 10)
+    assert holds(second, N=FORK)
+    assert not holds(first, N=FORK)
+    assert holds(first, N=WAKE)
 
 
 def test_bounds_from_data_are_not_weighed():
@@ -140,7 +158,7 @@ def test_what_runs_only_where_there_is_no_whole_vector_is_short():
     made = af.Schedule(zeros).vectorize("j", 16, tail="overlapped").kernel()
     (clause,) = clauses(made)
     assert not holds(clause, M=512, N=64)
-    assert holds(clause, M=512, N=1024)
+    assert holds(clause, M=4096, N=1024)
     for n in (0, 3, 15, 16, 17):
         a = np.ones((5, n), np.float32)
         made(a)
@@ -179,7 +197,7 @@ def test_a_bound_that_is_made_inside_counts_as_in_the_middle():
     clause = with_a_bound_made_inside("affine.apply affine_map<(d0)[s0] -> (s0 - d0)>(%i)[%n]")
     assert "0.5 * (double)n" in clause
     assert not holds(clause, n=50)
-    assert holds(clause, n=500)
+    assert holds(clause, n=2000)
 
 
 def test_a_bound_that_is_made_inside_of_what_is_not_known_is_not_weighed():
