@@ -15,7 +15,7 @@ from affdsl.ir.traverse import walk
 
 FORK = 40_000
 """So many operations take longer than it takes to give threads that have just worked something to do, and to wait."""
-WAKE = 400_000
+WAKE = 1_000_000
 """So many are worth it to wake threads that sleep, as they may where no loop around has given them work before."""
 
 Linear = dict[Value | None, Fraction]

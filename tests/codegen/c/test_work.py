@@ -158,7 +158,7 @@ def test_what_runs_only_where_there_is_no_whole_vector_is_short():
     made = af.Schedule(zeros).vectorize("j", 16, tail="overlapped").kernel()
     (clause,) = clauses(made)
     assert not holds(clause, M=512, N=64)
-    assert holds(clause, M=4096, N=1024)
+    assert holds(clause, M=16384, N=1024)
     for n in (0, 3, 15, 16, 17):
         a = np.ones((5, n), np.float32)
         made(a)

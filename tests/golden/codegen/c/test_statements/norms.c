@@ -45,7 +45,7 @@ void norms(int64_t M, int64_t N, const double *restrict A, double *restrict tota
     double total_1 = -INFINITY;
     int32_t total_2 = 0;
 #if defined(_OPENMP)
-#pragma omp parallel for if((double)M * (double)N * 6.0 > 400000.0) reduction(reduce_maximumf_f64 : total_1) reduction(reduce_addi_i32 : total_2)
+#pragma omp parallel for if((double)M * (double)N * 6.0 > 1000000.0) reduction(reduce_maximumf_f64 : total_1) reduction(reduce_addi_i32 : total_2)
 #endif
     for (int64_t i = 0; i < M; ++i) {
         for (int64_t j = 0; j < N; ++j) {
