@@ -47,7 +47,7 @@ SECOND_BLOCK = 4
 MOST_MORE = 2048
 """By how many operations a recipe for one innermost loop may make a function longer."""
 SHARED_SWEEP = 256
-"""How many rows and columns a sweep has at least, in the mean, that threads share: less takes one thread no longer."""
+"""How many rows and columns a sweep that threads share has at least, in the mean: one thread is as fast with fewer."""
 LEAST_VECTORS = 2
 """How many vectors there should be of a loop, in the mean of all sizes of a nest: fewer cost more than they give."""
 

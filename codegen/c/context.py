@@ -127,7 +127,7 @@ class Context:
 
     @cached_property
     def repeated(self) -> frozenset[Op]:
-        """The operations in loops."""
+        """The operations in loops of the function, which threads that share them do again and again."""
         loops = (op for op in walk(self.plan.func) if isinstance(op, _LOOPS))
         return frozenset(inner for loop in loops for block in loop.blocks() for op in block for inner in walk(op))
 

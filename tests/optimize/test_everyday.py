@@ -289,6 +289,22 @@ def test_two_rows_run_at_once_where_each_is_added_to_the_one_before_it():
         same_to_the_bit(integral, fast, (image, np.random.default_rng(n).integers(0, 9, (m + 1, n + 1))))
 
 
+@pytest.mark.parametrize("name", ["running mean", "prefix sum"])
+def test_sums_that_are_seen_on_their_way_run_on_vectors_where_their_order_is_free(name):
+    loop = loop_of(name)
+    strict = loop.kernel.optimize("avx512", threads=1)
+    free = loop.kernel.optimize("avx512", threads=1, reassociate=True, reciprocal=True)
+    assert "vector.shuffle" not in strict.mlir()
+    assert "vector.shuffle" in free.mlir()
+    for n in (0, 1, 8, 333):
+        given = loop.arguments(np.random.default_rng(n), n)
+        wanted, found = ([np.copy(a) if isinstance(a, np.ndarray) else a for a in given] for _ in "wf")
+        loop.kernel(*wanted)
+        free(*found)
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * (1 + n))
+
+
 @af.kernel
 def halves(x: af.f64[N], y: af.f64[N]):
     with af.for_(1, N) as i:

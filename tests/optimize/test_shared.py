@@ -41,10 +41,10 @@ def column_sums(A: af.f64[N, M], x: af.f64[M]):
 @pytest.mark.parametrize(
     ("kernel", "shapes", "shared", "said"),
     [
-        (batched, ((9, 21, 21),) * 3, 'parallel("b")', "threads share its batch"),
+        (batched, ((50, 21, 21),) * 3, 'parallel("b")', "threads share its batch"),
         (lower, ((150, 150), (150, 37), (150, 37)), 'parallel("i_strip")', "threads share its blocks of rows"),
         (in_place, ((150, 150), (150, 300)), 'parallel("j_tile")', "threads share its columns"),
-        (column_sums, ((70, 300), (300,)), 'parallel("j_strip")', "threads share chunks of j"),
+        (column_sums, ((700, 3000), (3000,)), 'parallel("j_strip")', "threads share chunks of j"),
     ],
 )
 def test_the_outermost_loop_that_may_be_shared_has_chunks_for_threads(kernel, shapes, shared, said):

@@ -55,7 +55,7 @@ def take(s: Schedule, root: str, options: Options) -> Schedule:
 def take_untiled(s: Schedule, root: str, options: Options) -> Schedule:
     """The schedule with the sweeps of a loop over time as one, row by row, each while the nearest cache has its rows.
 
-    It is for one thread, and pays where they lie in a cache behind that one, and no sweep loads rows that several
+    It makes nothing parallel, and pays where they lie in a cache behind that one, and no sweep loads rows that several
     iterations of it share. Raises UnfitError.
     """
     sweeps = [op for op in require_loop(s, root).body if isinstance(op, affine.For)]

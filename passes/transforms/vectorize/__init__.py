@@ -88,9 +88,10 @@ def vectorize(
         way: each lane combines its own iterations, in order, beginning with a number that changes none. In the end
         halves of the lanes are combined while these are more than 4 and an even number; then what the loop started
         with and those that are left, the first one first. Iterations that are left over follow one by one or, if
-        "masked", are the last ones of the first lanes. Where something sees what a sum is on the way, each lane of a
-        vector is combined with the one before it, then with the second and the fourth before it, and so on, and last
-        with what is carried.
+        "masked", are the last ones of the first lanes. Where something sees what a sum or product is on the way, after
+        all of its operations in an iteration, each lane of a vector without a mask is combined with the one before it,
+        then with the second and the fourth before it, and so on, and last with what is carried. So a sum of numbers
+        that are not negative may become a little smaller on the way, which it never does in order.
     module
         What the function stands in: it shows what calls do, and which arguments are one buffer.
 

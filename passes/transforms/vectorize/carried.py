@@ -336,7 +336,7 @@ def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
 def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value], *, free: bool) -> dict[Value, Value]:
     """A chain of operations lane after lane, and what the last lane yields for each value that is carried.
 
-    What can be made in all lanes at once is, where all of them run.
+    Where all lanes run, scans and what another value was in the iteration before are made in all of them at once.
     """
     ends: dict[Value, Value] = {}
     if at.mask is None:

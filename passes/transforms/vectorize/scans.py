@@ -1,7 +1,7 @@
 """Scans: a float that a loop carries and adds to, or multiplies, in each iteration, in all lanes at once.
 
-It pays since a sum of floats takes several cycles, which the next one waits for. One of integers, or a maximum, takes
-one cycle on many processors: lane after lane these take no longer.
+Vectors of which not all lanes run have none. A scan pays since a sum of floats takes several cycles, which the next
+one waits for. One of integers, or a maximum, takes one cycle on many processors: lane after lane these take no longer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, vector
 from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType
 from affdsl.passes.analysis.combining import COMBINERS
 from affdsl.passes.analysis.reduction import ROUNDED
 from affdsl.passes.transforms.vectorize.branches import neutral_of
@@ -56,6 +57,8 @@ def scans(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value]) -> 
 
 
 def _scan(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value], carried: Value) -> Scan | None:
+    if not isinstance(carried.type, FloatType):
+        return None
     makers = {v: op for op in chain for v in op.defines()}
     value, kinds = row[carried], set[str]()
     steps: list[arith.Binary] = []
@@ -80,7 +83,9 @@ def _scan(loop: affine.For, chain: Sequence[Op], row: Mapping[Value, Value], car
 
 
 def scanned(at: Lanes, scan: Scan) -> Value:
-    """The number at the end of the last lane; that of each lane is defined, and so is what it was at the beginning.
+    """The number at the end of the last lane.
+
+    What it is at the end of each lane is defined, and what it is at the beginning, if anything reads that.
 
     Lanes are combined with those before them: the next one, then the second next, then the fourth. What the loop
     carries is combined last, so that one operation is all that an iteration waits for.

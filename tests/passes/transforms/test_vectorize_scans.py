@@ -82,10 +82,11 @@ def test_only_where_rounding_is_free(kind):
     np.testing.assert_allclose(found["free"], found["as written"], rtol=n * 2.0**-53, atol=n * 2.0**-49)
 
 
-def test_sums_of_nothing_keep_their_sign():
-    f = scan("addf")
+@pytest.mark.parametrize(("kind", "zero"), [("addf", -0.0), ("subf", 0.0)])
+def test_sums_of_nothing_keep_their_sign(kind, zero):
+    f = scan(kind)
     made = free(f, 4)
-    a, b, c = np.full(9, -0.0), np.ones(9), np.ones(1)
+    a, b, c = np.full(9, zero), np.ones(9), np.ones(1)
     run(made, a, b, c, 9, -0.0)
     assert np.signbit(b).all()
     assert np.signbit(c).all()
@@ -115,6 +116,7 @@ def test_several_steps_are_combined_before_the_scan():
         ("less than nothing", "%u = arith.subf %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
         ("a step that is no sum", "%u = arith.divf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
         ("a maximum", "%u = arith.maximumf %t, %a : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
+        ("a product and a sum in one", "%u = math.fma %a, %a, %t : f64\naffine.store %u, %B[%i] : memref<?xf64>"),
     ],
 )
 def test_other_recurrences_go_lane_after_lane(what, lines):
@@ -141,6 +143,115 @@ def test_one_recurrence_may_need_the_scan_of_another():
     affine.store %r#2, %C[0] : memref<?xf64>""", ARGUMENTS)  # fmt: skip
     made = free(f, 4)
     assert shuffles(made) >= 3
+    assert_same(f, made)
+
+
+def test_what_is_seen_inside_of_conditions_and_loops():
+    f = read("""%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      %t = arith.addf %s, %a : f64
+      affine.if affine_set<(d0) : (d0 mod 3 == 0)>(%i) {
+        affine.store %s, %B[%i] : memref<?xf64>
+      } else {
+        affine.for %j = 0 to 2 {
+          affine.store %t, %B[%i] : memref<?xf64>
+        }
+      }
+      affine.yield %t : f64
+    }
+    affine.store %r, %C[0] : memref<?xf64>""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) == 3
+    assert_same(f, made)
+
+
+def test_a_condition_chooses_what_is_added():
+    f = read("""%zero = arith.constant 0.0 : f64
+    %r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      %c = arith.cmpf ogt, %a, %zero : f64
+      %t = scf.if %c -> (f64) {
+        %u = arith.addf %s, %a : f64
+        scf.yield %u : f64
+      } else {
+        scf.yield %s : f64
+      }
+      affine.store %t, %B[%i] : memref<?xf64>
+      affine.yield %t : f64
+    }""", ARGUMENTS)  # fmt: skip
+    made = free(f, 8)
+    assert shuffles(made) == 3
+    assert_same(f, made)
+
+
+def test_values_that_yield_the_same_or_what_another_one_was():
+    f = read("""%r:3 = affine.for %i = 0 to %n iter_args(%s = %x, %t = %x, %u = %x) -> (f64, f64, f64) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      %b = arith.addf %s, %a : f64
+      %c = arith.subf %u, %t : f64
+      affine.store %c, %B[%i] : memref<?xf64>
+      affine.yield %b, %b, %s : f64, f64, f64
+    }
+    affine.store %r#1, %C[0] : memref<?xf64>
+    affine.store %r#2, %C[1] : memref<?xf64>""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) >= 3
+    assert_same(f, made)
+
+
+@pytest.mark.parametrize("added", ["%x", "%two", "%f"])
+def test_what_is_added_may_be_the_same_in_all_lanes_or_come_from_the_counter(added):
+    f = read(f"""%two = arith.constant 2.0 : f64
+    %r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {{
+      %k = arith.index_cast %i : index to i64
+      %f = arith.sitofp %k : i64 to f64
+      %t = arith.subf %s, {added} : f64
+      affine.store %t, %B[%i] : memref<?xf64>
+      affine.yield %t : f64
+    }}""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) == 2
+    assert_same(f, made)
+
+
+@pytest.mark.parametrize("element", ["f16", "f32"])
+def test_narrow_floats(element):
+    text = """%r = affine.for %i = 0 to %n iter_args(%s = %x) -> (f64) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      %t = arith.addf %s, %a : f64
+      affine.store %t, %B[%i] : memref<?xf64>
+      affine.yield %t : f64
+    }"""
+    f = read(text.replace("f64", element), ARGUMENTS.replace("f64", element))
+    made = free(f, 4)
+    assert shuffles(made) == 2
+    type = {"f16": np.float16, "f32": np.float32}[element]
+    a = np.random.default_rng(0).integers(-9, 10, 23).astype(type)
+    wanted, found = np.zeros(23, type), np.zeros(23, type)
+    run(f, a, wanted, a, 23, type(1))
+    run(made, a, found, a, 23, type(1))
+    assert wanted.tobytes() == found.tobytes()
+
+
+def test_vectors_with_masks_have_none():
+    f = scan("addf")
+    made = free(f, 4, "folded")
+    assert shuffles(made) == 0
+    assert_same(f, made)
+
+
+def test_vectors_that_are_carried_are_no_scans():
+    f = read("""%v = arith.constant dense<[2.0, 4.0]> : vector<2xf64>
+    %r:2 = affine.for %i = 0 to %n iter_args(%s = %v, %q = %v) -> (vector<2xf64>, vector<2xf64>) {
+      %a = affine.load %A[%i] : memref<?xf64>
+      affine.store %a, %B[%i] : memref<?xf64>
+      %t = arith.addf %s, %v : vector<2xf64>
+      %p = arith.divf %t, %q : vector<2xf64>
+      affine.yield %t, %p : vector<2xf64>, vector<2xf64>
+    }
+    affine.vector_store %r#1, %C[0] : memref<?xf64>, vector<2xf64>""", ARGUMENTS)  # fmt: skip
+    made = free(f, 4)
+    assert shuffles(made) == 0
     assert_same(f, made)
 
 
