@@ -507,6 +507,14 @@ _FIXED: dict[str, Helper] = {
             "return (double)(a >> 53 != 0 ? (a >> 12 | ((a & 0xfffu) != 0 ? 1u : 0u)) << 12 : a);",
         )
     ),
+    "affdsl_in_order": Helper(
+        "/* no vectors of iterations: gcc 12 loses some of the sums where a loop has several in one array */\n"
+        "#if defined(__GNUC__) && !defined(__clang__)\n"
+        '#define affdsl_in_order() __asm__ volatile("")\n'
+        "#else\n"
+        "#define affdsl_in_order() ((void)0)\n"
+        "#endif"
+    ),
     "ROUNDED": Helper(
         "/* a product that is rounded before something is subtracted: gcc 12 fuses a * b - c beside d * e + f */\n"
         "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12\n"

@@ -12,6 +12,7 @@ from affdsl.codegen.c.expressions import ADD, Code, choose, infix, invert, numbe
 from affdsl.codegen.c.lanes import assign_lanes, new_vector
 from affdsl.codegen.c.memory import assign
 from affdsl.codegen.c.plan import effects
+from affdsl.codegen.c.recurrences import hands_on_integers
 from affdsl.codegen.c.types import number_type, scalar, value_type
 from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
@@ -43,6 +44,8 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.lines.loop(iv, lower, upper.at(ADD), step.text)
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
+    if hands_on_integers(op):
+        c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     c.block_to(op.body, Target(names))
     c.lines.close()
     for result, name in zip(op.results, names, strict=True):

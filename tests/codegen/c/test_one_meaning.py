@@ -169,3 +169,28 @@ def test_what_was_narrowed_stays_rounded_when_it_is_widened(level: str, tmp_path
     a, b = np.full(2, 0.1), np.zeros(2)
     run_c(narrowed_in_between.module, narrowed_in_between.name, [a, b], tmp_path, flags=(level,))
     assert b.tolist() == a.astype(np.float32).tolist()
+
+
+@af.kernel
+def sums_in_four_elements(A: af.i32[14], B: af.i32[20], z: af.i32):
+    with af.for_(2, 10, 4) as i:
+        a, b, c, d = (z + B[i + k] for k in (-1, 0, 1, 2))
+        A[4] = A[4] + a
+        A[10] = A[4] + a
+        A[5] = A[5] + b
+        A[11] = A[5] + b
+        A[3] = A[2] + c
+        A[0] = A[3] + d
+        A[3] = A[3] + d
+        A[6] = A[3] + d
+        A[9] = A[3] + d
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
+def test_sums_in_several_elements_are_whole_when_they_are_read(level: str, tmp_path: Path) -> None:
+    """gcc 12 makes vectors of such iterations, and then of A[10] and A[11] what belongs to one lane."""
+    given = np.arange(14, dtype=np.int32) * 7 + 1, np.arange(20, dtype=np.int32) ** 2 + 3
+    wanted, found = ([a.copy() for a in given] for _ in "wf")
+    sums_in_four_elements.interpret(*wanted, 5)
+    run_c(sums_in_four_elements.module, sums_in_four_elements.name, [*found, 5], tmp_path, flags=(level,))
+    assert found[0].tolist() == wanted[0].tolist()
