@@ -225,7 +225,15 @@ def _vectorized(
         goes_on = tail == "masked" and bool(rests)
         found = [
             *wide_loop(
-                main, width, how, what, masked=is_folded, units=order.units, may_alias=may_alias, is_last=not goes_on
+                main,
+                width,
+                how,
+                what,
+                masked=is_folded,
+                units=order.units,
+                may_alias=may_alias,
+                is_last=not goes_on,
+                reassociate=reassociate,
             )
         ]
         left = left_in_lanes(found, how) if goes_on else NOTHING

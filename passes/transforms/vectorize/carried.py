@@ -37,14 +37,12 @@ class Carried(FrozenValue):
     """How a value goes from iteration to iteration.
 
     `same` is yielded as it is; `all` is combined in any order, as `kind` of arith; `best` is chosen, as `choice` says,
-    and `any` so that it does not matter which one of equal numbers; `row` goes from lane to lane, and its sums may be
-    rounded in another order if they are `free`.
+    and `any` so that it does not matter which one of equal numbers; `row` goes from lane to lane.
     """
 
     way: Literal["same", "all", "best", "any", "row"]
     kind: str = ""
     choice: Choice | None = None
-    free: bool = False
 
 
 NOTHING: Mapping[int, Value] = {}
@@ -95,7 +93,7 @@ def ways(loop: affine.For, dependences: Dependences, *, reassociate: bool) -> tu
         if reduction is not None and free and (reassociate or not reduction.needs_reassociation):
             found.append(Carried("all", reduction.kind))
         else:
-            found.append(Carried("row", free=reassociate))
+            found.append(Carried("row"))
     for choice in choices(loop, in_a_row(loop, found)):
         exact = reassociate or choice.kind == "cmpi"  # of floats, 0 and -0 are equal and not the same
         way: Literal["any", "best"] = "any" if exact and choice.values == (choice.key,) else "best"
@@ -117,14 +115,16 @@ def wide_loop(
     may_idle: bool = False,
     going_on: Mapping[int, Value] = NOTHING,
     is_last: bool = True,
+    reassociate: bool = False,
 ) -> tuple[Op, ...]:
     """A loop of which each iteration runs `width` of those that it had, with what is done before and after it.
 
     If `masked`, it may be fewer: those that are left before the upper bounds, and not before others than its own lower
     ones. `units` says which operations run for one iteration after the other, and `may_alias` whether two memrefs may
-    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs. What is combined in
-    any order starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined
-    with what the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
+    have an element in common; `may_idle`, whether there may be an iteration in which no lane runs; `reassociate`, that
+    what goes from lane to lane may be rounded in another order, where all lanes run. What is combined in any order
+    starts, by its number, with lanes that another loop has left, where `going_on` has them. It is combined with what
+    the loop starts with only if this `is_last`, and else stays in the lanes that the new loop yields.
     """
     differing = {v for v, each in zip(loop.carried, how, strict=True) if each.way != "same"}
     differing.update(v for first, end in units for op in loop.body[first:end] for v in op.defines())
@@ -188,7 +188,7 @@ def wide_loop(
             at.mask = _mask(at)
             if lower:
                 at.mask = at.both(at.holds([Constraint(loop.iv - bound) for bound in lower]))
-        yielded = _body(at, how, carried, units, narrow, counts)
+        yielded = _body(at, how, carried, units, narrow, counts, reassociate=reassociate)
         for choice, when in zip(chosen, carried[len(how) :], strict=True):
             yielded.append(_latest(at, choice, when))
         if carried:
@@ -260,6 +260,8 @@ def _body(
     units: Sequence[tuple[int, int]],
     narrow: Mapping[Op, tuple[Narrow, Value]],
     counts: Mapping[int, Count],
+    *,
+    reassociate: bool,
 ) -> list[Value]:
     """The operations of the body, and what it yields."""
     loop = at.loop
@@ -271,8 +273,7 @@ def _body(
         if at.mask is not None and getattr(op, "kind", "") in (*OPEN_KINDS, *OPEN_CASTS, "ipowi"):
             raise refusal(op, at.what, f"{op_name(op)} may fail where its iteration does not run", 'tail="scalar"')
     makers = {op for op in loop.body if op in chain or not set(row.values()).isdisjoint(op.defines())}
-    free = any(each.free for each in how)
-    ends = _lane_after_lane(at, chain, row, free=free) if row and not makers else {}
+    ends = _lane_after_lane(at, chain, row, reassociate=reassociate) if row and not makers else {}
     started = {loop.body[first]: loop.body[first:end] for first, end in units}
     alone = {op for unit in started.values() for op in unit}
     counting = {op for count in counts.values() for op in count.ops}
@@ -289,7 +290,7 @@ def _body(
             widen_op(at, op)
         makers.discard(op)
         if row and not makers and not ends:
-            ends = _lane_after_lane(at, chain, row, free=free)
+            ends = _lane_after_lane(at, chain, row, reassociate=reassociate)
     found: list[Value] = []
     for k, (each, old, new, value) in enumerate(zip(how, loop.carried, carried[: len(how)], yields, strict=True)):
         if k in counts:
@@ -333,14 +334,16 @@ def in_a_row(loop: affine.For, how: Sequence[Carried]) -> dict[Value, Value]:
     return {v: value for v, value, each in zip(loop.carried, yields, how, strict=True) if each.way == "row"}
 
 
-def _lane_after_lane(at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value], *, free: bool) -> dict[Value, Value]:
+def _lane_after_lane(
+    at: Lanes, chain: Sequence[Op], row: Mapping[Value, Value], *, reassociate: bool
+) -> dict[Value, Value]:
     """A chain of operations lane after lane, and what the last lane yields for each value that is carried.
 
     Where all lanes run, scans and what another value was in the iteration before are made in all of them at once.
     """
     ends: dict[Value, Value] = {}
     if at.mask is None:
-        for scan in scans(at.loop, chain, row) if free else ():
+        for scan in scans(at.loop, chain, row) if reassociate else ():
             ends[scan.carried] = scanned(at, scan)
             chain = [op for op in chain if op not in scan.steps]
         ends |= _shifted(at, chain, {v: value for v, value in row.items() if v not in ends})
