@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Set
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from copy import copy
 from dataclasses import replace
 
 from affdsl.codegen.targets.target import Target
@@ -20,7 +21,7 @@ from affdsl.optimize import roots, versions
 from affdsl.optimize.nests import names_in, nests
 from affdsl.optimize.options import Options, available_threads, targets
 from affdsl.optimize.recipes import ahead, chains, joined, shared, through, vectors
-from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.optimize.recipes.unfit import RecipeWarning, UnfitError, in_one_line
 from affdsl.optimize.roots import Notes
 from affdsl.optimize.tuning import tuned
 from affdsl.passes.advice.alternatives import without_alternatives
@@ -80,17 +81,17 @@ def _chosen(s: Schedule, options: Options) -> tuple[Schedule, Notes]:
                 s.approximate(name)
     left_out = options.choices.left_out
     if "chains" not in left_out:
-        with suppress(UnfitError):
-            s, chained = chains.take(s, options)
+        with _recipe("chains", notes):
+            s, chained = chains.take(copy(s), options)
             notes.append(f"a chain of nests: {chained}")
             finished = {row.names[0] for row in s.loops() if row.depth == 0 and _has_vectors(s, row.names[0])}
     if "joined" not in left_out:
-        with suppress(UnfitError):
-            s, said = joined.take(s, options)
+        with _recipe("joined", notes):
+            s, said = joined.take(copy(s), options)
             notes += said
     if "through" not in left_out:
-        with suppress(UnfitError):
-            begun = through.begin(s, options)
+        with _recipe("through", notes):
+            begun = through.begin(copy(s), options)
             tried, _, others = _one(begun.schedule, begun.small, _for_small(options))  # while the other one is short
             s, strips = through.finish(tried, begun, options)
             notes += [strips, *others]
@@ -126,12 +127,27 @@ def _for_small(options: Options) -> Options:
 
 def _one(s: Schedule, root: str, options: Options) -> tuple[Schedule, str, Notes]:
     """The schedule after the first recipe that fits an outermost loop, which it is, and what is said of it."""
+    left_out: Notes = []
     for name in roots.BOOK:
         if name not in options.choices.left_out:
-            s, said = roots.take(name, s, root, options)
+            said: Notes = []
+            with _recipe(f"{name} of {root}", left_out):
+                s, said = roots.take(name, copy(s), root, options)
             if said:
-                return s, name, said
-    return s, "", _as_written(s, root)
+                return s, name, [*left_out, *said]
+    return s, "", [*left_out, *_as_written(s, root)]
+
+
+@contextmanager
+def _recipe(name: str, notes: Notes) -> Iterator[None]:
+    """Leave out a recipe that does not fit, or of which a step is refused, which notes and a warning say."""
+    try:
+        yield
+    except UnfitError:
+        pass
+    except (IllegalTransform, ScheduleError) as error:
+        notes.append(f"{name}: left out, since a step of this recipe was refused: {in_one_line(error)}")
+        warnings.warn(notes[-1], RecipeWarning, stacklevel=3)
 
 
 def _as_written(s: Schedule, root: str) -> Notes:

@@ -8,8 +8,10 @@ leave what their reference says, kernels what their loops leave as they were wri
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 
+from affdsl.optimize.recipes.unfit import RecipeWarning
 from tests.harness.command import Watch, parser, seeds
 from tests.optimize.kernel_runs import KernelReport, tried
 from tests.optimize.programs import Report, checked
@@ -24,6 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     made.add_argument("--kernels", type=int, default=40, help="how many")
     made.add_argument("--minutes", type=float, default=1e9, help="stop each of the two after so long")
     chosen = made.parse_args(arguments)
+    warnings.simplefilter("error", RecipeWarning)  # nothing is wrong then but a recipe
     programs = _programs(seeds(chosen), chosen.minutes)
     kernels = _kernels(range(chosen.seed, chosen.seed + chosen.kernels), chosen.minutes)
     print(programs, kernels, sep="\n")

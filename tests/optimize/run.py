@@ -7,7 +7,9 @@ PolyBench itself.
 from __future__ import annotations
 
 import argparse
+import warnings
 
+from affdsl.optimize.recipes.unfit import RecipeWarning
 from benchmarks.polybench.suite import SUITE, named
 from tests.harness.command import Watch
 from tests.optimize.check import WAYS, wrong
@@ -20,6 +22,7 @@ def main() -> None:
     made.add_argument("--seed", type=int, default=1, help="of the random arguments")
     made.add_argument("--validate", action="store_true", help="validate what comes out, too")
     given = made.parse_args()
+    warnings.simplefilter("error", RecipeWarning)
     watch, count = Watch(), 0
     for name in given.kernels:
         for said in wrong([named(name)], WAYS, given.seed, validate=given.validate):

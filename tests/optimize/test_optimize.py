@@ -10,7 +10,7 @@ import affdsl as af
 from affdsl.optimize import roots
 from affdsl.optimize.footprint import larger_than
 from affdsl.optimize.options import Options, targets
-from affdsl.optimize.recipes import sweeps
+from affdsl.optimize.recipes import chains, sweeps
 from affdsl.optimize.recipes.unfit import UnfitError
 from affdsl.schedule.spelling import literal
 from benchmarks.polybench.suite import SUITE, named
@@ -194,3 +194,32 @@ def test_a_nest_behind_sweeps_without_iterations_is_not_theirs():
     fast(found, np.arange(14))
     assert found.tolist() == [*range(11), 0, 0, 0]
     assert "i#2 runs on vectors" in fast.explain()
+
+
+@af.kernel
+def product(A: af.f64[N, N], B: af.f64[N, N], C: af.f64[N, N]):
+    with af.for_(N) as i, af.for_(N) as j, af.for_(N) as k:
+        C[i, j] += A[i, k] * B[k, j]
+
+
+@pytest.mark.parametrize("broken", ["product", "chains"])
+def test_a_recipe_of_which_a_step_is_refused_is_left_out(broken, monkeypatch):
+    """It is a fault of the recipe, which costs speed and nothing else; the next one that fits is taken."""
+
+    def refused(s, *_):
+        s.scalar_replace("k").parallel("k")
+        raise AssertionError("no sum may run in parallel")
+
+    if broken == "product":
+        monkeypatch.setitem(roots.BOOK, "products", refused)
+    else:
+        monkeypatch.setattr(chains, "take", refused)
+    with pytest.warns(af.RecipeWarning, match="left out, since a step of this recipe was refused: cannot make k par"):
+        fast = product.optimize("avx2", threads=1)
+    assert "left out, since a step of this recipe was refused" in fast.explain()
+    assert ("a product of matrices" in fast.explain()) == (broken == "chains")
+    a, b = (np.random.default_rng(k).normal(size=(31, 31)) for k in (1, 2))
+    wanted, found = np.zeros((2, 31, 31))
+    product(a, b, wanted)
+    fast(a, b, found)
+    np.testing.assert_array_equal(wanted, found)

@@ -1,10 +1,21 @@
-"""What a recipe raises where it does not fit, and why a step was refused, in one line."""
+"""What a recipe raises where it does not fit, why a step was refused, in one line, and what says so to the user."""
 
 import re
 
 
 class UnfitError(Exception):
     """A recipe does not fit a nest; the text says why, as the end of a sentence, or nothing."""
+
+
+class RecipeWarning(UserWarning):
+    """A recipe of `optimize()` took a step that was refused, and was left out: a fault of affdsl, but nothing is wrong.
+
+    The kernel is right, as each step of its schedule is proved; it may be slower than it could be. Please report it.
+
+    >>> import affdsl as af
+    >>> issubclass(af.RecipeWarning, UserWarning)
+    True
+    """
 
 
 _OF = re.compile(r" \(of \w+, [^()]*\)$")
