@@ -13,7 +13,7 @@ from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Affine, Constraint, FloorDiv, Value
 from affdsl.ir.traverse import walk
 
-FORK = 40_000
+FORK = 80_000
 """So many operations take longer than it takes to give threads that have just worked something to do, and to wait."""
 WAKE = 1_000_000
 """So many are worth it to wake threads that sleep, as they may where no loop of the function around gives them work."""
