@@ -4,7 +4,7 @@ import pytest
 
 import affdsl as af
 
-N, k = af.symbols("N k")
+N = af.symbols("N")
 
 
 def is_in_order(kernel: af.Kernel) -> bool:

@@ -1,6 +1,6 @@
 """Sums and products of floats that something sees on their way, made in all lanes at once: scans.
 
-Numbers are such that no operation rounds, so that any order of them gives the same bits.
+Most tests take numbers of which no sum rounds, so that any order gives the same bits.
 """
 
 import itertools
