@@ -1,7 +1,7 @@
 """Loops that hand on several integers of one array, of which gcc 12 makes vectors, and some of them wrong.
 
-Each iteration loads and stores several elements at places that do not move with it. The vectorizer of loops takes them
-for sums, and what is made of these on the way is then that of one lane.
+Each iteration loads and stores several elements at places that do not move with it. Without its vectorizer of loops
+gcc is right; what the vectorizer takes wrong is not known.
 """
 
 from __future__ import annotations

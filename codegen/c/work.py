@@ -16,7 +16,7 @@ from affdsl.ir.traverse import walk
 FORK = 80_000
 """So many operations take longer than it takes to give threads that have just worked something to do, and to wait."""
 WAKE = 1_000_000
-"""So many are worth it to wake threads that sleep, as they may where no loop of the function around gives them work."""
+"""So many are worth waking threads that sleep, as they may where a loop stands in no other one of its function."""
 
 Linear = dict[Value | None, Fraction]
 """A number for each value, by which it is multiplied; that of None is added."""

@@ -1,7 +1,7 @@
 """Scans: a float that a loop carries and adds to, or multiplies, in each iteration, in all lanes at once.
 
 Vectors of which not all lanes run have none. A scan pays since a sum of floats takes several cycles, which the next
-one waits for. One of integers, or a maximum, takes one cycle on many processors: lane after lane these take no longer.
+one waits for. Of integers and maxima, scans gained nothing or lost where they were measured: they go lane after lane.
 """
 
 from __future__ import annotations
