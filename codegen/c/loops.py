@@ -18,6 +18,7 @@ from affdsl.errors import UnsupportedError
 from affdsl.ir.dialects import affine, scf
 from affdsl.ir.expr import Value
 from affdsl.ir.types import IndexType, VectorType
+from affdsl.passes.analysis.lookups import lookups
 
 
 def for_loop(c: Context, op: affine.For | scf.For) -> None:
@@ -44,7 +45,7 @@ def for_loop(c: Context, op: affine.For | scf.For) -> None:
     c.lines.loop(iv, lower, upper.at(ADD), step.text)
     c.values.codes[op.iv] = Code(iv)
     c.ranges.know_loop(op.iv, *bounds)
-    if hands_on_integers(op):
+    if hands_on_integers(op) or lookups(op) > 1:
         c.lines.add(f"{c.unit.helper('affdsl_in_order')}();")
     c.block_to(op.body, Target(names))
     c.lines.close()

@@ -330,6 +330,20 @@ def test_bytes_are_indices_without_a_sign_in_lanes_too():
         same_to_the_bit(mapped, kernel, (x, table, np.zeros((3, 70, 3), "u1")))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_small_elements_are_looked_up_in_straight_code_and_not_in_lanes(threads):
+    rng = np.random.default_rng(threads)
+    table = rng.integers(0, 256, 256).astype("u1")
+    for target in ("native", "avx512", "neon"):
+        fast = mapped.optimize(target, threads=threads)
+        assert "4 of them as straight code; j does nothing but look up small elements" in fast.explain()
+        assert "vector<" not in fast.mlir()
+    fast = mapped.optimize(threads=threads)
+    for m, n in ((0, 300), (300, 0), (1, 300), (300, 1), (260, 3), (19, 258)):
+        x = rng.integers(0, 256, (m, n, 3)).astype("u1")
+        same_to_the_bit(mapped, fast, (x, table, np.zeros((m, n, 3), "u1")))
+
+
 @af.kernel
 def divided(x: af.i32[N], floor: af.i32[N], unsigned: af.u32[N]):
     with af.for_(N) as i:

@@ -10,6 +10,7 @@ from affdsl.ir.traverse import walk
 from affdsl.ir.types import ComplexType, FloatType
 from affdsl.optimize.nests import Nest
 from affdsl.optimize.recipes.unfit import UnfitError, in_one_line
+from affdsl.passes.analysis.lookups import lookups
 from affdsl.passes.analysis.parallelism import of_loop
 from affdsl.schedule.loops import ScheduleError
 from affdsl.schedule.schedule import IllegalTransform, Schedule
@@ -27,10 +28,12 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
         for i: counts[x[i]] += 1   ->   for i by 4: { counts[x[i]] += 1; counts[x[i + 1]] += 1; ... }
 
     Additions of integers take so little time that counting iterations counts; others would wait for each other all the
-    same. Raises UnfitError.
+    same. It counts, too, where small elements are looked up in a table, which no vector does. Raises UnfitError.
     """
     name = nest.name(nest.innermost)
-    _require_quick_order(nest)
+    _require_few(nest)
+    if not lookups(nest.innermost):
+        _require_quick_order(nest)
     try:
         return copy(s).unroll(name, ITERATIONS), f"{ITERATIONS} of them as straight code"
     except (IllegalTransform, ScheduleError) as error:
@@ -44,6 +47,7 @@ def take_rows(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
 
     What one row has just stored is then in a register for the next one. Raises UnfitError.
     """
+    _require_few(nest)
     _require_quick_order(nest)
     name, path = nest.name(nest.innermost), [op for op in (*nest.around, *nest.band[:-1]) if isinstance(op, affine.For)]
     if not path or not _reads_row_before(nest.innermost, path[-1]):
@@ -64,15 +68,18 @@ def _reads_row_before(loop: affine.For, outer: affine.For) -> bool:
     return bool(loads) and all(tuple(e.substitute(next_row) for e in op.index) == stored[op.memref] for op in loads)
 
 
+def _require_few(nest: Nest) -> None:
+    """Raise UnfitError for a loop with many operations."""
+    if sum(isinstance(op, Lanewise | affine.Load | affine.Store) for op in walk(nest.innermost)) > MOST_OPERATIONS:
+        raise UnfitError
+
+
 def _require_quick_order(nest: Nest) -> None:
-    """Raise UnfitError for a loop with floats, or many operations, or whose iterations wait for none before them."""
+    """Raise UnfitError for a loop with floats, or whose iterations wait for none before them."""
     loop = nest.innermost
     found = of_loop(nest.dependences, loop.iv)
     ops = [op for op in walk(loop) if op is not loop]
     if found is None or found.verdict == "parallel":
         raise UnfitError  # the compiler of C may make vectors of it
     if any(isinstance(v.type, FloatType | ComplexType) for op in ops for v in (*op.defines(), *op.reads())):
-        raise UnfitError
-    work = sum(isinstance(op, Lanewise | affine.Load | affine.Store) for op in ops)
-    if work > MOST_OPERATIONS:
         raise UnfitError

@@ -1,4 +1,4 @@
-"""Which loops C runs one iteration after the other, since gcc 12 makes wrong vectors of some that are like them."""
+"""Which loops C runs one iteration after the other, since gcc 12 makes wrong or slow vectors of some of them."""
 
 import pytest
 
@@ -68,3 +68,13 @@ def test_other_loops_are_vectorized_as_before(which):
 
     kernels = (one_sum, sums_of_floats, sums_in_variables, elements_that_move, stores_alone)
     assert not is_in_order(kernels[which])
+
+
+def test_small_elements_that_are_looked_up_several_at_once():
+    @af.kernel
+    def one(x: af.u8[N], table: af.u8[256], out: af.u8[N]):
+        with af.for_(N) as i:
+            out[i] = table[x[i]]
+
+    assert not is_in_order(one)
+    assert is_in_order(af.Schedule(one).unroll("i", 4).kernel())

@@ -1,0 +1,44 @@
+"""Loops that copy small elements out of a table, and do nothing else."""
+
+from __future__ import annotations
+
+from affdsl.ir.core import Op
+from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.traverse import walk
+from affdsl.ir.types import FloatType, IntegerType, Type
+
+_COPYING = (affine.Load, affine.Store, affine.Apply, memref.Load, memref.Store, arith.Constant)
+_CASTS = ("index_cast", "index_castui", "extsi", "extui", "trunci")
+
+
+def lookups(loop: affine.For | scf.For) -> int:
+    """How many elements of 8 or 16 bits an iteration copies that data chooses: 0 where a loop does anything else, too.
+
+    No instruction loads such elements into the lanes of a vector. They are loaded one by one, and what a compiler saves
+    by storing them together is less than what it takes to put them together.
+
+    >>> from affdsl.mlir.readers import parse
+    >>> loop = parse('''func.func @f(%x: memref<9xi8>, %table: memref<256xi8>, %out: memref<9xi8>) {
+    ...   affine.for %i = 0 to 9 {
+    ...     %0 = affine.load %x[%i] : memref<9xi8>
+    ...     %1 = arith.index_castui %0 : i8 to index
+    ...     %2 = memref.load %table[%1] : memref<256xi8>
+    ...     affine.store %2, %out[%i] : memref<9xi8>
+    ...   }
+    ...   return
+    ... }''').functions[0].body[0]
+    >>> lookups(loop)
+    1
+    """
+    inside = [op for op in walk(loop) if op is not loop]
+    if loop.results or not all(map(_copies, inside)):
+        return 0
+    return sum(isinstance(op, memref.Load) and _is_small(op.result.type) for op in inside)
+
+
+def _copies(op: Op) -> bool:
+    return isinstance(op, _COPYING) or (isinstance(op, arith.Cast) and op.kind in _CASTS)
+
+
+def _is_small(element: Type) -> bool:
+    return isinstance(element, IntegerType | FloatType) and element.width <= 16
