@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from affdsl.ir.core import Op
 from affdsl.ir.dialects import affine, arith, memref, scf
+from affdsl.ir.expr import Value
 from affdsl.ir.traverse import walk
 from affdsl.ir.types import FloatType, IntegerType, Type
 
@@ -12,10 +13,10 @@ _CASTS = ("index_cast", "index_castui", "extsi", "extui", "trunci")
 
 
 def lookups(loop: affine.For | scf.For) -> int:
-    """How many elements of 8 or 16 bits an iteration copies that data chooses: 0 where a loop does anything else, too.
+    """How many elements of 8 or 16 bits an iteration loads where other elements say; 0 where it does more than copy.
 
-    No instruction loads such elements into the lanes of a vector. They are loaded one by one, and what a compiler saves
-    by storing them together is less than what it takes to put them together.
+    C loads such elements into the lanes of a vector one by one, on all targets: that takes longer than storing the
+    vector saves.
 
     >>> from affdsl.mlir.readers import parse
     >>> loop = parse('''func.func @f(%x: memref<9xi8>, %table: memref<256xi8>, %out: memref<9xi8>) {
@@ -33,7 +34,14 @@ def lookups(loop: affine.For | scf.For) -> int:
     inside = [op for op in walk(loop) if op is not loop]
     if loop.results or not all(map(_copies, inside)):
         return 0
-    return sum(isinstance(op, memref.Load) and _is_small(op.result.type) for op in inside)
+    found, loaded = 0, set[Value]()
+    for op in inside:
+        chosen = not loaded.isdisjoint(op.reads())
+        if isinstance(op, memref.Load) and chosen and _is_small(op.result.type):
+            found += 1
+        if chosen or isinstance(op, affine.Load | memref.Load):
+            loaded.update(op.defines())
+    return found
 
 
 def _copies(op: Op) -> bool:

@@ -5,6 +5,7 @@ import pytest
 import affdsl as af
 from affdsl.ir.dialects import affine
 from affdsl.ir.traverse import walk
+from affdsl.mlir.readers import parse
 from affdsl.passes.analysis.lookups import lookups
 
 N = af.symbols("N")
@@ -93,3 +94,17 @@ def test_a_loop_around_another_one_looks_nothing_up_itself():
 
     outer, inner = (op for op in walk(af.Schedule(rows).function) if isinstance(op, affine.For))
     assert (lookups(outer), lookups(inner)) == (0, 1)
+
+
+def test_places_that_the_loop_says_are_no_lookups():
+    function = parse("""
+      func.func @f(%x: memref<9xi8>, %at: index, %out: memref<9xi8>) {
+        affine.for %i = 0 to 9 {
+          %0 = memref.load %x[%i] : memref<9xi8>
+          memref.store %0, %out[%i] : memref<9xi8>
+          %1 = memref.load %x[%at] : memref<9xi8>
+          memref.store %1, %out[%at] : memref<9xi8>
+        }
+        return
+      }""").functions[0]
+    assert lookups(function.body[0]) == 0
