@@ -1,4 +1,4 @@
-"""Loops on integers that stay as they are: several iterations as straight code, and two rows at once."""
+"""Loops of quick iterations that stay without vectors: several iterations as straight code, and two rows at once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def take(s: Schedule, nest: Nest) -> tuple[Schedule, str]:
         for i: counts[x[i]] += 1   ->   for i by 4: { counts[x[i]] += 1; counts[x[i + 1]] += 1; ... }
 
     Additions of integers take so little time that counting iterations counts; others would wait for each other all the
-    same. It counts, too, where small elements are looked up in a table, which no vector does. Raises UnfitError.
+    same. An iteration that only looks small elements up takes little time, too. Raises UnfitError.
     """
     name = nest.name(nest.innermost)
     _require_few(nest)

@@ -188,7 +188,7 @@ def sums_in_four_elements(A: af.i32[14], B: af.i32[20], z: af.i32):
 
 @pytest.mark.parametrize("level", ["-O0", "-O1", "-O2", "-O3", "-Os"])
 def test_sums_in_several_elements_are_whole_when_they_are_read(level: str, tmp_path: Path) -> None:
-    """gcc 12 makes vectors of such iterations, and then of A[10] and A[11] something else."""
+    """gcc 12 makes vectors of such iterations, and then stores wrong numbers to A[10] and A[11]."""
     given = np.arange(14, dtype=np.int32) * 7 + 1, np.arange(20, dtype=np.int32) ** 2 + 3
     wanted, found = ([a.copy() for a in given] for _ in "wf")
     sums_in_four_elements.interpret(*wanted, 5)
