@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import cached_property, lru_cache
 from math import gcd
 
 from affdsl.frozen import Frozen, FrozenValue
@@ -47,8 +48,8 @@ class Context(Frozen):
     facts: tuple[Constraint, ...] = ()
     definitions: dict[Value, Definition] = field(default_factory=dict)
     """One table for a whole program, which grows as it is walked: it is true wherever a value is in scope."""
-    ranges: Mapping[Value, Range] = field(default_factory=dict)
-    """What the facts say of single values."""
+    around: Context | None = field(default=None, repr=False)
+    """The context of which this one has all facts, and then more."""
     _seen: dict[object, object] = field(default_factory=dict, repr=False)
     """Answers found before."""
 
@@ -56,19 +57,22 @@ class Context(Frozen):
         """This context where more facts hold."""
         known = {*self.facts}
         new = tuple(dict.fromkeys(f for f in facts if f not in known))
-        if not new:
-            return self
-        ranges = dict(self.ranges)
-        pending = new
-        everything = (*self.facts, *new)
-        for _ in range(ROUNDS):
-            changed: set[Value] = set()
-            for fact in pending:
-                changed |= _learn(fact, ranges, self.definitions)
-            pending = tuple([f for f in everything if not changed.isdisjoint(f.reads)])
-            if not pending:
-                break
-        return Context(everything, self.definitions, ranges)
+        return Context((*self.facts, *new), self.definitions, self) if new else self
+
+    @property
+    def ranges(self) -> Mapping[Value, Range]:
+        """What the facts say of single values."""
+        return self._learned.ranges
+
+    @cached_property
+    def _learned(self) -> _Learned:
+        """Found when first asked for, since many places are only passed."""
+        if self.around is None:
+            return _NOTHING_LEARNED
+        new = self.facts[len(self.around.facts) :]
+        found = self.definitions
+        defined = tuple([(v, found[v].range) for fact in new for v in fact.reads if v in found])
+        return _learned(self.around._learned, new, defined)
 
     @property
     def is_contradictory(self) -> bool:
@@ -109,7 +113,10 @@ class Context(Frozen):
 
     def range_of_value(self, value: Value) -> Range:
         """Where a value lies."""
-        return _range_of_value(value, self.ranges, self.definitions)
+        found = self.ranges.get(value)
+        if found is not None:
+            return found
+        return self.definitions[value].range if value in self.definitions else ANY
 
     def range_of(self, expr: Affine) -> Range:
         """Where an expression lies, found without isl."""
@@ -210,18 +217,37 @@ def _with_few_quotients(facts: Sequence[Constraint], exprs: Sequence[Affine]) ->
             yield fact
 
 
-def _range_of_value(value: Value, ranges: Mapping[Value, Range], definitions: Mapping[Value, Definition]) -> Range:
-    found = ranges.get(value)
-    if found is not None:
-        return found
-    return definitions[value].range if value in definitions else ANY
+class _Learned(Frozen):
+    """What facts, with what defines their values, say of single values."""
+
+    facts: tuple[Constraint, ...] = ()
+    defined: Mapping[Value, Range] = field(default_factory=dict)
+    ranges: Mapping[Value, Range] = field(default_factory=dict)
 
 
-def _learn(fact: Constraint, ranges: dict[Value, Range], definitions: Mapping[Value, Definition]) -> set[Value]:
+_NOTHING_LEARNED = _Learned()
+
+
+@lru_cache(maxsize=2000)
+def _learned(before: _Learned, new: tuple[Constraint, ...], defined: tuple[tuple[Value, Range], ...]) -> _Learned:
+    """What new facts add: each step of a schedule asks about the same places again."""
+    facts, known, ranges = (*before.facts, *new), {**before.defined, **dict(defined)}, dict(before.ranges)
+    pending = new
+    for _ in range(ROUNDS):
+        changed: set[Value] = set()
+        for fact in pending:
+            changed |= _learn(fact, ranges, known)
+        pending = tuple([f for f in facts if not changed.isdisjoint(f.reads)])
+        if not pending:
+            break
+    return _Learned(facts, known, ranges)
+
+
+def _learn(fact: Constraint, ranges: dict[Value, Range], defined: Mapping[Value, Range]) -> set[Value]:
     """Narrow the ranges of the values of a fact; returns those that changed."""
 
     def of(value: Value) -> Range:
-        return _range_of_value(value, ranges, definitions)
+        return ranges.get(value) or defined.get(value, ANY)
 
     changed: set[Value] = set()
     for value, found in _consequences(fact, of):
@@ -244,8 +270,8 @@ def _consequences(fact: Constraint, of: RangeOf) -> Iterator[tuple[Value, Range]
 
 def _ends_of_terms(expr: Affine, of: RangeOf) -> Iterator[tuple[Value, Range]]:
     """What expr >= 0 says of the values in it."""
-    for atom, c in expr.terms:
-        most = range_of(expr - Affine(((atom, c),)), of).high
+    for k, (atom, c) in enumerate(expr.terms):
+        most = range_of(Affine((*expr.terms[:k], *expr.terms[k + 1 :]), expr.constant), of).high
         if most is None:
             continue
         low, high = (-(most // c), None) if c > 0 else (None, most // -c)  # c * atom >= -most
