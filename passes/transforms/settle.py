@@ -36,7 +36,8 @@ def settled(function: Func, before: Func) -> Settled:
         A[i floordiv 16, i mod 16]     ->   A[k floordiv 16, i - k]   where k <= i < k + 16, and 16 divides k
         if i < N: S(i)                 ->   S(i)                      where i < N, as the loop says
 
-    What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these.
+    What is looked at are the loops that `before` has not, or has with other bounds, and all loops inside of these, and
+    of accesses those with quotients over the counters of these loops.
     Nothing is refused: what is not proved, with a budget, stays. Where several lower bounds are left, a loop stays even
     if it runs once: nothing that may stand in a subscript says which of them counts.
 
@@ -70,9 +71,12 @@ def settled(function: Func, before: Func) -> Settled:
     within = (op for each in changed for op in walk(each))
     inside = {inner for op in within if isinstance(op, affine.For) and op.iv in touched for inner in walk(op)}
 
+    copies: set[Op] = set()
+
     def rule(op: Op, context: Context) -> Op | Iterable[Op] | None:
         if isinstance(op, affine.Access):
-            return _with_quotients(op, context) if op in inside else None
+            asked = op in copies or (op in inside and _divides(op, touched))
+            return _with_quotients(op, context) if asked else None
         if isinstance(op, affine.If):
             return _decided(op, context, values) if op in inside else None
         if not isinstance(op, affine.For) or op.iv not in touched or context.is_contradictory:
@@ -85,9 +89,10 @@ def settled(function: Func, before: Func) -> Settled:
         if len(lower) == 1 and _runs(lower[0], upper, context) and _excluded(lower, upper, op.step + 1, context):
             gone[op.iv] = "runs once"
             once = _once(op, lower[0], values)
-            copies = {inner for each in once for inner in walk(each)}
-            inside.update(copies)
-            entered.update(copies)
+            new = {inner for each in once for inner in walk(each)}
+            copies.update(new)
+            inside.update(new)
+            entered.update(new)
             return once
         return None if lower == op.lower and upper == op.upper else _with_bounds(op, lower, upper)
 
@@ -149,9 +154,15 @@ def _decided(op: affine.If, context: Context, values: dict[Value, Value]) -> Blo
     return body
 
 
+def _divides(op: affine.Access, touched: Collection[Value]) -> bool:
+    """Whether an access has quotients over the counters of loops that were touched."""
+    quotients = (atom for e in op.index for atom, _ in e.terms if isinstance(atom, FloorDiv))
+    return any(value in touched for atom in quotients for value in atom.reads)
+
+
 def _with_quotients(op: affine.Access, context: Context) -> Op | None:
     """An access with quotients over a tile as those of its first point; None if it has none."""
-    if not any(isinstance(atom, FloorDiv) for e in op.index for atom, _ in e.terms) or context.is_contradictory:
+    if context.is_contradictory:
         return None
     index = tuple(simplify(_grouped(e, context), context) for e in op.index)
     return None if index == op.index else with_fields(op, index=index, written=None)
