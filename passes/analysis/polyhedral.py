@@ -155,12 +155,10 @@ def map_of(
 ) -> isl.Map:
     """From the points of dims where all constraints hold to the values of exprs. Raises UnknownError as `set_of`."""
     place = _place(dims, params)
-    space = place.local.get_space()
-    results = isl.Space.create_from_names(_context(), set=[f"r{k}" for k in range(len(exprs))]).align_params(space)
     images = isl.AffList.alloc(_context(), len(exprs))
     for expr in exprs:
         images = images.add(place.aff(expr))
-    function = isl.MultiAff.from_aff_list(space.map_from_domain_and_range(results), images)
+    function = isl.MultiAff.from_aff_list(place.to(len(exprs)), images)
     return isl.Map.from_multi_aff(function).intersect_domain(place.set(constraints))
 
 
@@ -423,30 +421,61 @@ class _Question:
         return atoms.keys() <= self._place.columns.keys()
 
 
+class _Points:
+    """The points where all constraints of a list hold, and those of the longer lists that begin with it."""
+
+    __slots__ = ("longer", "set")
+
+    def __init__(self, set: isl.BasicSet) -> None:
+        self.set = set
+        self.longer: dict[Constraint, _Points] = {}
+
+
 class _Place:
-    """A space, and what constraints say in it: the same ones are asked about again and again."""
+    """A space, and what constraints say in it: the same ones are asked about again and again, outer loops' first."""
 
     def __init__(self, space: isl.Space, columns: _Columns) -> None:
         self.local, self.columns = isl.LocalSpace.from_space(space), columns
+        self._zero = isl.Aff.zero_on_domain(self.local)
         self._parts: dict[Constraint, isl.BasicSet] = {}
+        self._maps: dict[int, isl.Space] = {}
+        self._all = _Points(isl.BasicSet.universe(space))
+        self._kept = 0
 
     def set(self, constraints: Iterable[Constraint]) -> isl.Set:
         """The points where all constraints hold. Raises UnknownError where one is semi-affine."""
-        parts = self._parts
-        result = isl.BasicSet.universe(self.local.get_space())
+        points = self._all
         for constraint in constraints:
-            part = parts.get(constraint)
-            if part is None:
-                aff, zero = self.aff(constraint.expr), isl.Aff.zero_on_domain(self.local)
-                part = aff.eq_basic_set(zero) if constraint.equality else aff.ge_basic_set(zero)
-                if len(parts) < MOST_PARTS:
-                    parts[constraint] = part
-            result = result.intersect(part)
-        return result.to_set()
+            found = points.longer.get(constraint)
+            if found is None:
+                found = _Points(points.set.intersect(self._part(constraint)))
+                if self._kept < MOST_POINTS:
+                    points.longer[constraint] = found
+                    self._kept += 1
+            points = found
+        return points.set.to_set()
+
+    def _part(self, constraint: Constraint) -> isl.BasicSet:
+        part = self._parts.get(constraint)
+        if part is None:
+            aff = self.aff(constraint.expr)
+            part = aff.zero_basic_set() if constraint.equality else aff.ge_basic_set(self._zero)
+            if len(self._parts) < MOST_PARTS:
+                self._parts[constraint] = part
+        return part
 
     def aff(self, expr: Affine) -> isl.Aff:
         """An expression. Raises UnknownError where it is semi-affine."""
         return _aff(expr, self.local, self.columns)
+
+    def to(self, dims: int) -> isl.Space:
+        """The space of maps from here to so many dimensions."""
+        found = self._maps.get(dims)
+        if found is None:
+            space = self.local.get_space()
+            results = isl.Space.create_from_names(_context(), set=[f"r{k}" for k in range(dims)]).align_params(space)
+            found = self._maps[dims] = space.map_from_domain_and_range(results)
+        return found
 
 
 class _Kept(threading.local):
@@ -455,13 +484,14 @@ class _Kept(threading.local):
     def __init__(self) -> None:
         self.places: OrderedDict[object, _Place] = OrderedDict()
         self.questions: OrderedDict[tuple[Constraint, ...], _Question] = OrderedDict()
+        self.numbers: dict[int, isl.Val] = {}
 
 
 _kept = _Kept()
-MOST_QUESTIONS = 500
-"""How many questions each thread keeps."""
-MOST_PLACES, MOST_PARTS = 200, 500
-"""How many spaces each thread keeps, and of how many constraints in each of them."""
+MOST_QUESTIONS, MOST_NUMBERS = 500, 500
+"""How many questions, and how many numbers, each thread keeps."""
+MOST_PLACES, MOST_PARTS, MOST_POINTS = 200, 500, 200
+"""How many spaces each thread keeps, and of how many constraints, and lists of them, in each."""
 
 
 def _place(dims: Sequence[Atom], params: Sequence[Value] = ()) -> _Place:
@@ -551,6 +581,15 @@ def _aff(expr: Affine, local: isl.LocalSpace, columns: _Columns, done: dict[Atom
 
 def number_of(n: int) -> isl.Val:
     """A number as isl has it, of any size, in the context of this thread."""
+    found = _kept.numbers.get(n)
+    if found is None:
+        found = _number(n)
+        if len(_kept.numbers) < MOST_NUMBERS:
+            _kept.numbers[n] = found
+    return found
+
+
+def _number(n: int) -> isl.Val:
     if -(1 << 63) <= n < 1 << 63:
         return isl.Val.int_from_si(_context(), n)
     return isl.Val.read_from_str(_context(), str(n))
