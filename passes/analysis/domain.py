@@ -58,6 +58,8 @@ class Domain(Frozen):
     """What stands for values met before."""
     _position: list[_Position] = field(default_factory=list, repr=False)
     """What `_at_position` found, for all domains of the same points: one access after another asks for it."""
+    _around: Domain | None = field(default=None, repr=False)
+    """The domain in which the innermost loop runs."""
 
     @property
     def is_exact(self) -> bool:
@@ -81,11 +83,28 @@ class Domain(Frozen):
         """What stands for the loops and locals in relations, the clauses with that in place, and their parameters."""
         new: dict[Value, Value] = {iv: iterator(k) for k, iv in enumerate(self.ivs)}
         new |= {q: local(k) for k, q in enumerate(self.locals)}
-        clauses = tuple([tuple([tuple([_placed(c, new) for c in part]) for part in clause]) for clause in self.clauses])
+        before, params = self._placed_around(new)
+        own = self.clauses[len(before) :]
+        clauses = tuple([tuple([tuple([_placed(c, new) for c in part]) for part in clause]) for clause in own])
         stand_ins = set(new.values())
         read = [v for clause in clauses for part in clause for c in part for v in c.values() if v not in stand_ins]
-        self._position.append((new, clauses, tuple(dict.fromkeys(read))))
+        self._position.append((new, (*before, *clauses), tuple(dict.fromkeys((*params, *read)))))
         return self._position[0]
+
+    def _placed_around(self, new: Mapping[Value, Value]) -> tuple[tuple[Alternatives, ...], tuple[Value, ...]]:
+        """The first clauses, those of the domain around, with their stand-ins in place, and their parameters."""
+        around = self._around
+        if around is None or any(
+            mine[: len(its)] != its
+            for mine, its in (
+                (self.ivs, around.ivs),
+                (self.locals, around.locals),
+                (self.clauses, around.clauses),
+            )
+        ):
+            return (), ()
+        _, clauses, params = around._position[0] if around._position else around._at_position()
+        return (clauses, params) if new.keys().isdisjoint(params) else ((), ())
 
     def lacking(self, reason: str) -> Domain:
         """This domain, where something is not known."""
@@ -106,6 +125,8 @@ class Domain(Frozen):
         copy.__dict__.update(self.__dict__)
         if not new.keys() <= _BESIDE:
             copy.__dict__["_position"] = []
+        if "loops" in new:
+            copy.__dict__["_around"] = self
         copy.__dict__.update(new)
         return copy
 
