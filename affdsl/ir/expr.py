@@ -233,7 +233,10 @@ class Affine:
         return _sum({}, (self, 1), (other, 1))
 
     def __sub__(self, other: Term) -> Affine:
-        return _sum({}, (self, 1), (Affine.of(other), -1))
+        other = Affine.of(other)
+        if not other.terms:
+            return Affine(self.terms, self.constant - other.constant)
+        return _sum({}, (self, 1), (other, -1))
 
     def __rsub__(self, other: Term) -> Affine:
         return Affine.of(other) - self
@@ -299,15 +302,20 @@ Term: TypeAlias = Affine | Value | FloorDiv | Product | int
 Key: TypeAlias = tuple[object, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Constraint:
     """expr >= 0, or expr == 0 where `equality`."""
 
     expr: Affine
     equality: bool = False
 
+    def __init__(self, expr: Affine, equality: bool = False) -> None:
+        fields = self.__dict__  # as in Affine
+        fields["expr"] = expr
+        fields["equality"] = equality
+
     def __hash__(self) -> int:
-        return hash(self.expr) + self.equality
+        return self.expr._hash + self.equality
 
     @cached_property
     def reads(self) -> frozenset[Value]:
